@@ -47,8 +47,8 @@ from .exit_codes import OK, WRONG_INPUT
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 from .settings_file import apply_settings_file, find_settings_file
 
-GONE = (errno.EPIPE, errno.EINVAL)
-"""How systems say that who read our output has gone, as ``head`` does when it has enough: no loss to anybody."""
+CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
+"""Errors of an output whose reader has closed it, as ``head`` does; not a failure."""
 VERBS: tuple[ModuleType, ...] = (
     demo,
     rig,
@@ -85,7 +85,7 @@ Start here:
   python -m solver identify squats.trc squats.mot static.trc static.mot --height 1.75 --mass 70 --sex male --output out
       one subject: markers and force plates in, identified inertials and a report out
 
-Each verb explains itself: python -m solver identify --help
+Help on a verb: python -m solver identify --help
 
 Exit codes:
   0    what was requested was delivered
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
     with lasting():
         code = _run(arguments)
-        if (why := lost(sys.stdout)) is not None and why.errno not in GONE and code != STOPPED:
+        if (why := lost(sys.stdout)) is not None and why.errno not in CLOSED_PIPE and code != STOPPED:
             print(f"error: the standard output cannot be written: {why.strerror}", file=sys.stderr)
             return WRONG_INPUT
         return code

@@ -1,4 +1,4 @@
-"""What a word of the command line must be: numbers with their bounds, paths, names; argparse says which was wrong."""
+"""Types of command-line arguments: numbers with bounds, paths, names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def by_name(words: Sequence[str], option: str) -> dict[str, float]:
     """Numbers by name, from NAME=NUMBER each.
 
     Raises:
-        InvalidValue: no name, or no number; told of the option.
+        InvalidValue: no name, or no number; names the option.
     """
     result = {}
     for word in words:
@@ -102,7 +102,7 @@ def natural(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """What random choices start from."""
+    """Seed of random choices."""
     return _bounded(whole(text), 0 <= whole(text) <= LARGEST_SEED, f"be a whole number from 0 to {LARGEST_SEED}")
 
 
@@ -130,7 +130,7 @@ def path_ending(*endings: str) -> Callable[[str], Path]:
 
     def checked(text: str) -> Path:
         if (found := path(text)).suffix.lower() not in endings:
-            raise argparse.ArgumentTypeError(f"{text!r} does not say how to write it: end it on {' or '.join(endings)}")
+            raise argparse.ArgumentTypeError(f"{text!r} has no known suffix: end it with {' or '.join(endings)}")
         return found
 
     return checked

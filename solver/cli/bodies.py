@@ -1,4 +1,4 @@
-"""Which body a verb works on: what is asked for on the command line, and the rig that comes of it."""
+"""Options that name a body, and the rig that they describe."""
 
 from __future__ import annotations
 
@@ -25,41 +25,42 @@ FILES: dict[str, tuple[str, ...]] = {
     ".xml": ("feet", "srdf", "up"),
     ".json": ("feet", "srdf"),
 }
-"""Those that a file takes, by suffix."""
+"""The options of `BUILDING` that apply to a file, by its suffix."""
 
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Which body, and what its builder takes."""
+    """Add the options that describe a body."""
     words = "human, hoap3, hrp2, a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
-    parser.add_argument("--height", type=stature, metavar="M", help="stature of a human in metres")
-    parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
-    words = "of a human: chooses the table of segment inertias; unknown: the mean of both"
+    parser.add_argument("--height", type=stature, metavar="M", help="human: stature in metres")
+    parser.add_argument("--mass", type=positive, metavar="KG", help="human, hrp2: mass in kg")
+    words = "human: table of segment inertias; unknown: mean of both tables"
     parser.add_argument("--sex", choices=SEXES, help=words)
-    parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
-    parser.add_argument("--table", help="of a human: dumas or deleva")
-    parser.add_argument("--trunk", help="of a human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
-    parser.add_argument("--shoulders", help="of a human: fixed, or girdle (clavicle, scapula)")
-    parser.add_argument("--payload", help="of hoap3: what it carries")
-    words = "of hoap3: limits by the motors' peak (default) or rated torques; rated, it cannot stand on one foot"
+    parser.add_argument("--variant", help="human: 34dof (15 segments) or 23dof (12 segments)")
+    parser.add_argument("--table", help="human: dumas or deleva")
+    parser.add_argument("--trunk", help="human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
+    parser.add_argument("--shoulders", help="human: fixed, or girdle (clavicle, scapula)")
+    parser.add_argument("--payload", help="hoap3: payload")
+    words = (
+        "hoap3: torque limits are the motors' peak (default) or rated "
+        "torques; with rated ones it cannot balance on one foot"
+    )
     parser.add_argument("--torque", help=words)
     parser.add_argument(
-        "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
+        "--packages", nargs="+", default=(), metavar="DIR", help="URDF: folders in which package:// paths are searched"
     )
-    parser.add_argument("--feet", nargs="+", default=(), metavar="LINK", help="of a URDF: the links that it stands on")
-    words = "of a URDF: which links may touch (disable_collisions), and feet among its end effectors"
+    parser.add_argument("--feet", nargs="+", default=(), metavar="LINK", help="URDF: links that are feet")
+    words = "URDF: SRDF file with disabled collisions and end effectors"
     parser.add_argument("--srdf", type=path, metavar="FILE", help=words)
-    parser.add_argument(
-        "--up", choices=("auto", "y", "z"), help="of a URDF: which axis points up (found out, or else z)"
-    )
-    words = "level soles in metres, where the file has no shapes or round ones, ahead and across"
+    parser.add_argument("--up", choices=("auto", "y", "z"), help="URDF: vertical axis (default: detected, else z)")
+    words = "flat soles, length and width in metres, for files without shapes or with round feet"
     parser.add_argument("--soles", nargs="+", default=(), metavar="LINK=LENGTHxWIDTH", help=words)
-    words = "patches besides soles: hands, knees, shins of a person, or a round or rectangular one anywhere [m]"
+    words = "further contact patches: hands, knees, shins of a person, or a round or rectangular patch anywhere [m]"
     parser.add_argument(
         "--patches", nargs="+", default=(), metavar="LINK=X,Y,Z,RADIUS[,-x]|LINK=X,Y,Z,LENGTHxWIDTH", help=words
     )
     parser.add_argument(
-        "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs whose collisions do not count"
+        "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs of links whose collisions are ignored"
     )
     parser.add_argument(
         "--torques", nargs="+", default=(), metavar="JOINT=NM", help="torque limits, where the file has placeholders"
@@ -67,7 +68,7 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
 
 
 def body_of(options: argparse.Namespace) -> Rig:
-    """The body as asked for: built in, from a URDF, or as a rig.json holds it.
+    """The rig that the options describe: built in, from a robot file, or from a rig.json.
 
     Raises:
         InputError: a file is missing or wrong.
@@ -107,7 +108,7 @@ def _kind(body: str) -> str:
     if suffix == ".xacro":
         raise InputError(body, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
     if suffix in (".sdf", ".usd", ".usda", ".usdc", ".wbt", ".proto"):
-        raise InputError(body, f"is of a kind that is not read ({suffix})", remedy="Give the robot's URDF or MJCF")
+        raise InputError(body, f"is of a type that cannot be read ({suffix})", remedy="Give the robot's URDF or MJCF")
     if suffix in (".xml", ".mjcf"):
         return ".urdf" if read_xml(Path(body)).tag == "robot" else ".xml"
     return suffix
@@ -155,7 +156,7 @@ def _patch(words: str) -> Stated | str:
 
 
 def _restated(rig: Rig, options: argparse.Namespace) -> Rig:
-    """A rig of this program with feet, and pairs of an SRDF, as they are stated."""
+    """A rig of this program with the feet and the SRDF that the options specify."""
     from ..rigs.srdf import read_srdf
     from ..rigs.stated import with_exclusions, with_feet
 
@@ -172,8 +173,8 @@ def _pair(words: str) -> tuple[str, str]:
 
 
 def add_rig(parser: argparse.ArgumentParser) -> None:
-    """Whose joint coordinates the recordings hold."""
-    group = parser.add_argument_group("rig", "for recordings of joint coordinates, instead of markers")
+    """Add the rig to which recorded joint coordinates belong."""
+    group = parser.add_argument_group("rig", "for recordings of joint coordinates instead of markers")
     group.add_argument("--rig", metavar="BODY", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
     group.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
@@ -182,8 +183,11 @@ def add_rig(parser: argparse.ArgumentParser) -> None:
 
 
 def add_standing(parser: argparse._ActionsContainer) -> None:
-    """What stands still where nothing tells the root's pose."""
-    words = "what stands still on the floor where the root's pose was not recorded; forces are then about its middle"
+    """Add the contact patch that is fixed to the floor."""
+    words = (
+        "contact patch fixed to the floor, for recordings without the pose "
+        "of the root; forces are then about its centre"
+    )
     parser.add_argument("--standing", metavar="PATCH", help=words)
 
 
@@ -196,8 +200,8 @@ def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
     """A built-in robot, or the rig in a file.
 
     Raises:
-        InvalidValue: a person, whose size no name tells.
+        InvalidValue: a person, whose size is unknown.
     """
     if name == "human":
-        raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
+        raise InvalidValue("a person's rig depends on the person's size: give the rig.json that `calibrate` wrote")
     return body_of(argparse.Namespace(body=name, packages=packages))

@@ -1,4 +1,4 @@
-"""``calibrate``: a subject's rig and marker places from recordings."""
+"""``calibrate``: a subject's rig and marker locations from recordings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .foreseen import require_sense
 from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
 
 EXPLANATION = """
-Estimates segment lengths, joint centres and marker places from a static trial and any other trials given. Writes
-calibration.json, which `track --calibration` takes, and rig.json for Blender. `identify` calibrates by itself.
+Estimates segment lengths, joint centres and marker locations from a static trial and any other trials given. Writes
+calibration.json, which `track --calibration` takes, and rig.json for Blender. `identify` includes this step.
 
 Example:
   python -m solver calibrate static.trc squats.trc --height 1.75 --mass 70 --sex male --output subject
@@ -19,14 +19,14 @@ Example:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "calibrate", "fit a person's rig and marker places to recordings", EXPLANATION, run)
+    parser = add_verb(verbs, "calibrate", "fit a person's rig and marker locations to recordings", EXPLANATION, run)
     add_recordings(parser)
     add_subject(parser)
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Calibrate, write, tell."""
+    """Run the verb."""
     require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.folder import write_folder

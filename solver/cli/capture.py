@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ..capture.run import Source
 
 EXPLANATION = """
-Listens for a stream of datagrams (docs/capture.md has them byte for byte; `replay` sends a recording so), by default
-on this machine alone, or takes a stream of the Lab Streaming Layer where pylsl is installed. Every sample is followed
+Listens for a stream of datagrams (docs/capture.md describes them; `replay` sends a recording), by default on this
+machine only, or takes a stream of the Lab Streaming Layer if pylsl is installed. Every sample is followed
 within a time budget. The take is written, as `track` writes a recording, when the stream says that it ends, or at
-Ctrl-C: whole or not at all. What is lost, late, repeated or garbled is counted and told, and never ends a capture.
+Ctrl-C: whole or not at all. Lost, late, repeated and damaged samples are counted and never end a capture.
 
 Examples:
   python -m solver capture --calibration subject/calibration.json --output take1
@@ -40,26 +40,28 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_filter(parser)
     add_stream(parser)
     parser.add_argument("--lsl", metavar="NAME", help="of a stream of the Lab Streaming Layer, instead of datagrams")
-    parser.add_argument("--mapping", type=path, metavar="FILE", help="which segment turns which link, .json")
-    words = f"of a sample in milliseconds: its refinement ends then, and is told (default: {BUDGET:g})"
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of segments to links, .json")
+    words = f"time budget of a sample in milliseconds, after which its refinement ends (default: {BUDGET:g})"
     parser.add_argument("--budget", type=positive, default=BUDGET, metavar="MS", help=words)
     parser.add_argument("--silence", type=positive, metavar="S", help="end after so many seconds without a sample")
     parser.add_argument("--seconds", type=positive, metavar="S", help="end so many seconds after the first sample")
-    parser.add_argument("--name", default="take", help="of the take (default: take)")
-    words = "for other programs: poses and words on the standard output, one JSON object a line, requests on the input"
+    parser.add_argument("--name", default="take", help="name of the take (default: take)")
+    words = (
+        "for other programs: poses and messages on the standard output, one JSON object per line, requests on the input"
+    )
     parser.add_argument("--serve", action="store_true", help=words)
     add_output(parser, required=False)
 
 
 def add_stream(parser: argparse.ArgumentParser) -> None:
     """Where a stream goes."""
-    words = "of the stream (default: 127.0.0.1, which never leaves this machine)"
+    words = "address of the stream (default: 127.0.0.1, this machine only)"
     parser.add_argument("--address", default="127.0.0.1", help=words)
     parser.add_argument("--port", type=int, default=9763, choices=range(1 << 16), metavar="N", help="(default: 9763)")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Listen, follow, write, tell."""
+    """Run the verb."""
     if options.serve == (options.output is not None):
         raise InvalidValue("name the folder of the take with --output, or serve another program with --serve")
     if "/" in options.name:
@@ -124,7 +126,7 @@ def _serve(options: argparse.Namespace, how: Following, progress: Progress) -> N
 
 
 WAIT = 0.01
-"""[s] for the next datagram, between looks at what is asked."""
+"""[s] to wait for a datagram between two looks at requests."""
 
 
 def _source(options: argparse.Namespace) -> Source:
@@ -141,7 +143,7 @@ def _following(options: argparse.Namespace) -> Following:
     from ..tracking.bone_mapping import MAPPING
 
     if (options.calibration is None) == (options.rig is None):
-        raise InvalidValue("a capture needs to know whom it follows: --calibration for markers, or --rig for segments "
+        raise InvalidValue("a capture needs a body: --calibration for markers, or --rig for segments "
                            "and joint values")  # fmt: skip
     body = rig_of(options) if options.calibration is None else CALIBRATION.read(options.calibration)
     assert body is not None

@@ -11,16 +11,16 @@ from .words import warn
 
 NAMES = ("smoother", "complementary", "causal", "ekf", "fusion", "force", "kinematic")
 EXPLANATION = """
-Puts together what the markers and what the forces say of the whole body: better than either alone. STUDY is the folder
-that `identify` wrote; its identified inertials are used with what they leave open, or with --prior the tables'.
+Combines motion and forces; the result is better than either alone. STUDY is the folder that `identify` wrote. Its
+identified inertial parameters are used with their uncertainty, or with --prior those of the tables.
 
 Methods: `smoother` weighs all sources by their noise (the default); `complementary` is the recursive filter of
 bailly2019 with the paper's cut-offs, `causal` the same looking back only; `ekf`, `fusion`, `force` and `kinematic` are
-there to compare with.
+baselines.
 
-Written to DIR, for every trial with forces: NAME.centroidal.csv (centre of mass and its acceleration, angular momentum
-and its rate, the contact wrench that they need, and what motion and wrench alone say) and NAME.centroidal.npz (the same
-without loss, with the flights).
+Written to DIR, for every trial with forces: NAME.centroidal.csv (centre of mass and its acceleration, angular
+momentum and its rate, the contact wrench that they require, and the estimates from motion alone and from the wrench
+alone) and NAME.centroidal.npz (the same without loss, with the flights).
 
 Examples:
   python -m solver centroidal results --output centroidal
@@ -34,12 +34,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("study", type=path, metavar="STUDY", help="the --output of `identify`")
     parser.add_argument("--trial", metavar="NAME", nargs="+", default=(), help="only these trials")
     parser.add_argument("--method", choices=NAMES, default=NAMES[0], help=f"(default: {NAMES[0]})")
-    parser.add_argument("--prior", action="store_true", help="kinematics of the prior's inertials")
+    parser.add_argument("--prior", action="store_true", help="use the inertial parameters of the prior")
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Estimate, write, tell."""
+    """Run the verb."""
     from ..centroidal.folder import estimate_study, write_estimates
     from ..formats.text_table import table
     from ..scene.estimate import COM, KINEMATIC

@@ -14,11 +14,11 @@ EXPLANATION = """
 Checks joint angles, speeds and torques, balance, friction, feet and collisions at every sample, and prints for each
 check where it first fails, what fails, and by how much.
 
-Which foot of a recording stands when is found from its motion and its forces, and of every check that fails it is told
-whose doing that is: the tracking's (a sole that stands slides, hands pass through thighs, only the motion breaks a
-limit and the measured forces keep it) or the person's. Without forces most of it stays open.
+The foot contacts of a recording are found from its motion and forces. Each failed check is attributed to the tracking
+(a planted sole slides, hands pass through thighs, the motion breaks a limit that the measured forces keep) or to the
+performer. Without forces most failures cannot be attributed.
 
-With --output, summary.json says the same to Blender and to scripts.
+With --output the result is written to summary.json for Blender and for scripts.
 Exit codes: 0 feasible, 1 not feasible, 2 wrong input.
 
 Examples:
@@ -31,7 +31,7 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "check", "say whether a dance is feasible, and what fails", EXPLANATION, run)
+    parser = add_verb(verbs, "check", "check whether a dance is feasible, and what fails", EXPLANATION, run)
     add_dance(parser)
     parser.add_argument("--rate", type=rate, metavar="HZ", help=f"samples a second {RATES.format(500)}")
     add_checks(parser)
@@ -39,7 +39,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Sample, check, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from ..dance.workflows.check import check
     from .words import warn
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 EXPLANATION = """
 Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
-for all. FOLDER holds one folder a subject (sub-01, sub-02 ... as of BIDS; else every folder in it) and a table
-participants.tsv or subjects.csv with a row a subject: its name, sex, and if known height and mass; or a subject.json
-({"sex": "female", "height": 1.70, "mass": 61.5}) lies in each subject's folder. The static trial is found by itself.
+for all. FOLDER holds one folder per subject (sub-01, sub-02 ... as of BIDS; else every folder in it) and a table
+participants.tsv or subjects.csv with one row per subject: its name, sex, and if known height and mass; or a
+subject.json ({"sex": ("" "female"), "height": 1.70, "mass": 61.5}) lies in each subject's folder. The static trial is
+found automatically.
 
-A subject that fails does not stop the others: the page says why. Run again, subjects whose files, options and program
-did not change are taken over; so goes on what was stopped. Exit code 1: some subjects failed.
+A subject that fails does not stop the others; the page gives the reason. A second run keeps the results of subjects
+whose files, options and program did not change, so a stopped run can be resumed. Exit code 1: some subjects failed.
 
 Examples:
   python -m solver cohort study --output results
@@ -43,14 +44,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--backend",
         choices=("loky", "dask", "ray"),
         default="loky",
-        help="who runs the subjects: processes here (default), a Dask cluster (DASK_SCHEDULER_ADDRESS, else one is "
+        help="where the work runs: processes on this machine (default), a Dask "
+        "cluster (DASK_SCHEDULER_ADDRESS, else one is "
         "started here) or a Ray cluster",
     )
     parser.add_argument("--output", type=path, required=True, metavar="DIR", help="folder for all results")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Identify all, tell who failed; 1 when somebody did."""
+    """Run the verb; returns 1 if a subject failed."""
     import sys
 
     from ..cohorts.run import cohort

@@ -60,7 +60,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Compare and tell."""
+    """Run the verb."""
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
@@ -78,12 +78,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return RESULT.read(options.result / RESULT_FILE), body
 
     result, body = read_whole(options.result, read)
-    told = _told(options.result / RESULT_FILE, "settings", result.settings, Told)
-    found_then = _told(options.result / RESULT_FILE, "details", result.details, FoundThen)
-    standing = options.standing or told.standing
+    stored = _stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
+    found_then = _stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
+    standing = options.standing or stored.standing
     settings = Settings(
-        preset=told.preset,
-        smooth=told.smooth,
+        preset=stored.preset,
+        smooth=stored.smooth,
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
@@ -105,10 +105,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, and
-    the patch that stood still, if any.
-    """
+class ReadSettings:
+    """Settings of a result with which its trials were read: filter, smoothing, and the patch fixed to the floor."""
 
     preset: str
     standing: str | None = None
@@ -149,7 +147,7 @@ class StoredPair:
 class FoundThen:
     """What the identification found besides parameters: its plates and frequency weights.
 
-    Earlier versions wrote the weights of the identified parameters alone, as bands, believed and shares.
+    Earlier versions wrote the weights of the identified parameters alone, as ``bands``, ``believed`` and ``shares``.
     """
 
     plates: KnownPlates
@@ -171,7 +169,7 @@ class FoundThen:
         return PairedWeights(*(None if own is None else own.weights for own in (pair.identified, pair.prior)))
 
 
-def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
+def _stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
     """Of a result's settings or details the entries that a comparison needs.
 
     Raises:
@@ -182,11 +180,11 @@ def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T
 
     names = [field.name for field in fields(wanted)]  # type: ignore[arg-type]
     try:
-        told: T = from_tree(wanted, {name: tree[name] for name in names if name in tree}, place=place)
+        found: T = from_tree(wanted, {name: tree[name] for name in names if name in tree}, place=place)
     except WrongEntry as error:
         remedy = "Identify again: a comparison filters its trials as the identification did"
         raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
-    return told
+    return found
 
 
 def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:

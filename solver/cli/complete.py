@@ -6,16 +6,25 @@ import argparse
 
 from ..progress import Progress
 from .argument_types import count, seed, share
-from .dances import add_answer, add_authored, add_checks, add_patience, answering, check_options, repair_options, tell
+from .dances import (
+    add_answer,
+    add_authored,
+    add_checks,
+    add_patience,
+    check_options,
+    repair_options,
+    search_progress,
+    write_answer,
+)
 from .options import add_verb
 
 EXPLANATION = """
-Gives every free key a posture that excites masses and inertias (or, with --calm, the calm way between its neighbours),
-then repairs the dance. Fixed keys stay, preferred ones move as little as possible. The first and the last key must not
-be free. The same seed fills the same way.
+Gives every free key a posture that excites masses and inertias (with --calm: the posture between its neighbours), then
+repairs the dance. Fixed keys stay, preferred ones move as little as possible. The first and the last key must not be
+free. The same seed gives the same result.
 
-Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (what it
-says, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
+Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (status,
+message, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
 
 Exit codes: 0 every check holds where keys were filled, 1 something fails there (the result is written all the same),
 2 wrong input, 130 stopped.
@@ -32,19 +41,24 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "complete", "fill the free keys of an authored dance", EXPLANATION, run)
     add_authored(parser)
     group = parser.add_argument_group("filling")
-    group.add_argument("--calm", action="store_true", help="the calm way between the other keys, nothing exciting")
-    group.add_argument("--share", type=share, default=1.0, metavar="SHARE",
-                       help="of the way from the calm posture to the exciting one, up to 1 (default: 1)")  # fmt: skip
+    group.add_argument("--calm", action="store_true", help="interpolate between the other keys instead of exciting")
+    group.add_argument(
+        "--share",
+        type=share,
+        default=1.0,
+        metavar="SHARE",
+        help=("fraction of the way from the interpolated to the exciting posture, up to 1 (default: 1)"),
+    )
     group.add_argument("--seed", type=seed, default=0, help="of every random choice (default: 0)")
     group.add_argument("--pool", type=count, default=60, metavar="N",
-                       help="postures drawn for each footing, to choose among (default: 60)")  # fmt: skip
+                       help="random postures to choose from per foot configuration (default: 60)")  # fmt: skip
     add_patience(parser)
     add_answer(parser)
     add_checks(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Read, fill, repair, write, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from ..dance.authoring.complete import CompleteOptions
     from ..dance.workflows.complete import complete
     from ..dance.workflows.reading import load_keyed
@@ -53,5 +67,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     wanted = CompleteOptions(not options.calm, options.pool, share=options.share, seed=options.seed)
     keyed = load_keyed(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
-                      progress=answering(progress))  # fmt: skip
-    return tell(answer, options, progress)
+                      progress=search_progress(progress))  # fmt: skip
+    return write_answer(answer, options, progress)

@@ -10,7 +10,7 @@ from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
 from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
 from .bodies import add_body, body_of
-from .dances import add_checks, asked, carried_words
+from .dances import add_checks, carried_words, requested_checks
 from .exit_codes import exit_code
 from .options import add_output, add_verb
 from .settings_file import show_only
@@ -25,13 +25,13 @@ RATE = 50.0
 """[1/s] at which dances danced before are sampled."""
 POSTURES = 60
 EXPLANATION = """
-Chooses static postures in four foot configurations, joins them by motions that excite masses and inertias, keeps every
-limit, balance and distance, and verifies that at 500 samples a second. The same seed gives the same dance.
+Chooses static postures in four foot configurations and joins them by motions that excite masses and inertias, within
+all limits, in balance and without collisions; verified at 500 samples a second. The same seed gives the same dance.
 
 Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
 rig.json, summary.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
 
-Stopped by Ctrl-C while transitions are sought, it writes what is done as a partial dance, marked so.
+Ctrl-C during the search for transitions writes a partial dance, which is marked as such.
 
 Exit codes: 0 all postures are danced, 1 some only (the partial dance is written), 2 wrong input or no dance at all,
 130 stopped.
@@ -54,7 +54,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group = parser.add_argument_group("dance")
     group.add_argument(
         "--postures", nargs="+", default=[str(POSTURES)], metavar="N",
-        help=f"in all (default: {POSTURES}), shared among both, right_forward, right, left; or as both=10 right=5 ...",
+        help=(f"number of postures (default: {POSTURES}), over both, "
+            f"right_forward, right and left; or as both=10 right=5 ..."),
     )  # fmt: skip
     group.add_argument("--seed", type=seed, default=0, help="of every random choice (default: 0)")
     group.add_argument(
@@ -68,10 +69,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="S",
         help="least duration of a transition (1, human 2; paper 5, human 2)",
     )
-    group.add_argument("--speed", type=positive, metavar="RAD/S", help="no joint exceeds, besides its own limit")
+    group.add_argument(
+        "--speed", type=positive, metavar="RAD/S", help="speed limit of every joint, in addition to its own"
+    )
     group.add_argument(
         "--passes", type=count, metavar="N",
-        help="times that each transition is danced, odd: forth, back and forth tell three times as much (1)",
+        help="odd number of times that each transition is danced; three give three times the information (1)",
     )  # fmt: skip
     group.add_argument(
         "--spacing", type=positive, metavar="S",
@@ -81,11 +84,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--paper",
         action="store_true",
-        help="the choices of Bonnet et al. 2016: their criterion, tempo, step and two via points; identifies less well",
+        help="settings of Bonnet et al. 2016 (criterion, tempo, step, two via points); identifies less well",
     )
     group.add_argument(
         "--objective", choices=("sigma", "criterion"),
-        help="of the transitions: the geometric mean of the deviations to expect (default), or the paper's criterion",
+        help=("criterion of the transitions: geometric mean of the expected "
+            "standard deviations (default), or the paper's"),
     )  # fmt: skip
     group.add_argument(
         "--torque-reserve", type=part, metavar="SHARE", help="of every joint's torque, left to a controller (0.1)"
@@ -95,38 +99,41 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="by which the zero-moment point stays inside the shrunk polygon (0.003)",
     )  # fmt: skip
     group.add_argument(
-        "--swing", type=not_negative, metavar="M", help="by which a foot that does not stand clears the floor (0.02)"
+        "--swing", type=not_negative, metavar="M", help="height by which a lifted foot clears the floor (0.02)"
     )
     group.add_argument(
         "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
-        help="motions of this rig recorded already (.motion.npz, or the folder of one trial) or dances (.npz): the "
-        "dance adds most to what they tell",
+        help="motions of this rig that are recorded already (.motion.npz, or the folder of one trial) or dances "
+        "(.npz): the dance is chosen to add most to them",
     )  # fmt: skip
     group.add_argument(
         "--poses", type=path, metavar="DANCE",
-        help="an authored dance (.json) or a timeline whose named keys are danced, each varied in amplitude, side and "
-        "timing, instead of any postures",
+        help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude, side and "
+        "timing",
     )  # fmt: skip
     style = parser.add_argument_group(
-        "style", "any of them makes it a dance: on counts, in phrases of eight, motifs repeated in the mirror"
+        "style", "each of them makes a dance on counts, in phrases of eight, with mirrored motifs"
     )
     style.add_argument("--bpm", type=positive, metavar="N", help="beats a minute (120): postures land on beats")
     style.add_argument(
         "--skill", choices=("beginner", "intermediate", "expert"),
-        help="ranges of comfort; a beginner neither stands on one foot nor bends back (expert: those of anatomy)",
+        help=("comfortable joint ranges; beginner: no one-legged postures, no "
+            "bending backwards (expert: anatomical ranges)"),
     )  # fmt: skip
-    style.add_argument("--no-mirror", action="store_true", help="motifs are not danced again in the mirror")
-    group.add_argument("--effort", type=effort, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
+    style.add_argument("--no-mirror", action="store_true", help="do not mirror motifs")
+    group.add_argument(
+        "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
+    )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
-    add_checks(parser, f"what the dance holds and carries; otherwise {carried_words(DANCE_CHECKS)}")
+    add_checks(parser, f"conditions that the dance keeps and stores (default: {carried_words(DANCE_CHECKS)})")
     add_output(parser)
     show_only(parser, "height", "mass", "sex", "packages", "feet", "postures", "seed", "emphasise", "bpm", "skill",
               "poses", "recorded", "paper", "effort", "rate")  # fmt: skip
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Design, verify, write, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from ..dance.workflows.design import design
     from ..dance.workflows.reading import load_dance
     from .words import warn
@@ -149,7 +156,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
-    """The dance as asked for; where nothing was said, what identifies best, or with --paper the paper's choices."""
+    """Options of the dance; the defaults identify best, those of --paper are the paper's."""
     from ..dance.design.body_parts import emphasis_of, require_danceable
     from ..dance.design.options import DanceOptions, human_options, paper_options
     from ..dance.workflows.reading import named_poses
@@ -172,7 +179,9 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         changes["step"] = None  # by the sole's length
     said = ("torque_reserve", "balance_reserve", "swing", "shortest", "passes", "spacing", "hold", "speed", "step",
             "objective")  # fmt: skip
-    changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | asked(options)
+    changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | requested_checks(
+        options
+    )
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Arguments of the verbs that read a dance: its file, the checks, the search, where the answer goes."""
+"""Options of the verbs that read a dance: file, checks, limits of the search, output."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..dance.workflows.answer import Answer
     from ..dance.workflows.reading import LoadedDance
 
-PROGRAMMES = 60
-"""Most quadratic programmes of a repair's search: an animator waits for it."""
-ASKED = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
+MOST_PROGRAMS = 60
+"""Most quadratic programs of a repair, so that an animator does not wait long."""
+CHECK_OPTIONS = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
 """Choices of the checks that have an option."""
-CARRIED = "instead of what the dance carries, for this verb and what it writes"
+CARRIED = "override the conditions that are stored with the dance"
 WRITING = 0.95
-"""Share of the progress after which the answer is written."""
+"""Fraction of the progress at which writing begins."""
 RATES = "(default: {}; a motion in samples keeps its own)"
 """Words of --rate."""
 
@@ -38,11 +38,11 @@ def add_dance(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_trial(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
+    parser.add_argument("--trial", metavar="NAME", help="trial, if the folder holds several")
 
 
 def dance_of(options: argparse.Namespace) -> LoadedDance:
-    """The dance that `add_dance` asked for.
+    """The dance that `add_dance` names.
 
     Raises:
         InputError: no dance, or several trials and none named.
@@ -62,66 +62,76 @@ def add_authored(parser: argparse.ArgumentParser, *, recordings: bool = False) -
 
 
 def add_answer(parser: argparse.ArgumentParser) -> None:
-    """Where the changed dance goes."""
+    """Add the output of a changed dance."""
     words = "folder for the dance (it appears complete or not at all), or a .json file for its keys alone"
     parser.add_argument("--output", type=path, required=True, metavar="DIR", help=words)
     parser.set_defaults(receives=EITHER)
-    parser.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of the samples written (default: 100)")
+    parser.add_argument(
+        "--rate", type=rate, default=100.0, metavar="HZ", help="sampling rate of the written motion (default: 100)"
+    )
 
 
 def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
     """What a dance is checked against."""
     group = parser.add_argument_group("checks", words)
-    group.add_argument("--shrink", type=part, metavar="SHARE", help="of the support polygon about its centre")
-    group.add_argument("--friction", type=not_negative, metavar="MU", help="coefficient between soles and floor")
-    group.add_argument("--allowed-slip", type=not_negative, metavar="M", help="by which a planted sole may move")
-    group.add_argument("--clearance", type=not_negative, metavar="M", help="to keep between links")
-    group.add_argument("--pairs", choices=PAIR_PRESETS, help="links that must not touch")
+    group.add_argument(
+        "--shrink", type=part, metavar="SHARE", help="fraction by which the support polygon shrinks about its centre"
+    )
+    group.add_argument(
+        "--friction", type=not_negative, metavar="MU", help="friction coefficient between soles and floor"
+    )
+    group.add_argument(
+        "--allowed-slip", type=not_negative, metavar="M", help="distance by which a planted sole may move"
+    )
+    group.add_argument("--clearance", type=not_negative, metavar="M", help="distance to keep between links")
+    group.add_argument("--pairs", choices=PAIR_PRESETS, help="pairs of links that must not touch")
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
-    """How much a repair may search."""
-    words = f"solve no more quadratic programmes, and write the best found (default: {PROGRAMMES})"
-    parser.add_argument("--programmes", type=count, default=PROGRAMMES, metavar="N", help=words)
-    words = "search no longer, and write the best found, which then depends on the machine (default: no limit)"
+    """Add limits of a repair's search."""
+    words = f"most quadratic programs to solve; the best result is written (default: {MOST_PROGRAMS})"
+    parser.add_argument(
+        "--programs", "--programmes", dest="programs", type=count, default=MOST_PROGRAMS, metavar="N", help=words
+    )
+    words = "longest search; the best result is written and depends on the machine (default: no limit)"
     parser.add_argument("--seconds", type=positive, default=float("inf"), metavar="S", help=words)
 
 
 def repair_options(options: argparse.Namespace) -> RepairOptions:
-    """The repair as asked for."""
+    """The repair that the options describe."""
     from ..dance.authoring.repair import RepairOptions
 
-    return RepairOptions(programmes=options.programmes, patience=options.seconds)
+    return RepairOptions(programmes=options.programs, patience=options.seconds)
 
 
-def asked(options: argparse.Namespace) -> dict[str, Any]:
+def requested_checks(options: argparse.Namespace) -> dict[str, Any]:
     """The choices of the checks that were given, by the names of their fields."""
-    return {name: getattr(options, name) for name in ASKED if getattr(options, name) is not None}
+    return {name: getattr(options, name) for name in CHECK_OPTIONS if getattr(options, name) is not None}
 
 
 def carried_words(checks: CheckOptions) -> str:
     """The choices that have an option, for its help."""
-    return ", ".join(f"{name.replace('_', ' ')} {getattr(checks, name)}" for name in ASKED)
+    return ", ".join(f"{name.replace('_', ' ')} {getattr(checks, name)}" for name in CHECK_OPTIONS)
 
 
 def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOptions:
-    """The checks that a dance carries, with what was asked for instead; says what that is."""
-    changes = asked(options)
+    """The checks stored with a dance, with the options that override them; prints the differences."""
+    changes = requested_checks(options)
     if "clearance" in changes:
         changes["reach"] = max(carried.reach, changes["clearance"] + REACH)
-    wanted = replace(carried, **changes)
-    if others := carried.differences(wanted):
-        print(f"Checks other than the dance carries: {', '.join(others)}", file=sys.stderr)
-    return wanted
+    result = replace(carried, **changes)
+    if others := carried.differences(result):
+        print(f"Checks that differ from those stored with the dance: {', '.join(others)}", file=sys.stderr)
+    return result
 
 
-def answering(progress: Progress) -> Progress:
-    """The progress of the work before its answer is written."""
+def search_progress(progress: Progress) -> Progress:
+    """The progress of the work before the result is written."""
     return Part(progress, 0.0, WRITING)
 
 
-def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> int:
-    """Write an answer where it is requested and print its report; the exit code."""
+def write_answer(answer: Answer, options: argparse.Namespace, progress: Progress) -> int:
+    """Write the result, print its report and return the exit code."""
     from ..dance.workflows.repair import HURRIED
 
     progress(WRITING, "writing")
@@ -129,5 +139,5 @@ def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> int
     progress(1.0, "done")
     print(f"{answer.report}\n\nwritten: {options.output}")
     if HURRIED in answer.summary.notes:
-        print("more of --programmes lets it search on")
+        print("a larger --programs continues the search")
     return exit_code(answer.summary)

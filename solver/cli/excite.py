@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ..fixed_base import Bench
 
 EXPLANATION = """
-Searches a motion of all joints at once, from rest to rest, that tells most of what joint torques, or a force sensor
-under the base, can tell of the links' inertials: inside ranges, speeds and torques, clear of itself and of the surface
-it stands on. Writes exciting.csv (angles and speeds for the controller), and exciting.motion.npz,
-summary.json and rig.json for Blender.
+Finds a motion of all joints, from rest to rest, that excites the inertial parameters best, for measured joint torques
+or a force sensor at the base: within ranges, speeds and torques, and without collisions with itself or the surface
+below. Writes exciting.csv (angles and speeds for the controller), and exciting.motion.npz, summary.json and rig.json
+for Blender.
 
 Examples:
   python -m solver excite arm.urdf --output exciting
@@ -42,9 +42,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--speed", type=share, default=0.9, help="share of the speed limits to use (0.9)")
     parser.add_argument("--effort", type=share, default=0.8, help="share of the torque limits to use (0.8)")
-    words = "distance that links keep from one another and from the surface (0.02)"
+    words = "least distance between links and to the surface (0.02)"
     parser.add_argument("--clearance", type=not_negative, default=0.02, metavar="M", help=words)
-    words = "height of the surface over the root's origin (default: where what does not move ends)"
+    words = "height of the surface above the root's origin (default: below the fixed links)"
     parser.add_argument("--surface", type=number, metavar="M", help=words)
     parser.add_argument("--seed", type=seed, default=0, help="of the random motions that the search begins with (0)")
     add_output(parser)
@@ -53,18 +53,18 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def add_bench(parser: argparse.ArgumentParser) -> None:
     """The robot and how it is bolted down."""
     parser.add_argument("body", metavar="BODY", help="a .urdf file, a rig.json of this program, hoap3 or hrp2")
-    words = "folders that package:// paths start at"
+    words = "folders in which package:// paths are searched"
     parser.add_argument("--packages", nargs="+", default=(), metavar="DIR", help=words)
-    words = "links or joints that do not move (default: coupled fingers); name none to let all move"
+    words = "links or joints that are fixed (default: coupled fingers); without names all move"
     parser.add_argument("--hold", nargs="*", metavar="JOINT", help=words)
-    words = "how the root is turned in the world: roll, pitch, yaw in degrees (0 0 0: upright)"
+    words = "orientation of the root in the world: roll, pitch, yaw in degrees (0 0 0: upright)"
     parser.add_argument("--mount", nargs=3, type=number, default=(0.0, 0.0, 0.0), metavar="DEG", help=words)
     words = "torques are measured behind the drives: no friction, no rotors in them"
     parser.add_argument("--no-drives", action="store_true", help=words)
 
 
 def bench_of(options: argparse.Namespace, measured: str) -> Bench:
-    """The bench as described."""
+    """The bench that the options describe."""
     import numpy as np
 
     from ..fixed_base import Bench
@@ -77,7 +77,7 @@ def bench_of(options: argparse.Namespace, measured: str) -> Bench:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Search, write, tell."""
+    """Run the verb."""
     from ..fixed_base import ExcitingOptions, exciting_motion
     from ..fixed_base.files import write_exciting
 
@@ -93,10 +93,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     bench = bench_of(options, options.measured)
     found = exciting_motion(bench, choices, progress=progress)
     write_exciting(found, options.output)
-    told = f"{len(bench.structure)} base parameters"
+    determined = f"{len(bench.structure)} base parameters"
     if bench.drive_columns:
-        told += f" and {len(bench.columns) - len(bench.structure)} of the drives"
-    print(f"{bench.rig.name}: {len(bench.names)} joints move, {told} can be told")
+        determined += f" and {len(bench.columns) - len(bench.structure)} of the drives"
+    print(f"{bench.rig.name}: {len(bench.names)} joints move, {determined} can be identified")
     print(f"condition number {found.condition:.1f} (best random motion in the same limits: {found.random:.0f})")
     for name, margin in found.margins.items():
         print(f"  least margin of {name}: {margin:.3g}")

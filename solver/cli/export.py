@@ -30,7 +30,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Sample, write, tell."""
+    """Run the verb."""
     from ..dance.workflows.export import export
 
     progress(0.0, "sampling the dance")

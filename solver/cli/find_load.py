@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 EXPLANATION = """
-Compares recordings of the same person or robot without and with a load, and tells its mass, the link that carries it,
-and which links it cannot be told from. What both sets get wrong alike cancels; an offset of the plates between them
-does not, and looks like a load: let the plates read zero before both. Writes what `identify` writes of the recordings
-without load, with the load in report.html and result.json.
+Compares recordings of the same person or robot without and with a load. Reports its mass, the link that carries it, and
+the links that could carry it as well. Errors that both sets share cancel. An offset of the plates between the two sets
+looks like a load: zero the plates before both. Writes what `identify` writes for the recordings without load, with the
+load in report.html and result.json.
 
 Examples:
   python -m solver find-load --before bare/ --after belt/ --height 1.75 --sex male --output out
@@ -51,16 +51,23 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("load")
-    group.add_argument("--most", type=count, metavar="N", help="links that carry something (default: 3)")
-    group.add_argument("--candidates", nargs="+", default=(), metavar="LINK", help="that may carry it (default: all)")
-    group.add_argument("--margin", type=not_negative, metavar="M", help="it reaches beyond its link (default: 0.05)")
+    group.add_argument("--most", type=count, metavar="N", help="largest number of links that carry a load (default: 3)")
+    group.add_argument(
+        "--candidates", nargs="+", default=(), metavar="LINK", help="links that may carry the load (default: all)"
+    )
+    group.add_argument(
+        "--margin",
+        type=not_negative,
+        metavar="M",
+        help="distance by which the load may extend beyond its link (default: 0.05)",
+    )
     add_filter(group)
     add_jobs(group)
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Find, write, tell."""
+    """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..calibration.calibration_file import CALIBRATION
     from ..identification.added_load import LoadOptions

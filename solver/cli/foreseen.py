@@ -1,4 +1,4 @@
-"""What the names of recordings and options tell before anything is read or computed."""
+"""Checks of options and file names before anything is read or computed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 LIKELY_MASS = 70.0
-"""[kg] Whatever it is, only what is stated is judged."""
+"""[kg] Used where no mass is given; only given values are checked."""
 
 
 def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> Rig | None:
-    """Refuse what could only fail after long work: options of a subject, and results that nothing may replace.
+    """Refuse options that could only fail after long work, and outputs that must not be replaced.
 
     Args:
         options: of the verb.
@@ -53,7 +53,7 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
 
 
 def _require_body(options: argparse.Namespace) -> Rig | None:
-    """The rig that is named; what is said of the body fits it."""
+    """The rig that is named, after checking the options that refer to its links."""
     calibration = getattr(options, "calibration", None)
     named = (*filter(None, [getattr(options, "base", None)]), *getattr(options, "candidates", ()))
     standing = getattr(options, "standing", None)
@@ -66,7 +66,7 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
             rig.resting(standing)
         return rig
     if standing is not None:
-        raise InvalidValue("--standing tells where a rig stands whose joint coordinates were recorded: name its --rig")
+        raise InvalidValue("--standing applies to recorded joint coordinates: give the rig with --rig")
     if calibration is not None:
         check_file(calibration)
         return None

@@ -22,10 +22,10 @@ from .options import (
 from .settings_file import show_only
 
 EXPLANATION = """
-Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
-measured, identifies, compares on trials used and not used, and writes result.json, result.csv, rig.urdf, the motions
-and report.html. Of a rig that is named with --rig the recordings hold joint coordinates instead of markers: encoders
-of a robot, or a motion that `track` or `export` wrote.
+Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
+which every contact is measured, identifies, and tests the result on trials left out. Writes result.json, result.csv,
+rig.urdf, the motions and report.html. With --rig the recordings hold joint coordinates instead of markers: encoders of
+a robot, or a motion that `track` or `export` wrote.
 
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
@@ -49,10 +49,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--flight-only",
         action="store_true",
-        help="identify from flights alone, found from the motion: no forces are needed, plates only weigh the body "
-        "(without any, state its --mass)",
+        help="identify from flights alone, which are found in the motion; force plates are only used for the body mass "
+        "(without any, give --mass)",
     )
-    group.add_argument("--title", help="of the report")
+    group.add_argument("--title", help="title of the report")
     add_jobs(group)
     add_output(parser)
     show_only(parser, "up", "units", "sex", "height", "mass", "marker_set", "static", "rig", "standing", "free_moment",
@@ -60,7 +60,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Identify, write, tell."""
+    """Run the verb."""
     rig = require_sense(options, options.files)
 
     from dataclasses import replace
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.pipeline import identify_study
     from ..study.provenance import choices, common_folder, provenance_of
     from ..study.recordings import load
-    from .words import gone, identified, warn
+    from .words import identified, removed_trials, warn
 
     settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
     part = Part(progress, 0.0, 0.97)
@@ -92,6 +92,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     warn(study.warnings)
     print(identified(study))
     for text in study.assumed:
-        print(f"not stated: {text}")
-    told = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
-    print(f"\nwritten: {options.output}{told}{gone(before, options.output)}")
+        print(f"assumed: {text}")
+    report = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
+    print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")

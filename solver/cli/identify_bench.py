@@ -12,8 +12,8 @@ from .options import add_output, add_verb
 
 EXPLANATION = """
 Identifies mass, centre of mass and inertia of every link, physically consistent, and, where torques are the motors',
-the drives' rotor inertia, friction and offset. What is given decides which equations are used: --torques those of the
-joints, --base those of the wrench that the bench gives the robot (world axes, about the root's origin). The first file
+the drives' rotor inertia, friction and offset. The data decide which equations are used: --torques those of the
+joints, --base those of the wrench at the base (world axes, about the root's origin). The first file
 of --angles belongs to the first one measured, and so on.
 
 Examples:
@@ -33,13 +33,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     measured.add_argument("--base", nargs="+", type=path, metavar="FILE", help="wrench on the robot: NAME.fx [N] ...")
     words = "cut-off of the filter that both sides of the equations pass (10)"
     parser.add_argument("--cutoff", type=positive, default=10.0, metavar="HZ", help=words)
-    words = "links held at what is believed of them before"
+    words = "links that keep the prior's parameters"
     parser.add_argument("--known", nargs="+", default=(), metavar="LINK", help=words)
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, identify, write, tell."""
+    """Run the verb."""
     from dataclasses import replace
 
     from ..fixed_base import BASE, TORQUES, BenchOptions, identify_bench
@@ -76,8 +76,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         )
     ]
     print(table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
-    told = zip(row_names(bench), found.rmse, found.rmse_prior, strict=True)
-    print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in told))
+    residuals = zip(row_names(bench), found.rmse, found.rmse_prior, strict=True)
+    print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in residuals))
     for note in found.notes:
         print(f"note: {note}")
     print(f"\n{found.frames} frames; the parameters are {found.estimate.satisfies}; written: {options.output}")

@@ -1,4 +1,4 @@
-"""``live``: check a timeline while somebody edits it."""
+"""``live``: check a timeline while it is edited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXPLANATION = """
 Reads requests from the standard input and answers on the standard output, one JSON object a line, until the input
-ends and all is answered. Frames near the one that is looked at are checked first, and only those that an edit changed
+ends and all is answered. Frames near the current one are checked first, and only frames that an edit changed
 are checked again. The lines are described in solver/scene/frame.py. Without BODY the timelines say which body it is.
 
 Examples:
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         from ..threads import one_blas_thread
 
         rig = None if options.body is None else body_of(options)
-        inbox = Inbox(sys.stdin.fileno(), request, lambda asked: isinstance(asked, End))
+        inbox = Inbox(sys.stdin.fileno(), request, lambda item: isinstance(item, End))
         outbox = Outbox(output, lambda: inbox.over)
         with one_blas_thread():
             _serve(LiveServer(outbox.say, rig), inbox)
@@ -56,7 +56,7 @@ def _serve(server: LiveServer, inbox: Inbox[Request]) -> None:
     busy = False
     while True:
         requests = inbox.take(wait=not busy)
-        if any(isinstance(asked, End) for asked in requests) or not (requests or busy):
+        if any(isinstance(item, End) for item in requests) or not (requests or busy):
             return
         server.take(requests)
         busy = server.work()

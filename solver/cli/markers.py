@@ -1,4 +1,4 @@
-"""``markers``: which marker sits where, found out from names and motion, for approval."""
+"""``markers``: propose a location for every marker, from names and motion, for approval."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXPLANATION = """
-Prints for every recorded marker the landmark or link it is taken to sit on, how sure that is, what tells it (its name,
-in any of the usual conventions, or which link it moves with), and the links it could lie on instead. A static trial and
-one that moves serve best. What is not sure is marked: change it with --place, reject it with --reject, or correct the
-file that --output writes ("landmark", "link", "use") and give it back with --marker-set: what stands there is kept,
-what was taken out is looked for again. The file is a marker set, which `calibrate`, `track` and `identify` take with
---marker-set; they look by themselves where no built-in set fits.
+Prints for every recorded marker the landmark or link on which it is assumed to sit, the confidence, the reason (its
+name in one of the usual conventions, or the link it moves with), and the other links it could belong to. A static
+trial and one with motion work best. Uncertain markers are flagged: change them with --place, reject them with
+--reject, or correct the file that --output writes ("landmark", "link", "use") and give it back with --marker-set;
+markers that you remove from it are searched again. The file is a marker set for the --marker-set option of
+`calibrate`, `track` and `identify`, which propose a set automatically where no built-in set fits.
 
 Examples:
   python -m solver markers static.trc walk.trc --output mine.json
@@ -31,11 +31,11 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "markers", "find out which marker sits where", EXPLANATION, run)
+    parser = add_verb(verbs, "markers", "propose a location for every marker", EXPLANATION, run)
     add_recordings(parser)
-    words = "name or .json file of a set whose places stand; only the other markers are looked for"
+    words = "name or .json file of a set whose markers are kept; only the other markers are searched"
     parser.add_argument("--marker-set", type=marker_set, metavar="NAME", help=words)
-    words = "markers and where they sit, such as M7=left_shank or 'M8=right heel'"
+    words = "locations of markers, such as M7=left_shank or 'M8=right heel'"
     parser.add_argument("--place", nargs="+", type=_placed, default=(), metavar="MARKER=PLACE", help=words)
     parser.add_argument("--reject", nargs="+", default=(), metavar="MARKER", help="markers that are not to be used")
     parser.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
@@ -43,7 +43,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Recognise, tell, write."""
+    """Run the verb."""
     given = _given(options)
     from ..calibration.recognise import recognise
     from ..formats.text_table import table
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def _given(options: argparse.Namespace) -> Mapping[str, Any] | None:
-    """What somebody decided: the set that is named, with what the command line changes; None where nothing is."""
+    """The given marker set with the changes of the command line; None if nothing is given."""
     from ..scene.marker_set import PlacedMarker, approved, read_tree
 
     if options.marker_set is None and not options.place and not options.reject:
@@ -90,5 +90,5 @@ def _placed(text: str) -> tuple[str, str]:
     """A marker and where it sits."""
     marker, equals, place = text.rpartition("=")
     if not (equals and marker and place.strip()):
-        raise argparse.ArgumentTypeError(f"{text!r} does not say which marker sits where: write MARKER=PLACE")
+        raise argparse.ArgumentTypeError(f"{text!r} names no marker with its location: write MARKER=PLACE")
     return marker, place

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Subject(TypedDict):
-    """What calibration is told of a new subject; see `pipeline.calibrate_subject`."""
+    """What is known of a new subject, see `study.subject.calibrate_subject`."""
 
     sex: str
     height: float | None
@@ -38,7 +38,7 @@ class Subject(TypedDict):
 
 
 FOLDER, FILE, EITHER = "folder", "file", "folder, or .json file"
-"""What the output of a verb is."""
+"""Kind of a verb's output."""
 KEYS = ".json"
 """Suffix of an output that is a file where it could be a folder."""
 HELP_WIDTH = 110
@@ -54,7 +54,7 @@ PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
     "json": lambda: nullcontext(heard(JsonLines())),
     "none": lambda: nullcontext(silent),
 }
-"""What long work tells, for as long as it lasts."""
+"""Kinds of progress output."""
 
 
 AS_WRITTEN = "python -m solver"
@@ -68,7 +68,7 @@ def program() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that tells wrong arguments as all wrong input is told: in one line."""
+    """A parser that reports wrong arguments in one line, like all wrong input."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse.
@@ -104,8 +104,9 @@ def add_verb(
         "--progress",
         choices=tuple(PROGRESS),
         default="text",
-        help="how long work tells where it is: a bar on stderr, or lines where that is no terminal (text), "
-        "one JSON object a line on stdout (json), not (none)",
+        help="progress output: a bar on stderr, or lines if it is no terminal "
+        "(text), one JSON object per line on stdout "
+        "(json), or none",
     )
     words = f"values for options of this verb, such as the {SETTINGS} of an earlier run"
     parser.add_argument(OPTION, type=path, metavar="FILE", help=words)
@@ -115,29 +116,33 @@ def add_verb(
 
 
 def add_recordings(parser: argparse.ArgumentParser) -> None:
-    """The files of one or more trials, and how to read them when they do not tell."""
+    """Add the files of one or more trials, and how to read them."""
     parser.add_argument(
         "files",
         nargs="+",
         type=path,
         metavar="FILE",
-        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial: "
+        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files with the same name are one trial: "
         "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
     )
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How to read recordings that do not tell."""
-    group = parser.add_argument_group("reading", "for files that do not tell, or tell wrongly")
-    group.add_argument("--up", choices=UP_AXES, default="auto", help="the axis that points up (default: found out)")
-    group.add_argument("--force-up", choices=UP_AXES, help="that of the force files, where it differs")
-    group.add_argument("--units", choices=MORE_UNITS, help="of markers or of a skeleton (default: what the file tells)")
-    group.add_argument("--force-units", choices=UNITS, default="m", help="of centres of pressure (default: m)")
-    group.add_argument("--forces-on-plates", action="store_true", help="forces act on the plates, not on the body")
-    group.add_argument("--keep-missing", action="store_true", help="leave missing force samples out, do not refuse")
-    group.add_argument("--ragged", action="store_true", help="accept marker rows that end early")
-    group.add_argument("--angles", choices=("deg", "rad"), help="of joint coordinates (default: what the file says)")
+    """Add overrides for missing or wrong file metadata."""
+    group = parser.add_argument_group("reading", "overrides for missing or wrong file metadata")
+    group.add_argument("--up", choices=UP_AXES, default="auto", help="vertical axis (default: detected)")
+    group.add_argument("--force-up", choices=UP_AXES, help="vertical axis of the force files, if it differs")
+    group.add_argument("--units", choices=MORE_UNITS, help="unit of markers or skeleton (default: from the file)")
+    group.add_argument("--force-units", choices=UNITS, default="m", help="unit of centres of pressure (default: m)")
+    group.add_argument(
+        "--forces-on-plates", action="store_true", help="forces in the file act on the plates, not on the body"
+    )
+    group.add_argument(
+        "--keep-missing", action="store_true", help="leave out missing force samples instead of refusing the file"
+    )
+    group.add_argument("--ragged", action="store_true", help="accept incomplete rows of markers")
+    group.add_argument("--angles", choices=("deg", "rad"), help="unit of joint coordinates (default: from the file)")
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
@@ -157,13 +162,13 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
 
 
 def add_plates(parser: argparse.ArgumentParser) -> None:
-    """What is to be done about plates that are suspected."""
-    group = parser.add_argument_group("plates", "which are looked at before anything is fitted")
+    """How findings on the force plates are handled."""
+    group = parser.add_argument_group("force plates", "which are checked before identification")
     group.add_argument(
         "--free-moment",
         choices=FREE_MOMENTS,
         default=FREE_MOMENTS[0],
-        help="as the motion shows its sign to be (auto), as the file has it, reversed, or not used",
+        help="sign of the free moment: as the motion shows (auto), as in the file, reversed, or not used",
     )
     group.add_argument(
         "--overrule",
@@ -171,26 +176,28 @@ def add_plates(parser: argparse.ArgumentParser) -> None:
         choices=tuple(FINDINGS),
         default=(),
         metavar="FINDING",
-        help=f"tell these findings, but change nothing for them: {', '.join(FINDINGS)}",
+        help=f"report these findings without correcting them: {', '.join(FINDINGS)}",
     )
 
 
 def plate_options(options: argparse.Namespace) -> PlateOptions:
-    """What is to be done about plates that are suspected."""
+    """How findings on the force plates are handled."""
     return PlateOptions(options.free_moment, tuple(options.overrule))
 
 
 def add_method(group: argparse._ActionsContainer) -> None:
-    """How inertials are identified."""
+    """Add how inertial parameters are identified."""
     group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
     add_filter(group)
     group.add_argument(
-        "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
+        "--base", metavar="LINK", help="link at whose origin the external wrench is written (default: the rig's)"
     )
-    group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
-    group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
-    group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
-    group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+    group.add_argument(
+        "--bootstrap", type=natural, default=40, metavar="N", help="bootstrap samples for the intervals; 0 for none"
+    )
+    group.add_argument("--seed", type=seed, default=0, help="seed of the bootstrap")
+    group.add_argument("--no-cross-validation", action="store_true", help="do not test on trials left out in turn")
+    group.add_argument("--no-synchronisation", action="store_true", help="do not remove the time offset of the plates")
     add_smooth(group)
 
 
@@ -223,19 +230,19 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         "--marker-set",
         type=marker_set,
         metavar="NAME",
-        help="name or .json file of a marker set (default: found out)",
+        help="name or .json file of a marker set (default: detected)",
     )
     group.add_argument(
-        "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
+        "--static", nargs="+", default=(), metavar="TRIAL", help="trials to calibrate with (default: all)"
     )
 
 
-SEX = "chooses the table of segment inertias; unknown: the mean of both, doubted the more"
+SEX = "table of segment inertias; unknown: mean of both tables, with a wider prior"
 
 
 def add_trunk(parser: argparse._ActionsContainer) -> None:
     """How many parts a new subject's trunk has, and on what its arms hang."""
-    words = "of one piece above the pelvis, or abdomen and thorax"
+    words = "trunk above the pelvis: one segment, or three (with abdomen and thorax)"
     parser.add_argument("--trunk", choices=TRUNKS, default=TRUNKS[0], help=words)
     words = "upper arms fixed on the torso, or on clavicle and scapula"
     parser.add_argument("--shoulders", choices=SHOULDERS, default=SHOULDERS[0], help=words)
@@ -249,7 +256,10 @@ def add_filter(parser: argparse._ActionsContainer) -> None:
 
 def add_smooth(parser: argparse._ActionsContainer) -> None:
     """Whether a recording is taken as a whole."""
-    words = "take each recording of markers as a whole, not every frame by itself: quieter accelerations, gaps bridged"
+    words = (
+        "estimate the motion of a whole recording at once instead of frame "
+        "by frame: quieter accelerations, bridged gaps"
+    )
     parser.add_argument("--smooth", action="store_true", help=words)
 
 
@@ -281,7 +291,7 @@ def subject(options: argparse.Namespace) -> Subject:
         InvalidValue: no sex is given.
     """
     if options.sex is None:
-        raise InvalidValue("a new subject needs --sex; an earlier one --calibration; joint coordinates their --rig")
+        raise InvalidValue("a new subject needs --sex, an earlier one --calibration, joint coordinates --rig")
     return {
         "sex": options.sex,
         "height": options.height,
@@ -314,7 +324,7 @@ def add_output_file(parser: argparse.ArgumentParser, words: str, *endings: str, 
 
 @contextmanager
 def outputs(options: argparse.Namespace) -> Iterator[None]:
-    """Until the block ends, the output is kept for this process; whatever forbids it is told before any work.
+    """Reserve the output for this process until the block ends; refuse before any work if it cannot be written.
 
     Raises:
         InputError: it cannot be written, or another run writes there.

@@ -28,7 +28,7 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "perform", "say how closely a dance was performed", EXPLANATION, run)
+    parser = add_verb(verbs, "perform", "compare a performance with its dance", EXPLANATION, run)
     parser.add_argument("plan", type=path, metavar="PLAN", help="dance, timeline or .motion.npz")
     parser.add_argument("performed", type=path, metavar="PERFORMED", help="folder of a study, or a .motion.npz")
     parser.add_argument("--trial", metavar="NAME", help="of the folder, where it holds several")
@@ -36,7 +36,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Compare, write, tell."""
+    """Run the verb."""
     from ..dance.workflows.perform import perform
 
     found = perform(options.plan, options.performed, trial=options.trial, progress=progress)

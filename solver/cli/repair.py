@@ -5,17 +5,26 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .dances import add_answer, add_authored, add_checks, add_patience, answering, check_options, repair_options, tell
+from .dances import (
+    add_answer,
+    add_authored,
+    add_checks,
+    add_patience,
+    check_options,
+    repair_options,
+    search_progress,
+    write_answer,
+)
 from .options import add_verb
 
 EXPLANATION = """
-Keeps planted feet planted, brings the zero-moment point and every joint within limits, and leaves fixed keys alone.
-A timeline that leaves its first posture too abruptly to stand there is begun more gently. The result is verified at
-500 samples a second before it is called feasible. What cannot be repaired is told: which fixed key stands in the way,
-why, and by how much. Where the feet of a recording stand is found from its motion and its forces.
+Keeps planted feet planted, brings the zero-moment point and every joint within limits, and leaves fixed keys alone. A
+timeline that leaves its first posture too abruptly gets a gentler start. The result is verified at 500 samples a
+second before it is called feasible. If the repair fails, the report names the fixed key that prevents it, the reason
+and the amount. The foot contacts of a recording are found from its motion and forces.
 
-Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (what it
-says, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
+Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (status,
+message, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
 
 Exit codes: 0 every check holds, 1 something still fails (the result is written all the same), 2 wrong input,
 130 stopped.
@@ -39,14 +48,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Read, repair, write, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from ..dance.workflows.reading import read_keyed
     from ..dance.workflows.repair import repair
     from .words import warn
 
     progress(0.0, "reading the dance")
-    keyed, told = read_keyed(options.dance, options.trial)
-    warn(told)
+    keyed, notes = read_keyed(options.dance, options.trial)
+    warn(notes)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
-                    rate=options.rate, told=told, progress=answering(progress))  # fmt: skip
-    return tell(answer, options, progress)
+                    rate=options.rate, told=notes, progress=search_progress(progress))  # fmt: skip
+    return write_answer(answer, options, progress)

@@ -34,7 +34,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, send, tell."""
+    """Run the verb."""
     from ..capture.replay import Spoiled, datagrams, replay, stream_of
     from ..capture.udp import UdpSender
     from ..study.recordings import load

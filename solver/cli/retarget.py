@@ -11,7 +11,7 @@ from ..errors import InvalidValue
 from ..progress import Part, Progress
 from .argument_types import path, positive
 from .bodies import rig_named
-from .dances import add_checks, add_patience, asked, repair_options
+from .dances import add_checks, add_patience, repair_options, requested_checks
 from .exit_codes import exit_code
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
@@ -20,23 +20,22 @@ if TYPE_CHECKING:
     from ..wrenches import Wrenches
 
 EXPLANATION = """
-Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments with places (.bvh), turns and the root
-alone (AMASS, SMPL-X .npz: their segments are as long as those of a person of --height, 1.7 m if not stated) or markers
-(with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand, joint
-limits are kept, and the motion becomes slower where joints would be too fast. Links that would be inside each other are
-kept apart. What would fall or overload a joint has its centre of mass led over its feet, from rest to rest, with
-shorter steps and milder where it must; what then still fails is repaired by moving it least. The verdict is printed
-before and after.
+Transfers a motion (.motion.npz, a study's folder with --trial, a dance), segments with positions (.bvh), orientations
+with a root position (AMASS, SMPL-X .npz; segment lengths are those of a person of --height, 1.7 m by default) or
+markers (with --calibration, or the subject's --sex, --height and --mass) to another rig. Feet are planted where the
+recorded feet are, joint limits hold, collisions are avoided, and the motion is slowed down where joints would be too
+fast. Then the centre of mass is moved over the feet where the robot would fall or overload a joint, with shorter steps
+if necessary, and what still fails is repaired with the least change. Feasibility is reported before and after.
 
-A step in the middle of which the recording begins or ends is begun and finished on both feet, where the legs reach
-that. When feet stand is found from their motion, and from the plates where a file of forces is named.
+A step that the recording cuts off at its start or end is completed on both feet if the legs reach. Contacts are found
+from the motion of the feet, and from force plates if --forces is given.
 
-Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by names, or guessed from the joints; it
-is printed, written as mapping.json, and can be corrected and named with --mapping.
+The mapping of segments to links is a preset (HRP-2, HOAP-3, iCub, G1, people), or proposed from names and joints. It is
+printed and written to mapping.json, and can be corrected and given back with --mapping.
 
 Written to DIR: dance.motion.npz (Blender and the other verbs), NAME_RATEhz.csv (no header: root position, quaternion
 x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, summary.json
-(what is said, for a scene) and report.txt.
+(status and message) and report.txt.
 
 Exit codes: 0 feasible, 1 not feasible (the motion is written all the same), 2 wrong input, 130 stopped.
 
@@ -51,27 +50,27 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "retarget", "let a robot dance what a person did", EXPLANATION, run)
+    parser = add_verb(verbs, "retarget", "transfer a motion to another body, such as a robot", EXPLANATION, run)
     parser.add_argument("recording", type=path, metavar="RECORDING", help="a motion, segments or markers")
     parser.add_argument("target", metavar="RIG", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
     parser.add_argument(
-        "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
+        "--packages", nargs="+", default=(), metavar="DIR", help="folders in which package:// paths are searched"
     )
-    parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
-    parser.add_argument("--mapping", type=path, metavar="FILE", help="which segment leads which link, .json")
+    parser.add_argument("--trial", metavar="NAME", help="trial, if the folder holds several")
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of segments to links, .json")
     parser.add_argument(
-        "--slower", type=positive, default=1.0, metavar="TIMES", help="as long as recorded (default: 1)"
+        "--slower", type=positive, default=1.0, metavar="TIMES", help="duration over the recorded one (default: 1)"
     )
-    words = "plates' forces of the recording (.mot, .csv, .c3d): feet stand as long as the plates felt them"
+    words = "ground reaction forces of the recording (.mot, .csv, .c3d), from which contacts are found"
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
-    words = "leave a step that the recording begins or ends in the middle of as it is, instead of begun and finished"
+    words = "do not complete steps that the recording cuts off at its start or end"
     parser.add_argument("--broken-steps", action="store_true", help=words)
-    parser.add_argument("--overlaps", action="store_true", help="leave links that are inside each other as they are")
-    words = "leave joints faster than their limits, and say so, instead of slowing down"
+    parser.add_argument("--overlaps", action="store_true", help="do not avoid collisions between links")
+    words = "do not slow down where joints exceed their speed limits; report it"
     parser.add_argument("--keep-pace", action="store_true", help=words)
-    parser.add_argument("--no-repair", action="store_true", help="check the motion only")
+    parser.add_argument("--no-repair", action="store_true", help="check the motion without repairing it")
     add_patience(parser)
-    add_checks(parser, "instead of the limits themselves")
+    add_checks(parser, "override the default conditions")
     add_reading(parser)
     add_calibration(parser)
     add_subject(parser, required=False)
@@ -80,7 +79,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Read, follow, check, repair, write, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from dataclasses import replace
 
     from ..dance.workflows.reading import load_dance
@@ -112,7 +111,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
             apart=not options.overlaps,
             whole_steps=not options.broken_steps,
         ),
-        Held(replace(CHECKS, **asked(options)), None if options.no_repair else repair_options(options)),
+        Held(replace(CHECKS, **requested_checks(options)), None if options.no_repair else repair_options(options)),
         Part(progress, 0.3, 0.95),
     )
     followed.write(options.output)

@@ -12,7 +12,7 @@ from .options import add_output_file, add_verb
 
 SUFFIXES = (".urdf", ".json")
 EXPLANATION = """
-Prints every link with its mass, centre of mass and inertia as believed before any measurement.
+Prints every link with its mass, centre of mass and inertia of the prior.
 
 Examples:
   python -m solver rig human --height 1.75 --mass 70 --sex female
@@ -34,7 +34,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Build, print, and write if asked to."""
+    """Run the verb."""
     from ..formats.text_table import inertial_table
     from ..formats.urdf_writer import write_urdf
     from ..scene.rig import write_rig

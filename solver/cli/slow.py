@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .dances import add_answer, add_authored, add_checks, answering, check_options, tell
+from .dances import add_answer, add_authored, add_checks, check_options, search_progress, write_answer
 from .options import add_verb
 
 EXPLANATION = """
-Every span between two moments of rest is danced as much more slowly as the speed limits of the joints need, never
-faster; keys and contact strips move along. With --dynamics torques, balance and friction count too, where standing
-still does not fail them as well.
+Slows down every span between two moments of rest as far as the speed limits of the joints require, and never speeds up;
+keys and contact strips move along. With --dynamics torques, balance and friction count too, unless the static posture
+already fails them.
 
-Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (what it
-says, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
+Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (status,
+message, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
 
 Examples:
   python -m solver slow dance.timeline.npz --output slowed
@@ -32,10 +32,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
-    """Read, slow down, write, tell; the exit code."""
+    """Run the verb; returns the exit code."""
     from ..dance.workflows.reading import load_keyed
     from ..dance.workflows.slow import slow
 
     keyed = load_keyed(options.dance)
-    answer = slow(keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=answering(progress))
-    return tell(answer, options, progress)
+    answer = slow(
+        keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=search_progress(progress)
+    )
+    return write_answer(answer, options, progress)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 EXPLANATION = """
 Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender and for `check`, `export` and `perform`) with
-the error of every marker. Joint coordinates of a rig that is named with --rig are filtered and pass through.
-Orientations of segments (.bvh, OpenSim's orientation .sto, tables of quaternions, AMASS and SMPL-X .npz) are followed
-by a person of the stature that is stated, or by --rig; which segment turns which link is told by names and the pose at
-rest, can be saved, corrected and named.
+the error of every marker. Joint coordinates of a rig that is given with --rig are filtered. Orientations of segments
+(.bvh, OpenSim's orientation .sto, tables of quaternions, AMASS and SMPL-X .npz) are followed by a person of the given
+stature, or by --rig; the mapping of segments to links is proposed from names and rest pose, and can be saved, corrected
+and given back.
 
 Examples:
   python -m solver track walk.trc --calibration subject/calibration.json --output tracked
@@ -58,13 +58,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_tracking(parser)
     add_smooth(parser)
     add_jobs(parser)
-    parser.add_argument("--mapping", type=path, metavar="FILE", help="which recorded segment turns which link, .json")
-    parser.add_argument("--save-mapping", type=path_ending(KEYS), metavar="FILE", help="write the one that was used")
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of recorded segments to links, .json")
+    parser.add_argument(
+        "--save-mapping", type=path_ending(KEYS), metavar="FILE", help="write the mapping that was used"
+    )
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Track, write, tell."""
+    """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.files)
     from ..calibration.calibrated import Calibration
     from ..calibration.calibration_file import CALIBRATION
@@ -77,7 +79,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from ..tracking.bone_mapping import MAPPING, guessed
-    from .words import gone, warn
+    from .words import removed_trials, warn
 
     settings = Settings(
         preset=options.filter,
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         body = body.rig if isinstance(body, Calibration) else body or _person(person)
         mapping = mapping or guessed(segments, body)
     elif options.mapping is not None or options.save_mapping is not None:
-        raise InvalidValue("no recording holds segments that a mapping could turn links by")
+        raise InvalidValue("no recording holds segments, so a mapping has no use")
     if body is None:
         assert person is not None
         body = calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
@@ -112,11 +114,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     moved = [(r.name, r.tracked, r.motion) for r in study.records if r.motion is not None]
     rows = [(name, str(len(motion)), f"{1e3 * t.rmse:.1f}" if t else "") for name, t, motion in moved]
     print(table(("trial", "frames", "marker RMSE [mm]"), rows))
-    print(f"\nwritten: {options.output}{gone(before, options.output)}")
+    print(f"\nwritten: {options.output}{removed_trials(before, options.output)}")
 
 
 def _person(stated: Subject | None) -> Rig:
-    """The rig of a person without markers: of the stature and mass that are stated, or those of most."""
+    """The rig of a person without markers, of the given or the average stature and mass."""
     from ..rigs.human import human
 
     assert stated is not None

@@ -1,4 +1,4 @@
-"""What verbs tell besides their tables."""
+"""Text that several verbs print."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ def warn(warnings: Iterable[str]) -> None:
         print(f"warning: {text}", file=sys.stderr)
 
 
-def gone(before: Iterable[str], output: Path) -> str:
-    """What to say of trials (their names) whose results a folder held and holds no more; nothing where there are none.
-
-    A second trial that is written where the first one was takes its place.
-    """
+def removed_trials(before: Iterable[str], output: Path) -> str:
+    """Names the trials whose earlier results the folder no longer holds; empty if there are none."""
     from ..scene.study_folder import trials_in
 
-    lost = sorted(set(before) - set(trials_in(output)))
-    return f" (in place of the run before; no longer there: {', '.join(lost)})" if lost else ""
+    removed = sorted(set(before) - set(trials_in(output)))
+    return f" (replaces the run before; removed trials: {', '.join(removed)})" if removed else ""
 
 
 def identified(study: Study) -> str:
@@ -56,7 +53,7 @@ def identified(study: Study) -> str:
 
 
 def thresholds(residuals: Sequence[FieldResidual]) -> str:
-    """Whether what is left unexplained stays below the thresholds of the field, trial by trial."""
+    """Residuals of each trial against the usual thresholds of the field."""
     from ..study.residuals import MOST_FORCE, MOST_MOMENT
 
     rows = [
@@ -82,7 +79,7 @@ def found_load(load: AddedLoad) -> str:
     rows = [(body.link, f"{body.mass:.3f} ± {std:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, std in bodies]
     text = table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
     others = ", ".join(load.alternatives)
-    return text + (f"\n\ncannot be told from a load on: {others}" if others else "")
+    return text + (f"\n\ncannot be distinguished from a load on: {others}" if others else "")
 
 
 def compared(comparisons: Sequence[Comparison]) -> str:

@@ -13,7 +13,7 @@ from addon.checks import KEY, checks_of, hold_to, settings_of, words_of
 from addon.live.session import watched
 from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main, parser
-from solver.cli.dances import asked
+from solver.cli.dances import requested_checks
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
 from tests.addon.scenes import build
@@ -78,7 +78,7 @@ def test_the_timeline_of_a_designed_dance_is_held_to_what_it_was_designed_for(re
     shown = timeline.sample(bpy.context.scene, body)
     assert shown.checks == timeline.posture(bpy.context, body).checks == expected
     options = parser().parse_args(["dance", "hoap3", "--output", "x", *words_of(body)])
-    assert all(getattr(expected, name) == value for name, value in asked(options).items())
+    assert all(getattr(expected, name) == value for name, value in requested_checks(options).items())
 
 
 def test_a_changed_choice_is_a_change_to_the_live_check(body: bpy.types.Object) -> None:

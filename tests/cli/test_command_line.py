@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from solver.cli import VERBS, main, parser
-from solver.cli.words import gone
+from solver.cli.words import removed_trials
 from solver.scene.study_folder import MOTION_END
 from solver.version import VERSION
 
@@ -159,12 +159,12 @@ def test_a_robots_file_is_known_by_what_it_holds(tmp_path: Path, capsys: pytest.
     other.write_text("<sdf/>")
     assert main(["rig", str(other), "--progress", "none"]) == 2
     told = capsys.readouterr().err
-    assert "robot.sdf: is of a kind that is not read (.sdf). Give the robot's URDF or MJCF" in told
+    assert "robot.sdf: is of a type that cannot be read (.sdf). Give the robot's URDF or MJCF" in told
 
 
 def test_trials_that_are_replaced_are_named(tmp_path: Path) -> None:
-    """A second trial written where the first one was: what is gone with it is told, and nothing where all is there."""
+    """Trials whose results a second run removed are named; none otherwise."""
     (tmp_path / f"jump{MOTION_END}").write_bytes(b"")
-    assert gone(["squats", "jump"], tmp_path).endswith("no longer there: squats)")
-    assert not gone(["jump"], tmp_path)
-    assert not gone([], tmp_path)
+    assert removed_trials(["squats", "jump"], tmp_path).endswith("removed trials: squats)")
+    assert not removed_trials(["jump"], tmp_path)
+    assert not removed_trials([], tmp_path)

@@ -139,7 +139,7 @@ def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys:
     assert summary.troubles[0] in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("limit", [("--seconds", "1e-9"), ("--programmes", "1")])
+@pytest.mark.parametrize("limit", [("--seconds", "1e-9"), ("--programs", "1")])
 def test_a_repair_at_its_limit_of_effort_says_so(dragged: Keyed, tmp_path: Path, limit: tuple[str, str]) -> None:
     """A search that may take no step, or one, writes the best it has, not feasible, and tells that it had to end."""
     rig, q = dragged.rig, dragged.keys[0].q

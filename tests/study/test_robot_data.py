@@ -111,7 +111,7 @@ def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest
         path.name for path in results.iterdir()
     }
     assert RESULT.read(results / "result.json").details["assumed"]
-    assert "not stated: base link" in capsys.readouterr().out
+    assert "assumed: base link" in capsys.readouterr().out
     assert main(["compare", str(results), *named, "--progress", "none"]) == 0
     assert "dance  used" in capsys.readouterr().out
     assert main(["track", named[0], "--rig", str(results / "rig.json"), "--output", str(tmp_path / "moved")]) == 0
