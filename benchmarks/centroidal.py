@@ -18,7 +18,7 @@ from .figures.centroidal_forces import force_figures
 from .figures.centroidal_long import long_figures
 from .figures.centroidal_real import Recorded, flight_figures, hidden_figures, recorded, slow_figures
 from .figures.centroidal_walk import speed_figures, walk_figures
-from .figures.figure import Figure, at_most, heading, missing, passed, row, summary
+from .figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
 from .figures.flights import alone_figures
 from .identification import DATA
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
             print("\n".join(map(row, found)))
             print(f"      (processor {time.process_time() - start:.1f} s without child processes)", flush=True)
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return 0 if passed(figures) else 1
+    return exit_code(figures)
 
 
 def real_figures(data: Path, quick: bool) -> list[Figure]:

@@ -13,11 +13,12 @@ import resource
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from .figures import structure
-from .figures.figure import Figure, at_least, at_most, heading, missing, passed, row, summary
+from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
 from .figures.round_trip import round_trips
 
 SOURCES = "the sources"
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
     for figure in figures:
         print(row(figure))
     print(summary(figures))
-    return 0 if passed(figures) else 1
+    return exit_code(figures)
 
 
 def _structure() -> list[Figure]:
@@ -71,25 +72,33 @@ def _round_trips() -> list[Figure]:
 
 def _panel() -> list[Figure]:
     rows = [
-        Figure("Author panel, one redraw, dance of 82 s", "simulated, bpy module", None, "ms", at_most(2.0)),
-        Figure("Author panel, one redraw, recording of 10 min", "simulated, bpy module", None, "ms", at_most(2.0)),
+        Figure(
+            "Author panel, one redraw, dance of 82 s", "simulated, bpy module", None, "ms", at_most(2.0), timed=True
+        ),
+        Figure(
+            "Author panel, one redraw, recording of 10 min",
+            "simulated, bpy module",
+            None,
+            "ms",
+            at_most(2.0),
+            timed=True,
+        ),
     ]
     if find_spec("bpy") is None:
         return missing(rows, "Blender's module is not installed")
     done = subprocess.run([sys.executable, "-m", "benchmarks.panel"], capture_output=True, text=True, check=True)
     values = [float(value) for value in re.findall(r": ([0-9.]+) ms CPU", done.stdout)]
     notes = re.findall(r"\((first after a change [0-9.]+ ms)\)", done.stdout)
-    return [
-        Figure(f.what, f.data, value, f.unit, f.must, note=note)
-        for f, value, note in zip(rows, values, notes, strict=True)
-    ]
+    return [replace(f, value=value, note=note) for f, value, note in zip(rows, values, notes, strict=True)]
 
 
 def _dance(quick: bool) -> list[Figure]:
     """Processor seconds of a person's dance of 12 postures, in one process of its own."""
-    asked = Figure("a person's dance of 12 postures", "simulated", None, "CPU s", at_most(24.0), at_most(18.0))
+    asked = Figure(
+        "a person's dance of 12 postures", "simulated", None, "CPU s", at_most(24.0), at_most(18.0), timed=True
+    )
     if quick:
-        return missing([asked], "left out by --quick")
+        return left_out([asked], "left out by --quick")
     with tempfile.TemporaryDirectory() as folder:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [
@@ -105,15 +114,14 @@ def _dance(quick: bool) -> list[Figure]:
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, **_one_thread()})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    note = "33 before the closed forms, on a machine like the one that measured it"
-    return [Figure(asked.what, asked.data, seconds, asked.unit, asked.must, asked.aim, note)]
+    return [replace(asked, value=seconds)]
 
 
 def _coverage(quick: bool) -> list[Figure]:
     """Share of the lines of `COVERED` that the tests in `COVERING` run."""
     asked = [Figure("lines of report, comparison and scene that tests run", "tests", None, "%", at_least(90.0))]
     if quick:
-        return missing(asked, "left out by --quick")
+        return left_out(asked, "left out by --quick")
     if find_spec("coverage") is None:
         return missing(asked, "the package coverage is not installed")
     with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,7 @@ from .figures import (
     subject,
     volunteers,
 )
-from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
+from .figures.figure import Bound, Figure, at_least, at_most, exit_code, heading, missing, row, summary, within
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_TRIALS = ("squats1", "DJ1")
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
         wall, busy = time.perf_counter() - start, time.process_time() - processor
         print(f"      ({wall:.1f} s, processor {busy:.1f} s without child processes)", flush=True)
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return 0 if passed(figures) else 1
+    return exit_code(figures)
 
 
 def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[Figure]:

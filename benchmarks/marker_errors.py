@@ -24,6 +24,8 @@ from solver.formats.recording import ReadOptions, read_recording
 from solver.tracking import track
 from solver.trial import Recording
 
+from .reference import reference_line
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 READ = ReadOptions(ragged=True)
 WORST = 4
@@ -69,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.data.is_dir():
         print(f"the real recordings are not at {options.data}; name their folder with --data", file=sys.stderr)
         return 1
+    print(reference_line())
     failed = False
     for subject in SUBJECTS:
         try:

@@ -23,6 +23,13 @@ def places() -> list[Path]:
     return [*stated, *packaged, Path(sys.prefix) / "share", SHARED]
 
 
+class MissingModel(Exception):
+    """A model that a figure needs is not installed; names it, and how to have it."""
+
+    def __init__(self, parts: tuple[str, ...]) -> None:
+        super().__init__(f"the model {'/'.join(parts)} is not installed: {HOW}")
+
+
 def model_file(parts: tuple[str, ...]) -> Path | None:
     """A model by the last parts of its path, as `G1`; None where it is not installed."""
     return next((path for place in places() if (path := place.joinpath(*parts)).is_file()), None)

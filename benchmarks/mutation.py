@@ -22,6 +22,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .reference import reference_line
+
 TARGETS = {
     "so3": ("solver/so3.py", ("tests/test_so3.py", "tests/laws")),
     "dynamics": ("solver/dynamics", ("tests/dynamics", "tests/laws")),
@@ -113,6 +115,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if unknown := [target for target in options.targets if target not in TARGETS]:
         parser.error(f"unknown target {unknown[0]!r}; choose from {', '.join(TARGETS)}")
+    print(reference_line())
     root = Path(__file__).resolve().parents[1]
     missed = []
     with tempfile.TemporaryDirectory() as folder:

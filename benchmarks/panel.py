@@ -25,6 +25,8 @@ from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import SceneMotion, scene_motion
 
+from .reference import reference_line
+
 DANCE, DANCE_RATE, POSTURE_EVERY = 82.0, 24.0, 4.0
 RECORDING, RECORDING_RATE = 600.0, 100.0
 SAMPLES = 200
@@ -124,6 +126,7 @@ def measure() -> dict[str, RedrawCost]:
 
 def main(arguments: list[str]) -> int:
     """Print the figures."""
+    print(reference_line())
     for name, cost in measure().items():
         print(f"Author panel, one redraw, {name}: {cost.later:.2f} ms CPU (first after a change {cost.first:.1f} ms)")
     return 0

@@ -29,6 +29,7 @@ from solver.trajectory.displacement import ACCURACY, PENALTY, Judged, Model, Pro
 
 from .figures.jump import JUMPERS, ROUNDS, keyed_jump
 from .figures.repairs import BEATS, EXTREMES, HASTE, QUICK_BEATS, changed_dance, keyed_postures
+from .reference import reference_line
 
 REFERENCE = 1e-10
 """Tolerance of the solution that others are judged by, Clarabel's."""
@@ -201,6 +202,7 @@ def cost_of(problem: qp.Problem, x: np.ndarray) -> float:
 
 def report(quick: bool) -> None:
     """Measure and print."""
+    print(reference_line())
     for name, keyed, options in repairs(quick):
         with keeping() as found:
             repair(keyed, options=options)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from solver.threads import one_blas_thread
 
-from .figures.figure import Figure, heading, passed, row, summary
+from .figures.figure import Figure, exit_code, heading, row, summary
 from .tracking_figures.accuracy import accuracy_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
@@ -69,4 +69,4 @@ def main(arguments: Sequence[str]) -> int:
         print("\n".join(map(row, found)))
         print(f"      ({time.perf_counter() - start:.1f} s)", flush=True)
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return 0 if passed(figures) else 1
+    return exit_code(figures)

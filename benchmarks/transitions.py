@@ -42,6 +42,8 @@ from solver.trajectory.transition_problem import Candidate, TransitionAim, Trans
 from solver.trajectory.transition_search import search
 from solver.trajectory.transition_slopes import Slopes, slopes_of
 
+from .reference import reference_line
+
 ROUNDS = 6
 CANDIDATES, JUDGED, SEEDED_ROUNDS = 96, 12, 4
 ITERATIONS = 20
@@ -68,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of postures and searches (1)")
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), choices=list(SOLVERS), help="which")
     options = parser.parse_args(arguments)
+    print(reference_line())
     print(f"{'transition':22s} {'variables':>9s}  " + "  ".join(f"{name:>26s}" for name in options.solvers))
     print(f"{'':33s}" + "  ".join(f"{'criterion  margin      s':>26s}" for _ in options.solvers))
     reached: dict[str, list[Outcome]] = {name: [] for name in options.solvers}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.figures.figure import Figure, at_most, heading, missing, passed, row, summary
+from benchmarks.figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.errors import SolverError
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for figure in result:
         print(row(figure))
     print(summary(result))
-    return 0 if passed(result) else 1
+    return exit_code(result)
 
 
 def proof_figures(

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
-from ..figures.figure import Figure, heading, passed, row, summary
+from ..figures.figure import Figure, exit_code, heading, row, summary
 
 Rows = Callable[[bool], list[Figure]]
 """Measured figures; told whether it must be quick."""
@@ -48,4 +48,4 @@ def main(arguments: list[str]) -> int:
             print(row(figure), flush=True)
             figures.append(figure)
     print(summary(figures))
-    return 0 if passed(figures) else 1
+    return exit_code(figures)

@@ -169,7 +169,7 @@ def rows(quick: bool) -> list[Figure]:
         Figure("output or option that cannot work: not told in one line, or something written", data,
                float(len(wrong)), "", must=at_most(0), note="; ".join(wrong[:3])),
         Figure("output or option that cannot work: slowest, processor", data, slowest.seconds, "s", must=at_most(LIMIT),
-               note=slowest.words),
+               note=slowest.words, timed=True),
         Figure("folders written again, or by two at once: not all of one run", f"{count} folders, simulated",
                float(reruns(count)), "", must=at_most(0)),
     ]  # fmt: skip

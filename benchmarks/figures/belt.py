@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.papers.belt import BELT, ELSEWHERE_BELOW, FOUND_WITHIN, PLACES, BeltResult, belt_test
 from solver.threads import one_blas_thread
 
-from .figure import Figure, at_most, missing
+from .figure import Figure, at_most, left_out
 
 AIM = 0.1  # [kg]
 DATA = "simulated, 1 N, 1 N m, 2 mm"
@@ -15,7 +15,7 @@ def belt_figures(quick: bool) -> list[Figure]:
     """Error of the mass found on the loaded segment, and the largest mass found elsewhere, for each place."""
     if quick:
         rows = [row for place in PLACES for row in rows_of(place, None)]
-        return missing(rows, "left out by --quick")
+        return left_out(rows, "left out by --quick")
     with one_blas_thread():
         return [row for place in PLACES for row in rows_of(place, belt_test(place))]
 

@@ -23,6 +23,8 @@ from solver.centroidal.smoother import Signal, SmootherSettings, smoothed
 from solver.progress import Console
 from solver.threads import one_blas_thread
 
+from ..reference import reference_line
+
 FIRST = ("DJ1", "walking1", "run")
 """Trials of the first half: subject_a's, and subject_b's run; the other half is all the others."""
 FIRST_HALF = SmootherSettings(
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.centroidal_learnt", description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     data = parser.parse_args(arguments).data
+    print(reference_line())
     with one_blas_thread():
         trials = recordings(data, quick=False)
         first, second = ([t.data for t in trials if (t.name in FIRST) == own] for own in (True, False))

@@ -95,10 +95,10 @@ def speed_figures() -> list[Figure]:
     return [
         Figure(
             "causal form, live: a sample, solved in closed form", "simulated", 1e6 * min(live), "us", at_most(20.0),
-            at_most(5.0),
+            at_most(5.0), timed=True,
         ),
         Figure(
-            f"causal form, {LONG} samples at once", "simulated", min(whole), "s", at_most(0.2),
+            f"causal form, {LONG} samples at once", "simulated", min(whole), "s", at_most(0.2), timed=True,
             note=f"{len(found.trace)} iterations, the last of which changed {1e3 * found.trace[-1][0]:.2g} mm and "
             f"{found.trace[-1][1]:.2g} N m",
         ),

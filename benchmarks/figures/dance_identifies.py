@@ -109,7 +109,9 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     if person:
         result.append(style_row(rig, structure, options, dance, data, told))
         limits_of_time = SECONDS_OF_DESIGN if told else NOTHING
-        result.append(Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time))
+        result.append(
+            Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time, timed=True)
+        )
     result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
     return result
 

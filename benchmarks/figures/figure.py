@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+
+from ..reference import as_ordinary, reference_line
+
+UNMEASURED = 3
+"""Exit code where recordings or models are missing; the notes of the figures say which."""
 
 
 class Verdict(Enum):
@@ -63,6 +68,8 @@ class Figure:
         must: demanded; None for a row that only informs.
         aim: hoped for.
         note: what a careful reader must know.
+        left_out: it was not asked for this time, as with --quick.
+        timed: the value is a time of this machine's processor, which is judged as an ordinary machine's.
     """
 
     what: str
@@ -72,16 +79,23 @@ class Figure:
     must: Bound | None = None
     aim: Bound | None = None
     note: str = ""
+    left_out: bool = False
+    timed: bool = False
+
+    @property
+    def judged(self) -> float | None:
+        """The value that is compared with the bounds."""
+        return as_ordinary(self.value) if self.timed and self.value is not None else self.value
 
     @property
     def verdict(self) -> Verdict:
         """Met, missed, or why neither."""
-        if self.value is None:
+        judged = self.judged
+        if judged is None:
             return Verdict.NOT_MEASURED
-        must = self.must is None or self.must.holds(self.value)
-        if not must:
+        if self.must is not None and not self.must.holds(judged):
             return Verdict.MISSED
-        if self.aim is not None and self.aim.holds(self.value):
+        if self.aim is not None and self.aim.holds(judged):
             return Verdict.AIM
         return Verdict.INFORMATION if self.must is None else Verdict.MET
 
@@ -92,15 +106,17 @@ TITLES = ("what", "data", "value", "must", "aim", "met?")
 
 def row(figure: Figure) -> str:
     """One figure as a line, its note on a line below."""
-    value = "-" if figure.value is None else f"{figure.value:.4g} {figure.unit}".strip()
+    value = "-" if figure.judged is None else f"{figure.judged:.4g} {figure.unit}".strip()
     bounds = ("" if bound is None else bound.text for bound in (figure.must, figure.aim))
     line = _line((figure.what, figure.data, value, *bounds, figure.verdict.value))
-    return f"{line}\n      {figure.note}" if figure.note else line
+    here = f"{figure.value:.4g} {figure.unit} on this machine" if figure.timed and figure.value is not None else ""
+    note = "; ".join(filter(None, (here, figure.note)))
+    return f"{line}\n      {note}" if note else line
 
 
 def heading() -> str:
-    """The titles of the columns."""
-    return f"{_line(TITLES)}\n{'-' * (sum(WIDTHS) + 2 * len(WIDTHS))}"
+    """How fast this machine is, and the titles of the columns."""
+    return f"{reference_line()}\n\n{_line(TITLES)}\n{'-' * (sum(WIDTHS) + 2 * len(WIDTHS))}"
 
 
 def summary(figures: Sequence[Figure]) -> str:
@@ -111,25 +127,34 @@ def summary(figures: Sequence[Figure]) -> str:
         lines += [f"  {verdict.value}: {f.what} ({f.data})" for f in demanded if f.verdict is verdict]
     missed = _count(demanded, Verdict.MISSED)
     unmeasured = _count(demanded, Verdict.NOT_MEASURED)
+    skipped = sum(figure.left_out for figure in demanded)
     aims = [figure for figure in figures if figure.aim is not None and figure.value is not None]
     reached = _count(aims, Verdict.AIM)
     total = (
-        f"{len(demanded)} musts: {len(demanded) - missed - unmeasured} met, {missed} missed, {unmeasured} not measured;"
+        f"{len(demanded)} musts: {len(demanded) - missed - unmeasured} met, {missed} missed, {unmeasured} not measured"
+        f"{f', {skipped} of them left out on purpose' if skipped else ''};"
         f" {reached} of {len(aims)} aims reached"
     )
-    if unmeasured:
-        total += "; the exit code judges only what was measured"
+    if exit_code(figures) == UNMEASURED:
+        total += f"; exit code {UNMEASURED}, since recordings or models are missing"
     return "\n".join([*lines, total])
 
 
-def passed(figures: Sequence[Figure]) -> bool:
-    """True when no measured figure misses its must."""
-    return all(figure.verdict is not Verdict.MISSED for figure in figures)
+def exit_code(figures: Sequence[Figure]) -> int:
+    """0 when every must is met, 1 when one is missed, else `UNMEASURED` when one was not measured."""
+    if any(figure.verdict is Verdict.MISSED for figure in figures):
+        return 1
+    return UNMEASURED * any(f.must is not None and f.value is None and not f.left_out for f in figures)
+
+
+def left_out(figures: Sequence[Figure], reason: str) -> list[Figure]:
+    """The same rows, left out on purpose, and why."""
+    return [replace(f, value=None, note=reason, left_out=True) for f in figures]
 
 
 def missing(figures: Sequence[Figure], reason: str) -> list[Figure]:
     """The same rows, not measured, and why."""
-    return [Figure(f.what, f.data, None, f.unit, f.must, f.aim, reason) for f in figures]
+    return [replace(f, value=None, note=reason) for f in figures]
 
 
 def _count(figures: Sequence[Figure], verdict: Verdict) -> int:

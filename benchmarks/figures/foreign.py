@@ -6,6 +6,7 @@ that no other trial can explain its forces. Quiet standing has no clock and is l
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
+from ..reference import reference_line
 from .figure import Figure, at_least, at_most
 from .mismatched import level, standing_still
 from .runs import OTHERS, RUNS, tracked
@@ -104,13 +106,18 @@ def foreign_figures(bodies: Bodies) -> list[Figure]:
     ]  # fmt: skip
 
 
-def main(data: Path) -> None:
-    """Print the table."""
-    for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}.items():
+def main(data: Path) -> int:
+    """Print the table; 1 where recordings are missing."""
+    print(reference_line())
+    wanted = {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}
+    if gone := sorted({str(data / file) for files in wanted.values() for file in files if not (data / file).exists()}):
+        print(f"missing: {', '.join(gone)}", file=sys.stderr)
+        return 1
+    for name, files in wanted.items():
         for (trial, case), said in verdicts(*tracked(tuple(data / file for file in files), "one")).items():
             print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
 
 
 if __name__ == "__main__":
     with one_blas_thread():
-        main(Path(__file__).resolve().parents[3] / "shared" / "data")
+        raise SystemExit(main(Path(__file__).resolve().parents[3] / "shared" / "data"))

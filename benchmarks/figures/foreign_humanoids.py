@@ -29,7 +29,7 @@ from solver.threads import one_blas_thread
 
 from ..engine.judge import Judge, Record
 from ..models import G1, HUMANS, ICUB, model_file, places
-from .figure import Figure, at_least, at_most, heading, missing, passed, row, summary
+from .figure import Figure, at_least, at_most, exit_code, heading, missing, row, summary
 
 FOREIGN = {
     "TALOS reduced": ("talos_data", "robots", "talos_reduced.urdf"),
@@ -228,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures.append(figure)
                 print(row(figure), flush=True)
     print(summary(figures))
-    return 0 if passed(figures) else 1
+    return exit_code(figures)
 
 
 if __name__ == "__main__":

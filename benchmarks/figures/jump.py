@@ -174,7 +174,7 @@ def jumped(jumper: Jumper) -> list[Figure]:
         Figure("  frames that fail any check", data, 100.0 * float(answer.checks.failed.mean()), "%", None,
                at_most(0.0)),
         *(_in_frames(rig, answer, keyed, data, rate, bound(1.0)) for rate in FRAMES),
-        Figure("  processor time", data, seconds, "s", bound(10.0), bound(3.0)),
+        Figure("  processor time", data, seconds, "s", bound(10.0), bound(3.0), timed=True),
     ]  # fmt: skip
 
 

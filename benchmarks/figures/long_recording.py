@@ -79,7 +79,7 @@ def long_figures(*, longest: bool) -> list[Figure]:
         what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {minutes} min"
         bounds = (at_most(MUST_MEGABYTES), at_most(MUST_SECONDS)) if minutes == LONGEST else (None, None)
         if minutes == LONGEST and not longest:
-            figures.append(Figure(what, DATA, None, "MB", bounds[0], None, "asked for by --hour"))
+            figures.append(Figure(what, DATA, None, "MB", bounds[0], None, "only with --hour", left_out=True))
             continue
         command = [sys.executable, "-m", "benchmarks.figures.long_recording", str(minutes)]
         run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
@@ -87,7 +87,7 @@ def long_figures(*, longest: bool) -> list[Figure]:
         note = f"{before:.0f} MB with the recordings alone"
         figures += [
             Figure(what, DATA, peak, "MB", bounds[0], None, note),
-            Figure("  the same, processor time", DATA, seconds, "s", bounds[1]),
+            Figure("  the same, processor time", DATA, seconds, "s", bounds[1], timed=True),
         ]
     return figures
 

@@ -131,7 +131,7 @@ def compared(case: Case, workers: int) -> list[Figure]:
                note=f"of {len(structure)}; its own postures {known['own']}, random motion {known['random']}, all as if "
                f"of {named.duration:.0f} s"),
         Figure("  frames that break a limit at 500 Hz", data, 100.0 * float(failed.mean()), "%", at_most(0.0)),
-        Figure("  processor time of the design", data, seconds, "s",
+        Figure("  processor time of the design", data, seconds, "s", timed=True,
                note="" if workers == 1 else "of the parent process alone"),
     ]  # fmt: skip
 

@@ -30,7 +30,7 @@ from solver.threads import one_blas_thread
 
 from ..engine.judge import Finding, Judge, Record
 from ..models import model_file, places
-from .figure import Figure, at_least, heading, missing, passed, row, summary
+from .figure import Figure, at_least, exit_code, heading, missing, row, summary
 from .foreign_humanoids import KEPT, listed, play_of, record_of
 
 MENAGERIE = ("mujoco_menagerie",)
@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result.append(figure)
             print(row(figure), flush=True)
     print(summary(result))
-    return 0 if passed(result) else 1
+    return exit_code(result)
 
 
 if __name__ == "__main__":

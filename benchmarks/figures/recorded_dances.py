@@ -165,7 +165,7 @@ def rows(found: Danced) -> list[Figure]:
                note=f"{still}; {moved.iterations} programmes; moved at most {far(found.record.rig, moved.moved)}"),
         Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(trial, NOTHING),
                note=f"{moved.moved.names[2 + worst]}"),
-        Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(trial, NOTHING)),
+        Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(trial, NOTHING), timed=True),
     ]  # fmt: skip
 
 

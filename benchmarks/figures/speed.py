@@ -42,7 +42,7 @@ def solver_figures() -> list[Figure]:
             label = "eps by link" if floor is None else f"eps {floor:g} kg m^2"
             what = f"hierarchical QP, {links} links x 10242 directions, {count} parameters, {label}"
             figures += [
-                Figure(what, HRP2, wall.value, "s", None, at_most(solvers.AIM_SECONDS)),
+                Figure(what, HRP2, wall.value, "s", None, at_most(solvers.AIM_SECONDS), timed=True),
                 Figure(
                     "  times faster than Clarabel with all rows, same run", HRP2, speedup.value, "",
                     at_least(solvers.MUST_SPEEDUP),
@@ -59,7 +59,7 @@ def solver_figures() -> list[Figure]:
         for cone in solvers.cones(regression, rig, solvers.REPEATS):
             if cone.what.endswith(SECONDS):
                 must, aim = at_most(solvers.MUST_CONES), at_most(solvers.AIM_CONES)
-                figures.append(Figure(cone.what.removesuffix(SECONDS), HRP2, cone.value, "s", must, aim))
+                figures.append(Figure(cone.what.removesuffix(SECONDS), HRP2, cone.value, "s", must, aim, timed=True))
     return figures
 
 
@@ -87,6 +87,7 @@ def regressor_figures() -> list[Figure]:
             f"regressor and triangular factor, per frame, {frames} frames", HRP2, each, "us",
             at_most(regressor.MUST_MICROSECONDS), at_most(regressor.AIM_MICROSECONDS),
             f"wall clock, best of {len(ours)}; processor time {1e6 * min(processor) / frames:.0f} us",
+            timed=True,
         ),
         Figure(
             f"  frames per second over the plain loop's ({peer:.0f} us), same run", HRP2, peer / each, "",
@@ -137,4 +138,4 @@ def _whole(data: Path, trials: str, runs: int, bounds: tuple[Bound, Bound]) -> F
             stages = RESULT.read(output / RESULT_FILE).details["seconds"]
             listed = ", ".join(f"{stage} {spent:.1f}" for stage, spent in stages.items())
             note = f"default options; processor time {statistics.median(processor):.1f} s; wall of the last: {listed}"
-    return Figure(what, source, statistics.median(seconds), "s", must, aim, note)
+    return Figure(what, source, statistics.median(seconds), "s", must, aim, note, timed=True)

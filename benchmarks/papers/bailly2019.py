@@ -23,6 +23,7 @@ from solver.report.svg import Axis, Drawing, spread
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
+from ..reference import reference_line
 from .noisy_walk import believed, doubt, measured, without_doubt
 from .plots import save
 from .rows import Row, table
@@ -152,6 +153,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds instead of {SEEDS}")
     parser.add_argument("--output", type=Path, help="folder for fig5.svg")
     options = parser.parse_args(None if arguments is None else list(arguments))
+    print(reference_line())
     with one_blas_thread():
         made = simulation()[0]
         print(f"the walk: pressure {1e3 * made.margin:.0f} mm inside the soles at least, friction {made.friction:.2f}")

@@ -24,6 +24,7 @@ from solver.dance.design.design import DanceOptions, paper_options
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 
+from ..reference import reference_line
 from . import plots
 from .bonnet2016_criterion import criterion_drawing, criterion_rows, design_rows, evolutions, identified_rows
 from .bonnet2016_dances import Dances
@@ -50,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, help="folder for Fig. 5 and Fig. 6 as SVG")
     parser.add_argument("--dances", type=Path, help="folder in which designed dances are kept between runs")
     options = parser.parse_args(arguments)
+    print(reference_line(), flush=True)
     missed = False
     with one_blas_thread():
         for text, rows in parts(options):

@@ -7,6 +7,7 @@ person and recordings are others than ours: the columns are there to compare the
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -21,6 +22,7 @@ from solver.study.values import Settings, Study
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 
+from ..reference import reference_line
 from .belt import BELT, PLACES, BeltResult, belt_test
 from .hrp2_experiment import CHANGES, hrp2_experiment
 from .inconsistency import simulated_trial, tally
@@ -29,14 +31,15 @@ from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 PARTS = ("hrp2", "human", "belt", "ablation")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables; 1 where one was asked for that needs a real subject's recordings."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers.jovic2016", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter motions, fewer seeds")
     parser.add_argument("--data", type=Path, help="folder of one subject's real recordings, for Table III")
     parser.add_argument("--sex", choices=("male", "female"), default="male", help="of that subject (default: male)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     options = parser.parse_args(arguments)
+    print(reference_line())
     with one_blas_thread():
         study = None
         if options.data is not None and {"human", "ablation"} & set(options.only):
@@ -49,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print_belt(options.quick)
         if "ablation" in options.only:
             print_ablation(options.quick, study)
+    if study is None and "human" in options.only:
+        print("missing: a real subject's recordings, for Table III: name their folder with --data", file=sys.stderr)
+        return 1
+    return 0
 
 
 def real_study(folder: Path, sex: str) -> Study:
@@ -172,4 +179,4 @@ def print_tally(title: str, cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> Non
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

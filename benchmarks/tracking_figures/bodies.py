@@ -12,7 +12,7 @@ from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.so3 import exp
 
-from ..models import HOW, HUMANS, ICUB, model_file
+from ..models import HUMANS, ICUB, MissingModel, model_file
 
 QUARTER = np.pi / 2.0
 
@@ -56,9 +56,14 @@ class Body:
 
 @cache
 def human(freedoms: int) -> Body:
-    """The human with 66 or 48 degrees of freedom."""
+    """The human with 66 or 48 degrees of freedom.
+
+    Raises:
+        MissingModel: it is not installed.
+    """
     path = model_file(HUMANS[freedoms])
-    assert path is not None, f"not installed: {HOW}"
+    if path is None:
+        raise MissingModel(HUMANS[freedoms])
     rig = from_urdf(path, meshes="none")
     names = tuple(name for name in rig.links if "_f" not in name)
     links = np.array([rig.index(name) for name in names])

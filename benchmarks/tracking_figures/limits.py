@@ -10,6 +10,7 @@ import numpy as np
 from solver.tracking import CoupledLimits, Targets, Tracker, TrackingOptions
 
 from ..figures.figure import Figure, at_least, at_most, missing
+from ..models import HOW, HUMANS, model_file
 from .bodies import SHOULDER, SHOULDER_BOUND, Body, human, icub
 from .motions import motion, targets
 
@@ -39,10 +40,11 @@ class Recovered:
 def limit_figures(data: Path, quick: bool) -> list[Figure]:
     """48 degrees of freedom, and iCub with the limits that its shoulders' joints share."""
     figures = []
-    for body, coupled in ((human(48), None), (icub(), tendons())):
+    person = None if model_file(HUMANS[48]) is None else human(48)
+    for body, coupled in ((person, None), (icub(), tendons())):
         seen = motion(data, "run")
         if body is None or seen is None:
-            figures += missing(_rows("a body", None, 0.0), "needs the recordings, the models and icub-models")
+            figures += missing(_rows("a body", None, 0.0), f"needs the recordings and the models: {HOW}")
             continue
         given = targets(body, seen)
         options = TrackingOptions(coupled=coupled)

@@ -41,7 +41,7 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
     rows = [
         Figure("live: exchanged labels of 0.3 s or more: found", into, None, "%", at_least(97.0), at_least(99.0)),
         Figure("  wrong pairs exchanged, of the exchanges", into, None, "%", at_most(5.0), at_most(1.0)),
-        Figure("  processor a sample, all of following it", into, None, "ms", at_most(20.0), at_most(10.0)),
+        Figure("  processor a sample, all of following it", into, None, "ms", at_most(20.0), at_most(10.0), timed=True),
     ]
     if not subjects:
         return missing(rows, f"no recordings in {data}")

@@ -74,5 +74,6 @@ def _rows(one: Times | None, settled: Times | None, rmse: np.ndarray | None) -> 
         timed(settled, "converged", at_most(1.35), at_most(0.7)),
         Figure("marker error, calibrated on all trials, mean of 8", "real, subject_a", None if rmse is None else
                float(rmse[0]), "mm", within(RMSE, SAME), None, "left out by --quick" if rmse is None else
-               f"every marker counting alike, as the best fit does; weighed as calibrated {rmse[1]:.2f} mm"),
+               f"every marker counting alike, as the best fit does; weighed as calibrated {rmse[1]:.2f} mm",
+               left_out=rmse is None),
     ]  # fmt: skip

@@ -37,7 +37,7 @@ from solver.tracking import Tracked, attached_targets, track
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import smooth
 
-from ..figures.figure import Bound, Figure, at_most
+from ..figures.figure import Bound, Figure, at_most, left_out
 
 JUMPS = ("DJ1", "DJ2", "DJAsym1")
 """Nothing accelerates."""
@@ -101,7 +101,7 @@ def smoother_figures(data: Path, quick: bool) -> list[Figure]:
         return [_figure(row, None, "no recordings") for row in ROWS]
     if quick:
         found = _simulated(data, {"e": SIMULATED["e"]}, 0.0)
-        return [*found, *(_figure(row, None, "not with --quick") for row in (*ROWS[:4], *ROWS[6:]))]
+        return [*found, *left_out([_figure(row, None, "") for row in (*ROWS[:4], *ROWS[6:])], "not with --quick")]
     return [*_real(trials_of(data, "a", JUMPS)), *_simulated(data, SIMULATED, 0.0), *_simulated(data, SIMULATED, GAPS)]
 
 
@@ -125,7 +125,7 @@ def trials_of(data: Path, subject: str, names: tuple[str, ...]) -> Trials:
 
 def _figure(row: tuple[str, str, str, Bound, Bound | None], value: float | None, note: str) -> Figure:
     what, data, unit, must, aim = row
-    return Figure(what, data, value, unit, must, aim, note)
+    return Figure(what, data, value, unit, must, aim, note, timed=unit == "ms")
 
 
 def _real(trials: Trials) -> list[Figure]:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import identification
+from benchmarks import identification, models, reference
 from benchmarks.__main__ import VERBS, main
 from benchmarks.figures import simulated, subject
 from benchmarks.figures.eigenvalues import keeps
 from benchmarks.figures.figure import (
+    UNMEASURED,
     Bound,
     Figure,
     Verdict,
     at_least,
     at_most,
+    exit_code,
+    heading,
+    left_out,
     missing,
-    passed,
     row,
     summary,
     within,
 )
+from benchmarks.papers import rapetti2020
+from benchmarks.tracking_figures import bodies, limits
 from solver.demo.motions import still
 from solver.identification.comparison import Comparison, Fit, FlightCheck
 from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
@@ -31,6 +38,7 @@ from solver.inertials import InertialParameters
 from solver.qp import Status
 from solver.rigs import human
 
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SPHERE = np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])
 """One kilogram, the same inertia about every axis."""
 THIN = np.array([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0, 0.4])
@@ -62,21 +70,26 @@ def test_not_a_number_misses_every_must(bound: Bound) -> None:
 def test_a_row_without_must_only_informs() -> None:
     """Rows for comparison decide nothing, however bad."""
     assert figure(9.0, None).verdict is Verdict.INFORMATION
-    assert passed([figure(9.0, None)])
+    assert exit_code([figure(9.0, None)]) == 0
 
 
 def test_one_missed_must_fails_the_whole() -> None:
-    """The exit code is 1 if any measured must is missed, and only then."""
-    assert passed([figure(0.4), figure(0.9), figure(None)])
-    assert not passed([figure(0.4), figure(1.2), figure(None)])
+    """The exit code is 1 if any must is missed, else 3 if one was not measured unless it was left out on purpose."""
+    assert exit_code([figure(0.4), figure(0.9)]) == 0
+    assert exit_code([figure(0.4), figure(1.2), figure(None)]) == 1
+    assert exit_code([figure(0.4), figure(None)]) == UNMEASURED == 3
+    assert exit_code([figure(0.4), figure(None, None), *left_out([figure(0.9)], "not with --quick")]) == 0
 
 
 def test_the_summary_counts_and_names() -> None:
-    """What was missed or not measured is listed by name, and unmeasured rows are told not to count."""
+    """What was missed or not measured is listed by name, and an exit code for missing data is explained."""
     text = summary([figure(0.4), Figure("bad", "real", 2.0, "", at_most(1.0)), *missing([figure(0.1)], "no data")])
     assert "MISSED: bad (real)" in text
     assert "3 musts: 1 met, 1 missed, 1 not measured" in text
-    assert "judges only what was measured" in text
+    assert "exit code" not in text
+    text = summary([*missing([figure(0.1)], "no data"), *left_out([figure(0.1)], "not with --quick")])
+    assert "2 not measured, 1 of them left out on purpose" in text
+    assert f"exit code {UNMEASURED}" in text
 
 
 def test_a_printed_row_holds_everything() -> None:
@@ -92,7 +105,7 @@ def test_without_data_every_real_row_is_still_listed(tmp_path: Path) -> None:
     found = identification.real(tmp_path, True, [])
     assert len(found) == len(identification.unmeasured())
     assert all(f.verdict is Verdict.NOT_MEASURED and "no data" in f.note and f.must for f in found)
-    assert passed(found)
+    assert exit_code(found) == UNMEASURED
 
 
 def test_an_unknown_verb_is_a_usage_error() -> None:
@@ -154,3 +167,56 @@ def test_halves_of_a_trial_share_no_frame() -> None:
     first, second = (simulated.half_of(trial, part).counted for part in simulated.PARTS)
     assert not np.any(first & second)
     assert np.all(first | second)
+
+
+@pytest.mark.parametrize("slowness", [0.5, 1.0, 3.5])
+def test_times_of_all_machines_are_judged_alike(slowness: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that takes n times as long where the reference loop does is judged and printed as on an ordinary machine."""
+    monkeypatch.setattr(reference, "loop_seconds", lambda: slowness * reference.ORDINARY)
+    good, bad = (replace(figure(slowness * seconds), unit="s", timed=True) for seconds in (0.9, 1.1))
+    assert (good.verdict, bad.verdict) == (Verdict.MET, Verdict.MISSED)
+    first, second = row(good).splitlines()
+    assert " 0.9 s " in first
+    assert second.strip() == f"{slowness * 0.9:.4g} s on this machine"
+    assert figure(0.9).judged == 0.9
+
+
+def test_the_reference_loop_is_measured_once() -> None:
+    """It takes processor time, the same line says it twice, and the table begins with it."""
+    found = reference.loop_seconds()
+    assert found > 0.0
+    assert heading().startswith(reference.reference_line())
+    assert f"{found:.2f} s here" in reference.reference_line()
+    assert reference.as_ordinary(found) == pytest.approx(reference.ORDINARY)
+
+
+CHILDREN = {"centroidal_long", "long_recording", "jump", "figaroh_peer", "scenes", "__main__"}
+"""Parts that a benchmark runs as processes of its own, and the list of all."""
+
+
+def test_every_benchmark_measures_the_machine_first() -> None:
+    """Whatever module can be run prints the reference loop, by itself or with the table's heading."""
+    modules = [path for path in BENCHMARKS.rglob("*.py") if "def main(" in path.read_text(encoding="utf-8")]
+    modules = [path for path in modules if path.stem not in CHILDREN]
+    assert len(modules) > 15
+    silent = [path.name for path in modules if not re.search(r"(reference_line|heading)\(\)", path.read_text("utf-8"))]
+    assert silent == []
+
+
+def test_a_benchmark_names_the_models_and_recordings_that_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without any of them the paper's experiments end with exit code 1 and a line for each, and write nothing."""
+    monkeypatch.setattr(models, "places", lambda: [tmp_path])
+    bodies.human.cache_clear()
+    bodies.icub.cache_clear()
+    assert rapetti2020.main(["--quick", "--data", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1].strip() for line in told] == ["human 66", "human 48", "iCub", "T-pose", "walk", "run"]
+    assert all("ROBOT_MODELS" in line for line in told[:3])
+    assert all(str(tmp_path) in line for line in told[3:])
+    assert not (tmp_path / "out").exists()
+    rows = limits.limit_figures(tmp_path, True)
+    assert exit_code(rows) == UNMEASURED
+    bodies.human.cache_clear()
+    bodies.icub.cache_clear()
