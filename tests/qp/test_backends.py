@@ -16,10 +16,12 @@ from solver.qp import (
     EXPONENTIAL,
     LINEAR,
     PSD,
+    SECOND_ORDER,
     SPARSE,
     Cone,
     Problem,
     Rows,
+    Solution,
     Status,
     matrix_of,
     solve,
@@ -219,6 +221,32 @@ def test_exponential_cone_bounds_the_logarithm() -> None:
     root = (5.0 + np.sqrt(29.0)) / 2.0
     assert found.x == pytest.approx([np.log(root), root], abs=1e-5)
     assert found.is_optimal(1e-6)
+
+
+def test_a_dual_outside_its_exponential_cone_is_a_residual() -> None:
+    """(a, b, c) is dual to exp(a) <= c if a < 0 and -a exp(b / a - 1) <= c; what lacks is the dual residual."""
+    matrix = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    cone = Cone(EXPONENTIAL, matrix, np.array([0.0, 1.0, 0.0]))
+    problem = Problem.quadratic(np.zeros((2, 2)), np.zeros(2), cones=(cone,))
+    a, b = -2.0, 0.7
+    least = -a * np.exp(b / a - 1.0)
+    for c in (least - 0.3, least, least + 0.3):
+        dual = np.array([a, b, c])
+        q = matrix.T @ dual  # so that the gradient of the Lagrangian vanishes
+        at = replace(problem, q=q)
+        found = Solution(at, np.array([0.0, 1.0]), np.zeros(0), np.zeros(2), (dual,), Status.OPTIMAL, 1, 0.0, "by hand")
+        assert found.dual_residual == pytest.approx(max(0.0, least - c), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["quadratic", "cone"])
+def test_a_linear_solver_refuses_what_is_not_linear(kind: str) -> None:
+    """A quadratic term or a cone, either alone, is an error that names what takes it."""
+    cone = Cone(SECOND_ORDER, np.eye(2), np.zeros(2))
+    problem = Problem.quadratic(
+        np.eye(2) if kind == "quadratic" else np.zeros((2, 2)), np.ones(2), cones=(cone,) if kind == "cone" else ()
+    )
+    with pytest.raises(BackendError, match="clarabel"):
+        solve(problem, "highs")
 
 
 def test_a_wrong_point_is_not_optimal() -> None:

@@ -128,6 +128,21 @@ def test_inequalities_that_contradict_share_the_violation() -> None:
     assert found.levels[0].optimum == pytest.approx(np.sqrt(0.5))
 
 
+@pytest.mark.parametrize("units", [1.0, 250.0])
+def test_rows_that_contradict_keep_their_violation_below(units: float) -> None:
+    """2x + y <= -1 and 2x + y >= 1 are met half way, 100 y <= 0 is met; the nearest to (5, 3) is 0."""
+    normals = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 100.0]]) * [units, 1.0]
+    rows = rows_of(normals, np.array([-np.inf, 1.0, -np.inf]), np.array([-1.0, np.inf, 0.0]))
+    near = Level("near", Rows.equalities(np.diag([units, 1.0]), np.array([5.0, 3.0]), "x"))
+    found = solve_hierarchy([Level("rows", rows), near], scale=np.array([1.0 / units, 1.0]))
+    assert found.x * [units, 1.0] == pytest.approx([0.0, 0.0], abs=1e-7)
+    assert found.levels[0].optimum == pytest.approx(np.sqrt(2.0))
+    assert found.levels[0].worsening == pytest.approx(0.0, abs=1e-7)
+    below = Level("below", Rows.equalities(np.array([[0.0, 1.0]]), np.array([-4.0]), "y"))
+    found = solve_hierarchy([Level("rows", rows), below], scale=np.array([1.0 / units, 1.0]))
+    assert found.x * [units, 1.0] == pytest.approx([2.0, -4.0], abs=1e-6)
+
+
 def test_a_source_is_asked_only_for_violated_rows() -> None:
     """A polygon of 100,000 sides is met exactly while only a handful of them is ever written down."""
     source = Circle(100_000)
