@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from solver.centroidal.complementary import causal, complementary
 from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.settings import ComplementarySettings
-from solver.centroidal.values import CentroidalData
+from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.errors import InvalidValue
 from tests.centroidal.bodies import Truth, swaying
 
@@ -40,6 +41,23 @@ def test_a_bias_across_the_force_is_found() -> None:
     error = np.abs(found.com - truth.com)[200:-200].mean(axis=0)
     assert error[0] < 0.1 * abs(BIAS[0])
     assert error[1] < 0.1 * abs(BIAS[1])
+
+
+@pytest.mark.parametrize("form", [complementary, causal])
+@pytest.mark.parametrize("rate", [100.0, 250.0])
+def test_what_the_central_axis_adds_to_the_place_it_adds_to_the_acceleration(
+    form: Callable[[CentroidalData], CentroidalEstimate], rate: float
+) -> None:
+    """The acceleration gains the second derivative in time of what the place gains, at any rate of samples."""
+    data = biased(swaying(4.0, rate))
+    wrench = data.wrench.copy()
+    wrench[:, 3:] = np.nan
+    without = form(replace(data, wrench=wrench, measured=None, has_moment=False))
+    found = form(data)
+    gained = found.com - without.com
+    bent = (gained[2:] - 2.0 * gained[1:-1] + gained[:-2]) * rate**2
+    assert np.abs(bent).max() > 1e-3  # [m/s^2]
+    np.testing.assert_allclose((found.acceleration - without.acceleration)[1:-1], bent, atol=1e-6 * np.abs(bent).max())
 
 
 def test_changes_shrink_until_the_tolerance() -> None:

@@ -53,6 +53,22 @@ def test_calibrated_equations_have_the_corrected_minimum() -> None:
     assert shares.max() < 0.5
 
 
+def test_noise_that_motion_and_wrench_share_is_taken_off_once() -> None:
+    """Where the same noise changes Y by E and f by e, the minimum solves (H - E'E) phi = Y'f - E'e: the truth again."""
+    generator = np.random.default_rng(4)
+    truth = np.array([2.0, -1.0, 0.5])
+    clean, noise = generator.standard_normal((50, 3)), 0.3 * generator.standard_normal((50, 3))
+    shared = 0.2 * generator.standard_normal(50) + noise @ np.array([1.0, 0.5, -2.0])  # moments about a noisy point
+    both = np.column_stack([noise, shared])
+    both -= clean @ np.linalg.lstsq(clean, both, rcond=None)[0]  # orthogonal, so that the law holds exactly
+    equations = np.column_stack([clean, clean @ truth]) + both
+    factor, target, shares = calibrate(equations, both)
+    assert shares.max() < 0.5
+    assert np.linalg.lstsq(factor, target, rcond=None)[0] == pytest.approx(truth, abs=1e-9)
+    blind = np.linalg.lstsq(*calibrate(equations, both * [1.0, 1.0, 1.0, 0.0])[:2], rcond=None)[0]
+    assert np.linalg.norm(blind - truth) > 0.1
+
+
 def test_no_share_of_noise_exceeds_what_is_believed() -> None:
     """More noise than there is signal is taken for a mistake: the factor keeps its rank and every share its bound."""
     generator = np.random.default_rng(1)

@@ -10,8 +10,9 @@ from benchmarks.papers.thrown import thrown
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import estimate_base
-from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space
+from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space, typical_sizes
 from solver.identification.regression import Regression
+from solver.identification.scaling import parameter_scale
 from solver.rig import Rig
 from solver.trial import Trial
 from solver.wrenches import Wrenches
@@ -50,6 +51,16 @@ def test_exact_flights_tell_every_base_parameter_up_to_the_mass(rig: Rig, spins:
     np.testing.assert_allclose(found.values, regression.structure.of(rig.prior), atol=1e-7)
     twice = null_space(regression, rig, 2.0 * MASS, metric)
     np.testing.assert_allclose(twice.values, 2.0 * found.values, rtol=1e-9)
+
+
+def test_typical_sizes_are_those_of_sums_of_independent_parameters(rig: Rig, spins: np.ndarray) -> None:
+    """Parameters drawn independently with their own sizes give base parameters of the typical sizes."""
+    base = flown(rig, spins).structure
+    sizes = parameter_scale(rig, rig.prior).ravel()
+    drawn = sizes * np.random.default_rng(5).standard_normal((20_000, len(sizes)))
+    found = typical_sizes(rig, base)
+    np.testing.assert_allclose((drawn @ base.regrouping.T).std(axis=0), found, rtol=0.03)
+    assert (np.abs(base.regrouping) @ sizes > 1.2 * found).any()  # some sum several
 
 
 def test_a_joint_that_never_moves_leaves_its_link_open(rig: Rig) -> None:
