@@ -15,7 +15,7 @@ from .impossible import BESIDE, FOREIGN, OFTEN, excess, impossible
 from .misfit import CERTAIN_APART, Misfit, Verdict, judged, judged_apart
 from .pair import Pair, carrying, change, mean_misfit, misfit_of
 from .rivals import Pushes, rivals_of
-from .turned import turned
+from .turned import turns_of
 
 NEAREST, FARTHEST, STEP = 0.1, 2.0, 0.05
 """[s] Clocks that differ by more than the lag of plates, as far as they are tried, and how finely."""
@@ -63,7 +63,7 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
         overruled: nothing is to be left out.
     """
     done = Done.OVERRULED if overruled else Done.LEFT_OUT
-    found = []
+    found, turns = [], turns_of(pairs, mass)
     for item in pairs:
         others = {other.name: other.wrenches for other in pairs if other is not item}
         if not carrying(item.measured, mass).any() and carrying(item.predicted, mass).mean() > OFTEN:
@@ -73,9 +73,9 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
         as_it_is = misfit_of(item, item.measured, mass)
         clocks = [OtherClock.of(item, as_it_is, seconds, moved, mass) for seconds, moved in _other_clocks(item)]
         cause = likeliest(item, others, clocks, mass)
-        axes = turned(item, mass)
-        if axes is not None and (cause is None or axes[1].share < cause[1].share):
-            cause = axes
+        turn = turns.get(item.name)
+        if turn is not None and (cause is None or turn.verdict.share < cause[1].share):
+            cause = turn.text, turn.verdict
         if cause is not None:
             text, verdict = cause
             said = f"{text}; what is then left unexplained is {verdict.share:.2f} of what is left as it is"

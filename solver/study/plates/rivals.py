@@ -1,4 +1,7 @@
-"""What recorded forces may be instead of what the file says: each rival turns them into what it believes they are."""
+"""What recorded forces may be instead of what the file says: each rival turns them into what it believes they are.
+
+Level axes that are turned or mirrored in place are judged in `turned`.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,10 @@ class Pushes:
         return np.concatenate([self.force, moment], axis=2).sum(axis=1)
 
 
-def _turned(x: float, y: float, *, places: bool = False) -> Callable[[Pushes], Pushes]:
-    """Level components of the forces, and of the places if asked for, times these factors."""
+def _turned(x: float, y: float) -> Callable[[Pushes], Pushes]:
+    """Level components of forces and places times these factors."""
     factors = np.array([x, y, 1.0])
-    return lambda p: Pushes(p.force * factors, p.point * factors if places else p.point, x * y * p.couple)
-
-
-def _columns(p: Pushes) -> Pushes:
-    return Pushes(p.force[:, :, [1, 0, 2]], p.point, p.couple)
+    return lambda p: Pushes(p.force * factors, p.point * factors, x * y * p.couple)
 
 
 def _lever(p: Pushes) -> Pushes:
@@ -72,38 +71,20 @@ class Rival:
         cause: what would have happened, in words.
         remedy: what somebody can do about it.
         believed: the pushes as they would be.
-        level: rows of what turns the level forces, and nothing else; none where more is believed.
     """
 
     cause: str
     remedy: str
     believed: Callable[[Pushes], Pushes]
-    level: tuple[tuple[float, float], ...] = ()
 
 
 RIVALS: tuple[Rival, ...] = (
     Rival(
-        "the horizontal forces are reversed (both signs): they are those on the plate, or their axes are half turned",
-        "export the forces on the body in the axes of the markers",
-        _turned(-1.0, -1.0),
-        ((-1.0, 0.0), (0.0, -1.0)),
-    ),
-    Rival("the force along x is reversed", "correct its sign", _turned(-1.0, 1.0), ((-1.0, 0.0), (0.0, 1.0))),
-    Rival("the force along y is reversed", "correct its sign", _turned(1.0, -1.0), ((1.0, 0.0), (0.0, -1.0))),
-    Rival(
-        "the columns of the two horizontal forces are exchanged",
-        "export them in the order of the axes",
-        _columns,
-        ((0.0, 1.0), (1.0, 0.0)),
-    ),
-    Rival(
         "the plates are half a turn around the origin from the markers, forces and places alike",
         "export both in the same axes",
-        _turned(-1.0, -1.0, places=True),
+        _turned(-1.0, -1.0),
     ),
-    Rival(
-        "the plates are mirrored against the markers", "export both in the same axes", _turned(1.0, -1.0, places=True)
-    ),
+    Rival("the plates are mirrored against the markers", "export both in the same axes", _turned(1.0, -1.0)),
     Rival(
         "the moments are about the origin, and the lever of the centre of pressure was added once more",
         "export either moments about the origin or centres of pressure with free moments",

@@ -1,0 +1,159 @@
+"""Plates whose level axes are turned in software, found or not; trials with other faults, accused of it or not.
+
+`python -m benchmarks.figures.turned` prints the table. A plate is turned in one trial that is looked at alone, or in
+every trial of the person, as a laboratory would have it. The other faults are markers of another rate, a tilted frame,
+and delays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from solver.errors import InvalidValue
+from solver.plate_options import BELONGING, PlateOptions
+from solver.rig import GRAVITY, Rig
+from solver.signals import preset_of, resample, smooth_motion
+from solver.so3 import exp, to_matrix, to_quaternion
+from solver.study.plates.first_look import Seen, first_look
+from solver.study.plates.pair import LOADED
+from solver.study.preparation import prepare
+from solver.study.values import TrialRecord
+from solver.threads import one_blas_thread
+from solver.wrenches import Wrenches
+
+from .runs import OTHERS, RUNS, tracked
+from .subject import PRESET, SUBJECT
+
+FOREIGN = {
+    "plates_tilted": tuple(f"foreign/plates_tilted_gait{name}.c3d" for name in ("fast_1", "normal_1", "normal_2")),
+    "flywheel_standing": ("foreign/flywheel_standing.c3d",),
+}
+QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
+WORDS = {1: ("quarter clockwise",), 2: ("turned by a half", "both signs"), 3: ("quarter counterclockwise",)}
+"""By the number of quarters, counterclockwise, by which plates were turned: what puts them right."""
+AXES = ("level axes", "reversed", "columns of the two", "mirrored", "half a turn")
+RATES, TILTS, DELAYS = (0.5, 0.6, 0.8333, 1.2, 1.6667, 2.0), (-10.0, -5.0, -2.0, 2.0, 5.0, 10.0), (-0.08, 0.08)
+"""Factors of the markers' time; [degrees] about either level axis; [s]."""
+
+
+def with_turned(wrenches: Wrenches, plates: Sequence[str], quarters: int) -> Wrenches:
+    """Forces and centres of pressure of these plates turned about each plate's middle, counterclockwise."""
+    turn, values = np.linalg.matrix_power(QUARTER, quarters), wrenches.values.copy()
+    carries = values[:, :, 2] > LOADED * float(np.nanmax(wrenches.total[:, 2]))
+    points, couples = wrenches.centres_of_pressure(carries), wrenches.free_moments
+    for name in plates:
+        k = wrenches.frames.index(name)
+        values[:, k, :2] = values[:, k, :2] @ turn.T
+        if not np.isfinite(points[:, k]).all(axis=1).any():
+            continue
+        middle = np.nanmedian(points[:, k, :2], axis=0)
+        place = np.column_stack([middle + (points[:, k, :2] - middle) @ turn.T, np.zeros(len(wrenches))])
+        values[:, k, 3:] = np.cross(np.nan_to_num(place), values[:, k, :3])
+        values[:, k, 5] += np.nan_to_num(couples[:, k])
+        values[~carries[:, k], k] = 0.0
+    return replace(wrenches, values=values)
+
+
+def otherwise_wrong(record: TrialRecord) -> Iterator[TrialRecord]:
+    """The trial with each fault that has nothing to do with its plates."""
+    poses = record.poses
+    assert poses is not None
+    start = poses.times[0]
+    for factor in RATES:
+        yield _moved(record, start + factor * (poses.times - start), poses.q)
+    for tilt in np.radians(TILTS):
+        for axis in np.eye(3)[:2]:
+            turn, q, middle = exp(tilt * axis), poses.q.copy(), poses.q[:, :3].mean(axis=0) * [1.0, 1.0, 0.0]
+            q[:, :3] = (q[:, :3] - middle) @ turn.T + middle
+            q[:, 3:7] = to_quaternion(turn @ to_matrix(q[:, 3:7]))
+            yield _moved(record, poses.times, q)
+    for delay in DELAYS:
+        yield _moved(record, poses.times + delay, poses.q)
+
+
+def _moved(record: TrialRecord, times: np.ndarray, q: np.ndarray) -> TrialRecord:
+    poses = record.poses
+    assert poses is not None
+    return replace(record, tracked=None, given=replace(poses, times=times, q=q))
+
+
+def findings_of(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[str, str]:
+    """What is said of whether forces belong to their motion, by trial."""
+    preset, seen = preset_of(PRESET), []
+    for record in records:
+        wrenches, poses = record.recording.wrenches, record.poses
+        if wrenches is not None and poses is not None:
+            motion = smooth_motion(rig, poses.times, poses.q, preset)
+            filtered = resample(wrenches, motion.times, preset)
+            seen.append(Seen(record.recording, motion, np.ones(len(motion), bool), wrenches, filtered))
+    try:
+        found = first_look(rig, seen, preset, mass, PlateOptions())[1]
+    except InvalidValue as error:  # every trial is left out: the error lists what is said of each
+        return dict.fromkeys((trial.name for trial in seen), str(error))
+    return {name: finding.text for finding in found if finding.kind == BELONGING for name in finding.trials}
+
+
+def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
+    """How many of each kind there are ("of ..."), and how many are found by their cause or accused of turned plates."""
+    estimate = prepare(rig, records, preset_of(PRESET)).mass
+    assert estimate is not None
+    mass, count = estimate.mass, Counter[str]()
+    forces = {r.name: r.recording.wrenches for r in records if r.recording.wrenches is not None and r.poses is not None}
+
+    def enter(kind: str, right: bool) -> None:
+        count[f"of {kind}"] += 1
+        count[kind] += right
+
+    as_it_is = findings_of(rig, records, mass)
+    by_name = {record.name: record for record in records if record.name in forces}
+    for name, record in by_name.items():
+        enter("healthy accused", any(word in as_it_is.get(name, "") for word in AXES))
+        for changed in otherwise_wrong(record):
+            said = findings_of(rig, [changed], mass).get(name, "")
+            enter("other faults accused", any(word in said for word in AXES))
+    for quarters, words in WORDS.items():
+        turned: dict[tuple[str, ...], dict[str, TrialRecord]] = {}
+        for name, record in by_name.items():
+            for plates in _plates(forces[name], mass):
+                recording = replace(record.recording, wrenches=with_turned(forces[name], plates, quarters))
+                turned.setdefault(plates, {})[name] = replace(record, recording=recording)
+        for plates, trials in turned.items():
+            everywhere = findings_of(rig, [trials.get(record.name, record) for record in records], mass)
+            for name, changed in trials.items():
+                alone = findings_of(rig, [changed], mass)
+                every = plates == _plates(forces[name], mass)[-1]
+                which = ("axes of the plates", "both signs") if every else (f"plate {plates[0]} ",)
+                for where, texts in (("one trial", alone), ("every trial", everywhere)):
+                    text = texts.get(name, "")
+                    right = any(word in text for word in words) and any(word in text for word in which)
+                    enter(f"{'all plates' if every else 'one plate'}, {where}", right)
+    return count
+
+
+def _plates(wrenches: Wrenches, mass: float) -> list[tuple[str, ...]]:
+    """Each plate that carries the body, where others do too, and last all of them."""
+    loaded = np.nanmax(wrenches.values[:, :, 2], axis=0) > LOADED * mass * GRAVITY
+    names = tuple(name for name, own in zip(wrenches.frames, loaded) if own)
+    return [*((name,) for name in names if len(names) > 1), names]
+
+
+def main(data: Path) -> None:
+    """Print the table."""
+    total: Counter[str] = Counter()
+    kinds = ("healthy accused", "other faults accused", "all plates, one trial", "all plates, every trial",
+             "one plate, one trial", "one plate, every trial")  # fmt: skip
+    for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS, **FOREIGN}.items():
+        count = table(*tracked(tuple(data / file for file in files), "one"))
+        total.update(count)
+        print(f"{name:32}" + ", ".join(f"{kind} {count[kind]}/{count[f'of {kind}']}" for kind in kinds), flush=True)
+    print(f"{'all':32}" + ", ".join(f"{kind} {total[kind]}/{total[f'of {kind}']}" for kind in kinds))
+
+
+if __name__ == "__main__":
+    with one_blas_thread():
+        main(Path(__file__).resolve().parents[3] / "shared" / "data")
