@@ -116,6 +116,7 @@ def main(data: Path) -> int:
     for name, files in wanted.items():
         for (trial, case), said in verdicts(*tracked(tuple(data / file for file in files), "one")).items():
             print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
