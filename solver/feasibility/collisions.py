@@ -252,7 +252,7 @@ class CollisionDetector(PairDistances):
     """What a rig's links, and the floor, must not touch.
 
     Contact is contact: what overlaps in one posture is not forgiven in another. Only pairs that touch by construction,
-    wherever their joints are, are left out, or may overlap as deep as they do in the neutral posture (`construction`).
+    wherever their joints are, are left out, or may overlap as deep as is usual for them (`construction`).
 
     Attributes:
         notes: what was fitted, left out and forgiven.
@@ -271,7 +271,7 @@ class CollisionDetector(PairDistances):
         if forgiven:
             deep = ", ".join(f"{_said(pair)} ({length(depth)})" for pair, depth in forgiven.items())
             self.notes += (
-                f"Near each other or overlapping in every posture, so may overlap by what stands here: {deep}",
+                f"Near each other or overlapping by construction, so may overlap by what stands here: {deep}",
             )
 
 

@@ -15,11 +15,11 @@ ALWAYS_NEAR = 0.005
 CONSTANT = 0.005
 """[m] A distance that varies by no more is the same in every posture."""
 MOSTLY = 0.75
-"""Share of the postures in which links of one compound joint are near, or overlap, by construction; a forearm that
-hangs at a wide hip is there in one of ten."""
+"""Share of the postures in which links of one compound joint are near, or overlap, by construction, and that show how
+deep; a forearm that hangs at a wide hip is there in one of ten."""
 SOCKET = 0.003
-"""[m] As how far apart links are shown whose sockets leave them less in the middle of all postures: designed motion
-keeps 2 mm (the check's slack)."""
+"""[m] As how far apart links are shown that are as deep in each other's sockets as is usual: designed motion keeps 2 mm
+(the check's slack)."""
 UNKNOWN_RANGE = 0.8
 """[rad, m] to each side of zero, for joints whose range is not known."""
 
@@ -41,10 +41,15 @@ def by_construction(
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """Pairs that touch by construction, and what is forgiven [m] to pairs that are near each other in every posture.
 
-    The first lie at one distance, or nestle: with two joints between them where they are near in most postures, in one
-    compound joint or coupled mechanism where they overlap in most, so that their shapes say more than the links are.
-    Others of one compound joint that lie in each other's sockets, a hair apart, are watched (an upper arm hits the
-    chest), that hair shown as `SOCKET`. Others that overlap in every posture may do so as deep as in the neutral one.
+    Links nestle where two joints lie between them and they are near in most postures, or in one compound joint or
+    coupled mechanism where they overlap in most: their shapes say more than the links are. They may overlap as deep as
+    they do in most postures or in the neutral one, which is shown as `SOCKET`, and that much deeper: a hand that enters
+    its forearm at the end of the wrist's range hits it. Where no posture brings them deeper, they touch by
+    construction, as do links that lie at one distance in all postures.
+
+    Others of one compound joint that lie in each other's sockets, a hair apart in the middle of all postures, are
+    watched (an upper arm hits the chest), that hair shown as `SOCKET`. Others that overlap in every posture may do so
+    as deep as in the neutral one.
 
     Args:
         rig: whose links.
@@ -59,8 +64,11 @@ def by_construction(
         nestled = (close[at] and (values < ALWAYS_NEAR).mean() >= MOSTLY) or (
             related[at] and (values < 0.0).mean() >= MOSTLY
         )
-        if nestled or (near and np.ptp(values) <= CONSTANT):
+        usual = min(float(np.quantile(values, 1.0 - MOSTLY)), float(values[0]))
+        if (nestled and values.min() >= usual - SOCKET) or (near and np.ptp(values) <= CONSTANT):
             touching.append(pair)
+        elif nestled:
+            forgiven[pair] = SOCKET - usual
         elif near:
-            forgiven[pair] = max(0.0, SOCKET - float(np.median(values)) if related[at] else -float(values[0]))
+            forgiven[pair] = SOCKET - float(np.median(values)) if related[at] else -float(values[0])
     return tuple(touching), {pair: depth for pair, depth in forgiven.items() if depth > 0.0}

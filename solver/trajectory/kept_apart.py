@@ -16,6 +16,7 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ..check_options import CheckOptions
 from ..feasibility.collisions import CollisionDetector, Touches
+from ..feasibility.construction import SOCKET
 from ..person import SIDES
 from ..rig import ROOT_NV
 from ..scene.words import length, spoken
@@ -110,7 +111,9 @@ class Overlaps:
         turns, places = tree.each(placed, links, frames[:, None])
         touches = on_one_side(PlacedTouches(self.detector, touches, turns, places), poses.turn, step, ROOM)
         points = (turns.swapaxes(-1, -2) @ (touches.points - places)[..., None])[..., 0]
-        return Apart(frames, links, points, touches.normals, np.full(len(frames), ROOM), touches.distances < ROOM)
+        # links in each other's sockets never part by much
+        least = np.where(self.detector.forgiven[touches.pairs] > 0.0, SOCKET, ROOM)
+        return Apart(frames, links, points, touches.normals, least, touches.distances < least)
 
 
 @dataclass(frozen=True, slots=True)

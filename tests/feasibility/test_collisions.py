@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,11 @@ import pytest
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.capsules import PlacedCapsules, segment_distance
-from solver.feasibility.construction import by_construction
+from solver.feasibility.construction import SOCKET, by_construction
 from solver.feasibility.shapes import bounding_capsules, fitted_shape
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.rigs import hoap3, hrp2, human
+from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.shape import Shape
 from tests.dance.standing import posture, standing, statue, swinging
 
@@ -297,13 +298,76 @@ def test_what_touches_by_construction_is_left_out() -> None:
     assert any("by construction" in note and "head" in note for note in detector.notes)
 
 
-def test_what_nestles_in_a_compound_joint_is_left_out() -> None:
-    """Links of one compound joint that lie close in most postures may do so anywhere; those near in a few may not."""
-    rig = RIGS[0]
+def _two_joints_apart(rig: Rig) -> tuple[str, str]:
+    """Links between which two joints lie."""
     link = next(k for k, parent in enumerate(rig.parents) if parent > 0)
-    pair = (rig.links[rig.parents[rig.parents[link]]], rig.links[link])
-    assert by_construction(rig, (pair,), np.array([[0.001], [0.0], [-0.01], [0.02]])) == ((pair,), {})
+    return rig.links[rig.parents[rig.parents[link]]], rig.links[link]
+
+
+def test_what_nestles_is_as_deep_as_is_usual() -> None:
+    """Links two joints apart that lie close in most postures may be as deep as there, and hit each other where deeper;
+    those near in a few postures hit each other as they are.
+    """
+    rig = RIGS[0]
+    pair = _two_joints_apart(rig)
+    bulk = np.linspace(-0.006, -0.004, 90)[:, None]
+    touching, forgiven = by_construction(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
+    assert touching == ()
+    assert 0.006 + SOCKET <= forgiven[pair] < 0.006 + 2.0 * SOCKET
+    assert by_construction(rig, (pair,), bulk) == ((pair,), {})
     assert by_construction(rig, (pair,), np.array([[-0.01], [0.02], [0.001], [0.03]])) == ((), {})
+
+
+def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
+    """A robot stands with all joints at zero, however deep its hulls are in each other there."""
+    rig = RIGS[0]
+    pair = _two_joints_apart(rig)
+    values = np.concatenate([[-0.009], np.linspace(-0.006, -0.004, 90), np.full(9, -0.02)])[:, None]
+    touching, forgiven = by_construction(rig, (pair,), values)
+    assert touching == ()
+    assert forgiven[pair] == pytest.approx(0.009 + SOCKET)
+
+
+def _wrist(folder: Path) -> Path:
+    """A hand in the socket of a forearm, on two hinges, and over it a plate of the forearm that it can be bent into."""
+
+    def link(name: str, *solids: tuple[str, str]) -> str:
+        shapes = "".join(
+            f'<collision><origin xyz="{place}"/><geometry><{solid}/></geometry></collision>' for solid, place in solids
+        )
+        inertia = '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/>'
+        return f'<link name="{name}"><inertial><mass value="1"/>{inertia}</inertial>{shapes}</link>'
+
+    def hinge(name: str, parent: str, child: str, place: str, axis: str, end: float) -> str:
+        limit = f'<limit lower="{-end}" upper="{end}" effort="9" velocity="9"/>'
+        joint = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{place}"/><axis xyz="{axis}"/>{limit}'
+        return f'<joint name="{name}" type="revolute">{joint}</joint>'
+
+    parts = [
+        link("forearm", ('box size="0.19 0.06 0.06"', "0.095 0 0"), ('box size="0.06 0.06 0.02"', "0.23 0 0.065")),
+        link("wrist"),
+        link("hand", ('sphere radius="0.03"', "0 0 0"), ('box size="0.08 0.04 0.04"', "0.085 0 0")),
+        hinge("yaw", "forearm", "wrist", "0.2 0 0", "0 0 1", 0.1),
+        hinge("pitch", "wrist", "hand", "0 0 0", "0 -1 0", 1.0),
+    ]
+    path = folder / "arm.urdf"
+    path.write_text(f'<robot name="arm">{"".join(parts)}</robot>')
+    return path
+
+
+def test_a_hand_that_enters_its_forearm_is_seen(tmp_path: Path) -> None:
+    """Links that overlap by 2 cm in their socket wherever the wrist is: a hand bent into the forearm hits it."""
+    rig = from_urdf(_wrist(tmp_path))
+    pair = ("forearm", "hand")
+    detector = CollisionDetector(rig, CheckOptions(pairs=(pair,)))
+    assert detector.pairs == (pair,)
+    assert any("may overlap by" in note and "forearm and hand" in note for note in detector.notes)
+    q = np.tile(rig.neutral, (3, 1))
+    q[:, 7:] = [[0.0, 0.0], [0.1, -1.0], [0.0, 1.0]]
+    straight, down, up = detector.least(q)[:, 0]
+    assert straight == pytest.approx(SOCKET, abs=1e-4)
+    assert down == pytest.approx(SOCKET, abs=1e-3)
+    assert up < -0.005
 
 
 def test_an_upper_arm_in_its_socket_is_watched() -> None:
@@ -315,7 +379,7 @@ def test_an_upper_arm_in_its_socket_is_watched() -> None:
     touching, forgiven = by_construction(rig, (pair,), hair)
     assert touching == ()
     assert forgiven[pair] == pytest.approx(0.002)
-    deep = np.linspace(-0.02, -0.01, 10)[:, None]
+    deep = np.linspace(-0.02, -0.018, 10)[:, None]
     assert by_construction(rig, (pair,), deep) == ((pair,), {})
 
 
