@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),
-        *([] if options.quick else [coverage.coverage_figures]),
+        *([] if options.quick else [coverage.coverage_figures, coverage.slow_figures]),
         lambda: belt.belt_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),

@@ -32,7 +32,7 @@ from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 from .figure import Bound, Figure, at_least, at_most
-from .volunteers import VOLUNTEERS, Volunteer, volunteer
+from .volunteers import PULSES, SLOW_PULSES, VOLUNTEERS, Volunteer, volunteer
 
 MASS_SPREAD = 0.12
 """Relative standard deviation of a segment's mass about the table's; the total is the body's."""
@@ -97,9 +97,9 @@ class Case:
         return tuple(record.trial for record in self.records if record.trial is not None)
 
 
-def case(seed: int) -> Case:
-    """A volunteer measured, calibrated and tracked."""
-    body, generator = volunteer(seed), np.random.default_rng((seed, 98))
+def case(seed: int, pulses: tuple[float, float] = PULSES) -> Case:
+    """A volunteer measured, calibrated and tracked; ``pulses`` as `volunteer` has them."""
+    body, generator = volunteer(seed, pulses), np.random.default_rng((seed, 98))
     truth, found, preset = adult(body.rig, generator), body.calibrated(), preset_of(PRESET)
     records = []
     for recording in body.recordings[1:]:
@@ -231,3 +231,27 @@ def coverage_figures() -> list[Figure]:
         Figure("  the same, largest", data, float(ratios.max()), "", at_most(1.1), at_most(1.0)),
     ]  # fmt: skip
     return figures
+
+
+def slow_figures() -> list[Figure]:
+    """The same of people who move slowly, whose forces vary no more than those of somebody who stands."""
+    found, cutoffs = [], []
+    with one_blas_thread():
+        for seed in range(VOLUNTEERS):
+            given = case(seed, SLOW_PULSES)
+            options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
+            found.append(held(given, widest(given, identify(given.rig, given.trials, options))))
+            cutoffs += [trial.preset.cutoff for trial in given.trials if trial.preset is not None]
+    slowest, fastest = SLOW_PULSES
+    data = f"simulated, {VOLUNTEERS} volunteers, {slowest:g} to {fastest:g} Hz, skin motion"
+    error, prior = (np.array([getattr(one, name)[0] for one in found]) for name in ("error", "prior"))
+    covered = [100.0 * one.covered[0] for one in found]
+    listed = ", ".join(f"{ours:.2f} ({tables:.2f})" for ours, tables in zip(error, prior))
+    note = f"RMS errors in kg, in brackets the tables': {listed}; cut-off {min(cutoffs):.1f} to {max(cutoffs):.1f} Hz"
+    held_by = f"by volunteer {', '.join(f'{share:.0f}' for share in covered)}"
+    return [
+        Figure("slow motions, mean mass error, identified / tables", data, float(error.mean() / prior.mean()), "",
+               at_most(1.0), None, note),
+        Figure("  95 % intervals that hold the truth: mass", data, float(np.mean(covered)), "%", at_least(88.0), None,
+               held_by),
+    ]  # fmt: skip

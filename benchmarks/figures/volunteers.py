@@ -56,8 +56,8 @@ SKIN = {
 SHARED = 0.5
 """Share of the skin's mean square motion that all markers of a segment have together."""
 RATE, STATIC_SECONDS, SECONDS = 50.0, 1.0, 8.0
-SLOWEST, FASTEST = 0.2, 0.9
-"""[Hz]"""
+PULSES, SLOW_PULSES = (0.2, 0.9), (0.05, 0.3)
+"""[Hz] Least and largest frequency of the joints' sinusoids, and those of somebody who moves slowly."""
 MOTIONS = {
     "legs": (("thigh", (0.25, 0.45, 0.2)), ("shank", (0.5,)), ("foot", (0.1, 0.3, 0.1)), ("torso", (0.1, 0.15, 0.15))),
     "arms": (("upper_arm", (0.4, 0.6, 0.3)), ("forearm", (0.6,)), ("hand", (0.3, 0.4, 0.3)), ("head", (0.2, 0.2, 0.4)),
@@ -106,8 +106,13 @@ def hips_of(rig: Rig, places: Mapping[str, np.ndarray]) -> np.ndarray:
     return hips - 0.5 * (places["LASI"] + places["RASI"])
 
 
-def volunteer(seed: int) -> Volunteer:
-    """A volunteer with a body, marker places and motions of its own; men and women, marker sets take turns."""
+def volunteer(seed: int, pulses: tuple[float, float] = PULSES) -> Volunteer:
+    """A volunteer with a body, marker places and motions of its own; men and women, marker sets take turns.
+
+    Args:
+        seed: of everything that differs between people.
+        pulses: [Hz] least and largest frequency of the motions.
+    """
     generator = np.random.default_rng((seed, 21))
     sex = ("male", "female")[seed % 2]
     stature = float(generator.normal(*STATURE[sex]))
@@ -123,7 +128,7 @@ def volunteer(seed: int) -> Volunteer:
     stands = standing(rig, ARMS_AWAY)
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
     motions = {"static": still(rig, stands, times[: round(STATIC_SECONDS * RATE)])}
-    motions |= {name: _motion(rig, amplitudes, times, generator) for name, amplitudes in MOTIONS.items()}
+    motions |= {name: _motion(rig, amplitudes, times, generator, pulses) for name, amplitudes in MOTIONS.items()}
     shown = {name: record_markers(rig, motion, placements, generator, MARKER_NOISE) for name, motion in motions.items()}
     skin = _skin(rig, motions, placements, generator)
     return Volunteer(
@@ -178,6 +183,7 @@ def _motion(
     amplitudes: Sequence[tuple[str, tuple[float, ...]]],
     times: np.ndarray,
     generator: np.random.Generator,
+    pulses: tuple[float, float],
 ) -> Motion:
     """Slow sinusoids in the joints about a posture with bent knees and the arms away; the body turns a little."""
     base = standing(rig, CENTRES)
@@ -189,7 +195,7 @@ def _motion(
                 at = rig.model.joints[rig.joint(link)].idx_v
                 size[at : at + len(values)] = values
     phase = 2.0 * np.pi * generator.uniform(size=len(size))
-    pulse = 2.0 * np.pi * generator.uniform(SLOWEST, FASTEST, len(size))
+    pulse = 2.0 * np.pi * generator.uniform(*pulses, len(size))
     steps = size * np.sin(np.outer(times, pulse) + phase)
     q = np.array([integrate(rig, base, step) for step in steps])
     zeros = np.zeros_like(steps)

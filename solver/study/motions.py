@@ -65,7 +65,7 @@ def study_motions(
             result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
         unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
         warnings += [f"{name}: no frame counts, left out of the identification" for name in unused]
-        warnings += unexplained(result.comparisons)
+        warnings += unexplained(result.comparisons, result.parameters.total_mass)
     return Study(
         rig=prepared.rig,
         settings=settings,
