@@ -79,12 +79,14 @@ class Hidden:
         trial: its name.
         kinematic, spliced, ours: (2,) of the kinematics, of the kinematics put into the measured wrench, and of the
             estimate put there; what each leaves passes the 8 Hz filter.
+        count: how many stretches were hidden.
     """
 
     trial: str
     kinematic: np.ndarray
     spliced: np.ndarray
     ours: np.ndarray
+    count: int
 
     def ratio(self, null: np.ndarray) -> np.ndarray:
         """(2,) root mean square error of force and moment over a null's."""
@@ -94,15 +96,16 @@ class Hidden:
 def hidden(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None:
     """Stance stretches of a length, or flights (0), hidden from the estimator; None where the trial has none."""
     data, bare = trial.data, kinematic_wrench(trial.data)
-    sums = np.zeros((3, 2))
+    sums, count = np.zeros((3, 2)), 0
     for frames in hidden_patterns(data, seconds):
         estimate = smoothed(data.hidden(frames), trial.settings).wrench
         judged = _inner(frames, inner)
+        count += len(stretches(frames))
         tried = bare, *(np.where(frames[:, None], wrench, data.wrench) for wrench in (bare, estimate))
         for row, wrench in enumerate(tried):
             error = wrench_error(data, wrench, judged) ** 2
             sums[row] += error[:, :3].sum(), error[:, 3:].sum()
-    return Hidden(trial.name, *sums) if sums.any() else None
+    return Hidden(trial.name, sums[0], sums[1], sums[2], count) if sums.any() else None
 
 
 def _inner(frames: np.ndarray, share: float) -> np.ndarray:
@@ -137,7 +140,8 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
         splice = np.mean([h.ratio(h.spliced) for h in found], axis=0)
         label = f"stance hidden for {1e3 * seconds:.0f} ms" + (", its inner half" if inner else "")
-        note = ", ".join(f"{h.trial} {h.ratio(h.kinematic)[0]:.2f} / {h.ratio(h.kinematic)[1]:.2f}" for h in found)
+        each = (f"{h.trial} {h.ratio(h.kinematic)[0]:.2f} / {h.ratio(h.kinematic)[1]:.2f} ({h.count})" for h in found)
+        note = f"force / moment, in brackets how many were hidden: {', '.join(each)}"
         what = f"{label}: force error over kinematics'"
         figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
         figures.append(Figure("  the same over the splice's", where, float(splice[0])))
