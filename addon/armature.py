@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from . import convert, custom, meshes, typed
+from .changes import since_change
 from .values import Rig, errors, rig_of_text, rig_text
 
 RIG_KEY = "exciting_dance_rig"
@@ -99,33 +100,33 @@ def rig_of(armature: bpy.types.Object) -> Rig:
         while len(READ) >= REMEMBERED:
             del READ[next(iter(READ))]
         READ[digest] = rig
-    _matched(armature, READ[digest])
-    return READ[digest]
+    rig, posed = READ[digest], typed.pose_bones(armature)
+    names = (digest, armature.name, data.is_editmode, tuple(data.bones.keys()), tuple(posed.keys()))
+    why = since_change("bones", armature, lambda: _mismatch(armature, rig), kinds=("ARMATURE",), mark=names)
+    if why:
+        raise errors.InvalidValue(why)
+    return rig
 
 
-def _matched(armature: bpy.types.Object, rig: Rig) -> None:
-    """Match bones and links: by name and by parent.
-
-    Raises:
-        InvalidValue: the armature is in edit mode, a link has no bone, or a bone hangs on another one than
-            its link.
-    """
+def _mismatch(armature: bpy.types.Object, rig: Rig) -> str:
+    """How bones and links of a rig differ, by name or by parent, in one sentence; empty where they match."""
     bones, posed = typed.armature(armature).bones, typed.pose_bones(armature)
     if typed.armature(armature).is_editmode:
-        raise errors.InvalidValue(f"{armature.name} is in edit mode, its bones are not settled: leave it first (Tab)")
+        return f"{armature.name} is in edit mode, its bones are not settled: leave it first (Tab)"
     found = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
     lacking = [link for link in rig.links if link not in found or link not in posed]
     if lacking:
         others = [name for name in found if name not in rig.links]
         back = f" ({_listed(others)} belongs to no link: rename it back)" if others else ""
-        raise errors.InvalidValue(f"{armature.name}: link {_listed(lacking)} of the rig has no bone{back}: {AGAIN}")
+        return f"{armature.name}: link {_listed(lacking)} of the rig has no bone{back}: {AGAIN}"
     for link, parent in zip(rig.links, rig.parents, strict=True):
         wanted = rig.links[parent] if parent >= 0 else None
         if found[link] != wanted:
-            raise errors.InvalidValue(
+            return (
                 f"{armature.name}: bone {link} hangs on {found[link] or 'nothing'} instead of {wanted or 'nothing'}, "
                 f"so bones were renamed or moved: {AGAIN}"
             )
+    return ""
 
 
 def _listed(names: list[str]) -> str:
@@ -154,7 +155,7 @@ def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The rigs of a scene."""
-    return [item for item in scene.objects if is_rig(item)]
+    return [item for item in scene.objects if item.type == "ARMATURE" and is_rig(item)]
 
 
 def linked(body: bpy.types.Object, *, data: bool = False) -> str:

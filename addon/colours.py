@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import bpy
 import numpy as np
 
-from .armature import rig_of, shapes_of
+from . import custom
+from .armature import rig_of, rigs_in, shapes_of
 from .inertials import read_inertials
 from .scores import DEVIATION, EXCITATION, read_score
 from .values import densities, errors
 
 COLOUR_KEY = "exciting_dance_colour"
 """Custom property of the armature object: the quantity its body is coloured by."""
+RANGE_KEY, TITLE_KEY = "exciting_dance_colour_range", "exciting_dance_colour_title"
+"""The same: lowest and highest number of those colours, and the title of their legend."""
 UNKNOWN = (0.16, 0.16, 0.17)
 """sRGB of a link without a value."""
 GROWING = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
@@ -167,20 +171,91 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values), from_flight)
 
 
-def colour_body(armature: bpy.types.Object, quantity: str) -> Colouring:
-    """Colour each link's shape by a quantity; shown in solid and rendered views alike."""
+def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: str) -> Colouring:
+    """Colour each link's shape by a quantity; shown in solid and rendered views alike.
+
+    Every other coloured rig in sight is coloured by the same quantity on the same range, so that one legend is true of
+    all of them. Links whose value is unknown are grey.
+
+    Raises:
+        InvalidValue: the bones of the armature do not carry the quantity.
+    """
     shown = colouring(armature, quantity)
-    for link, shape in shapes_of(armature).items():
-        value = shown.values.get(link, np.nan)
-        share = (value - shown.low) / (shown.high - shown.low)
-        paint(shape, colour_at(shown.meaning.table, share) if np.isfinite(value) else UNKNOWN)
-    armature[COLOUR_KEY] = quantity
+    others = [(other, _colouring_or_unknown(other, quantity)) for other in _beside(scene, armature)]
+    coloured = [(armature, shown), *others]
+    values = np.array([value for _, found in coloured for value in found.values.values()])
+    low, high = shown.meaning.limits(values)
+    shown = replace(shown, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
+    for rig, found in coloured:
+        for link, shape in shapes_of(rig).items():
+            value = found.values.get(link, np.nan)
+            share = (value - low) / (high - low)
+            paint(shape, colour_at(shown.meaning.table, share) if np.isfinite(value) else UNKNOWN)
+        _keep(rig, shown)
     return shown
+
+
+def _beside(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:
+    """The other coloured rigs of a scene that are in sight and can be painted."""
+    rigs = (item for item in rigs_in(scene) if item != armature and item.library is None)
+    return [item for item in rigs if COLOUR_KEY in item and item.visible_get()]
+
+
+def _colouring_or_unknown(armature: bpy.types.Object, quantity: str) -> Colouring:
+    """What a body would show; nothing is known of one that does not carry the quantity."""
+    try:
+        return colouring(armature, quantity)
+    except errors.SolverError:
+        return Colouring(quantity, {}, 0.0, 0.0, from_flight=True)
+
+
+def _keep(armature: bpy.types.Object, shown: Colouring) -> None:
+    """Keep with a body what its colours mean, for its legend, also where it becomes a library override."""
+    armature[COLOUR_KEY], armature[TITLE_KEY] = shown.quantity, shown.title
+    armature[RANGE_KEY] = [shown.low, shown.high]
+    for key in (COLOUR_KEY, TITLE_KEY, RANGE_KEY):
+        armature.property_overridable_library_set(f'["{key}"]', True)
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """What the colours on a body mean: title, range of the numbers, and the colour map."""
+
+    title: str
+    low: float
+    high: float
+    table: str
+
+
+def quantity_of(armature: bpy.types.Object) -> str:
+    """The quantity by which a body is coloured; empty where it is not."""
+    named = custom.label(armature, COLOUR_KEY)
+    return named if named in QUANTITIES else ""
+
+
+def legend_of(armature: bpy.types.Object) -> Legend | None:
+    """The legend of the colours that are on a body; None where it is not coloured. Cheap enough for a redraw."""
+    quantity = quantity_of(armature)
+    if not quantity:
+        return None
+    try:
+        low, high = custom.numbers(armature, RANGE_KEY, 2).tolist()
+    except errors.InvalidValue:
+        return None
+    return Legend(custom.label(armature, TITLE_KEY), low, high, QUANTITIES[quantity].table)
+
+
+@cache
+def stops(table: str) -> np.ndarray:
+    """sRGB in [0, 1] (C, 3) of a map at even steps."""
+    colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in table.split()])
+    colours.flags.writeable = False
+    return colours
 
 
 def colour_at(table: str, share: float) -> tuple[float, float, float]:
     """sRGB in [0, 1] of a map at a share in [0, 1]; clipped outside."""
-    colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in table.split()])
+    colours = stops(table)
     place = float(np.clip(share, 0.0, 1.0)) * (len(colours) - 1)
     red, green, blue = (float(np.interp(place, np.arange(len(colours)), channel)) for channel in colours.T)
     return red, green, blue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -50,12 +51,18 @@ def tree(owner: Owner, name: str, remedy: str = UNDO) -> dict[str, Any]:
         return {}
     words = text(owner, name, remedy)
     try:
-        found = json.loads(words)
+        found = _parsed(words)
     except (ValueError, RecursionError) as error:
         raise damaged(owner, name, f"it is no JSON: {error}", remedy) from None
     if not isinstance(found, dict):
         raise damaged(owner, name, f"{_shown(words)} is no JSON object", remedy)
     return found
+
+
+@lru_cache(64)
+def _parsed(words: str) -> Any:
+    """What a text means as JSON: panels ask for the same one at every redraw, and nobody changes the answer."""
+    return json.loads(words)
 
 
 def number(owner: Owner, name: str, remedy: str = UNDO) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import blf
@@ -16,7 +17,7 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils.geometry import convex_hull_2d
 
-from .colours import colour_at
+from .colours import stops
 
 Colour = tuple[float, float, float, float]
 Point = Sequence[float] | np.ndarray
@@ -122,29 +123,27 @@ def box(left: float, bottom: float, width: float, height: float, colour: Colour)
     fan([(left, bottom), (right, bottom), (right, top), (left, top)], colour)
 
 
-def ramp(table: str, place: tuple[float, float], size: tuple[float, float], bands: int = 64) -> None:
-    """Fill a rectangle [px] with a colour map, along its longer side."""
-    (left, bottom), (width, height) = place, size
-    corners, colours, faces = [], [], []
-    for band in range(bands + 1):
-        share = band / bands
-        if height > width:
-            corners += [(left, bottom + share * height), (left + width, bottom + share * height)]
-        else:
-            corners += [(left + share * width, bottom), (left + share * width, bottom + height)]
-        colours += [(*colour_at(table, share), 1.0)] * 2
-        if band:
-            last = 2 * band
-            faces += [(last - 2, last - 1, last), (last - 1, last + 1, last)]
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    batch_for_shader(shader, "TRIS", {"pos": corners, "color": colours}, indices=faces).draw(shader)
+@lru_cache(16)
+def _ramp(table: str, place: tuple[float, float], size: tuple[float, float]) -> gpu.types.GPUBatch:
+    """An upright rectangle [px] with a colour map, kept on the graphics card: linear between the map's stops."""
+    (left, bottom), (width, height), colours = place, size, stops(table).tolist()
+    heights = [bottom + height * stop / (len(colours) - 1) for stop in range(len(colours))]
+    corners = [(x, y) for y in heights for x in (left, left + width)]
+    faces = [(k + a, k + b, k + 2) for k in range(0, len(corners) - 2, 2) for a, b in ((0, 1), (1, 3))]
+    content: Any = {"pos": corners, "color": [(*colour, 1.0) for colour in colours for _ in range(2)]}
+    return batch_for_shader(gpu.shader.from_builtin("SMOOTH_COLOR"), "TRIS", content, indices=faces)
+
+
+def forget() -> None:
+    """Free the graphics card's memory."""
+    _ramp.cache_clear()
 
 
 def legend(table: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
     """A colour map with its title and with words at shares of its height, in the lower left corner."""
     size, left = scale(), left_edge()
     bottom, width, height = (size * x for x in (BOTTOM, WIDTH, HEIGHT))
-    ramp(table, (left, bottom), (width, height))
+    _ramp(table, (left, bottom), (width, height)).draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
     write(title, left, bottom + height + 14 * size, 13 * size)
     for share, words in ticks:
         write(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)

@@ -15,7 +15,7 @@ from .action import frames_at
 from .armature import rig_in
 from .drawing import Colour
 from .estimates import estimate_file
-from .overlays import Instead, Shown
+from .overlays import ESTIMATES, Instead
 from .painters import Painters
 from .properties import settings_of
 from .typed import scene, there
@@ -55,7 +55,7 @@ def _draw() -> None:
     if body is None or not settings_of(context).show_flights or any(shows(body) for shows in Instead.balance):
         return
     path, region, size = estimate_file(body), there(context.region, "region"), drawing.scale()
-    estimate = None if path is None else Shown.estimate(path)
+    estimate = None if path is None else ESTIMATES.get(path)
     if estimate is None:
         return
     room = region.height * TALLEST >= TALL * size

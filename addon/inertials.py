@@ -104,14 +104,17 @@ def total_mass(armature: bpy.types.Object) -> float | None:
 
 
 def told(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones in short lines: total mass, method, what it satisfies."""
+    """The result on the bones in short lines: total mass, method, what it satisfies. Cheap enough for a redraw."""
+    mass = total_mass(armature)
     try:
-        found = read_inertials(armature)
+        about = _about(armature)
     except errors.SolverError as error:
         return [str(error)]
-    satisfies = [f"satisfies: {found.satisfies}"] if found.satisfies else []
-    alone = " from flight alone" if found.from_flight else ""
-    return [f"{found.parameters.masses.sum():.1f} kg, {found.method}{alone}", *satisfies]
+    if mass is None:
+        return [f"some bones have no mass: {AGAIN}"]
+    satisfies = [f"satisfies: {about['satisfies']}"] if about["satisfies"] else []
+    alone = " from flight alone" if about["details"][FROM_FLIGHT] else ""
+    return [f"{mass:.1f} kg, {about['method']}{alone}", *satisfies]
 
 
 def bounds_of(armature: bpy.types.Object) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import bpy
 from . import redraw
 from .armature import rig_in
 from .complaints import by_name, last_words
+from .file_cache import read_again
 from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
 from .told import Said, forget, tell
 from .typed import Status, found_again, known_by, scene
@@ -311,6 +312,7 @@ class JobOperator:
             with all_or_nothing():
                 said = self.apply(context, self._folder)
             done = True
+            read_again()
             self._say(context, said)
         except errors.Cancelled as error:
             self.report({"INFO"}, str(error))  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from . import meshes
-from .colours import Colouring, colour_at, plain_material
+from .colours import Colouring, colour_at, colour_body, plain_material
 
 LEGEND_KEY = "exciting_dance_legend"
 BANDS = 32
@@ -64,6 +64,21 @@ def stand_beside(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
     legend.rotation_euler = (0.5 * np.pi, 0.0, 0.5 * np.pi)
 
 
+def show_quantity(scene: bpy.types.Scene, body: bpy.types.Object, quantity: str) -> Colouring:
+    """Colour a body, and the other coloured rigs in sight, by a quantity; legends of the scene are made anew for it.
+
+    Raises:
+        InvalidValue: the bones do not carry the quantity.
+    """
+    shown = colour_body(scene, body, quantity)
+    for bar in legends_in(scene):
+        made = make_legend(bar.users_collection[0], shown)
+        made.parent, made.matrix_parent_inverse = bar.parent, bar.matrix_parent_inverse
+        made.matrix_basis = bar.matrix_basis
+        _remove(bar)
+    return shown
+
+
 def legends_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The legends of a scene."""
     return [item for item in scene.objects if LEGEND_KEY in item]
@@ -72,13 +87,17 @@ def legends_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def remove_legends(scene: bpy.types.Scene) -> None:
     """Take all legends away, with their meshes, texts and materials."""
     for bar in legends_in(scene):
-        for item in (*bar.children, bar):
-            data, materials = item.data, list(item.data.materials)
-            bpy.data.objects.remove(item)
-            if not data.users:
-                bpy.data.batch_remove([data])
-            for material in {m for m in materials if m is not None and not m.users}:
-                bpy.data.materials.remove(material)
+        _remove(bar)
+
+
+def _remove(bar: bpy.types.Object) -> None:
+    for item in (*bar.children, bar):
+        data, materials = item.data, list(item.data.materials)
+        bpy.data.objects.remove(item)
+        if not data.users:
+            bpy.data.batch_remove([data])
+        for material in {m for m in materials if m is not None and not m.users}:
+            bpy.data.materials.remove(material)
 
 
 def _text(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import bpy
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from . import convert, typed
 from .armature import bone_axes, rig_of
 from .drawing import BOLD, LINE, Colour, lines
+from .file_cache import FileCache
 from .values import SceneRecording, errors, read_json
 
 SEEN: Colour = (0.95, 0.95, 0.98, 1.0)
@@ -38,23 +38,6 @@ class Places:
     offsets: np.ndarray
 
 
-class Calibrations:
-    """Places of markers by the file that tells them, read once and again when it changes."""
-
-    known: ClassVar[dict[Path, tuple[float, Places | None]]] = {}
-
-    @classmethod
-    def of(cls, path: Path) -> Places | None:
-        """The places, or None where there are none to read."""
-        try:
-            changed = path.stat().st_mtime
-        except OSError:
-            return None
-        if path not in cls.known or cls.known[path][0] != changed:
-            cls.known[path] = changed, _read(path)
-        return cls.known[path][1]
-
-
 def _read(path: Path) -> Places | None:
     try:
         rows = read_json(path, "Calibrate again")["attachments"]
@@ -62,6 +45,10 @@ def _read(path: Path) -> Places | None:
         return Places(tuple(row["marker"] for row in rows), tuple(row["link"] for row in rows), offsets)
     except (errors.SolverError, KeyError, TypeError, ValueError):
         return None
+
+
+CALIBRATIONS: FileCache[Places] = FileCache(_read)
+"""Places of markers by the file that tells them."""
 
 
 def on_body(body: bpy.types.Object, places: Places) -> np.ndarray:

@@ -6,8 +6,9 @@ All that is drawn stands in the study's files; here it is only looked up by time
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeVar
 
 import bpy
 import gpu
@@ -15,12 +16,27 @@ import numpy as np
 
 from . import marker_errors
 from .action import times_at
-from .armature import rig_in
-from .colours import COLOUR_KEY, colouring
-from .custom import label
-from .drawing import BOLD, BOTTOM, INK, LINE, arrow, cross, floor, left_edge, legend, lines, paper, polygon, scale
+from .armature import rig_in, rigs_in
+from .colours import Legend, legend_of
+from .drawing import (
+    BOLD,
+    BOTTOM,
+    INK,
+    LINE,
+    arrow,
+    cross,
+    floor,
+    forget,
+    left_edge,
+    legend,
+    lines,
+    paper,
+    polygon,
+    scale,
+)
 from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
 from .estimates import estimate_file
+from .file_cache import FileCache, read_again
 from .legend import legends_in
 from .painters import Painters
 from .properties import Settings, settings_of
@@ -35,7 +51,7 @@ METRES_PER_MOMENTUM = 0.01
 """Length of an arrow for 1 kg m/s."""
 BESIDE = 80.0
 """[px] From the left edge of the colours' legend to what stands beside it: its numbers have room there."""
-Drawn: TypeAlias = SceneMotion | SceneRecording | SceneEstimate
+Drawn = TypeVar("Drawn")
 
 
 class Instead:
@@ -47,45 +63,22 @@ class Instead:
     """The body does not do what its trial's files tell of this moment."""
 
 
-class Shown:
-    """The files of the study that is shown, read once and again when they change."""
+def _read(read: Callable[[Path], Drawn]) -> Callable[[Path], Drawn | None]:
+    """A reader for which a damaged file is nothing to draw."""
 
-    known: ClassVar[dict[Path, tuple[float, Drawn | None]]] = {}
-
-    @classmethod
-    def motion(cls, path: Path) -> SceneMotion | None:
-        """A motion, or None where there is none to read."""
-        found = cls._read(path, _drawn)
-        return found if isinstance(found, SceneMotion) else None
-
-    @classmethod
-    def recording(cls, path: Path) -> SceneRecording | None:
-        """A recording, or None where there is none to read."""
-        found = cls._read(path, RECORDING.read)
-        return found if isinstance(found, SceneRecording) else None
-
-    @classmethod
-    def estimate(cls, path: Path) -> SceneEstimate | None:
-        """An estimate, or None where there is none to read."""
-        found = cls._read(path, ESTIMATE.read)
-        return found if isinstance(found, SceneEstimate) else None
-
-    @classmethod
-    def _read(cls, path: Path, read: Callable[[Path], Drawn]) -> Drawn | None:
+    def reader(path: Path) -> Drawn | None:
         try:
-            changed = path.stat().st_mtime
-        except OSError:
+            return read(path)
+        except errors.SolverError:
             return None
-        if path not in cls.known or cls.known[path][0] != changed:
-            try:
-                cls.known[path] = changed, read(path)
-            except errors.SolverError:
-                cls.known[path] = changed, None
-        return cls.known[path][1]
+
+    return reader
 
 
-def _drawn(path: Path) -> SceneMotion:
-    return MOTION.read(path).drawn
+MOTIONS: FileCache[SceneMotion] = FileCache(_read(lambda path: MOTION.read(path).drawn))
+RECORDINGS: FileCache[SceneRecording] = FileCache(_read(RECORDING.read))
+ESTIMATES: FileCache[SceneEstimate] = FileCache(_read(ESTIMATE.read))
+"""The files of the study that is shown."""
 
 
 def register() -> None:
@@ -96,8 +89,8 @@ def register() -> None:
 def unregister() -> None:
     """Draw no more."""
     PAINTERS.switch(False)
-    Shown.known.clear()
-    marker_errors.Calibrations.known.clear()
+    forget()
+    read_again()
 
 
 def _draw_motion() -> None:
@@ -109,8 +102,8 @@ def _draw_motion() -> None:
     if any(elsewhere(body) for elsewhere in Instead.trial):
         return
     name, time = trial_of(body), times_at(scene(context))
-    motion = Shown.motion(folder / f"{name}{study_folder.MOTION_END}")
-    recording = Shown.recording(folder / f"{name}{study_folder.RECORDING_END}")
+    motion = MOTIONS.get(folder / f"{name}{study_folder.MOTION_END}")
+    recording = RECORDINGS.get(folder / f"{name}{study_folder.RECORDING_END}")
     estimated = _estimated(body)
     gpu.state.blend_set("ALPHA")
     if motion is not None:
@@ -144,7 +137,7 @@ def _body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Se
 
 
 def _markers(body: bpy.types.Object, folder: Path, recording: SceneRecording, time: float) -> None:
-    places = marker_errors.Calibrations.of(folder / study_folder.CALIBRATION_FILE)
+    places = marker_errors.CALIBRATIONS.get(folder / study_folder.CALIBRATION_FILE)
     if places is None:
         return
     try:
@@ -157,7 +150,7 @@ def _markers(body: bpy.types.Object, folder: Path, recording: SceneRecording, ti
 def _estimated(body: bpy.types.Object) -> list[Mark]:
     """What there is to see of the estimate of the trial that a body plays now."""
     path = estimate_file(body)
-    estimate = None if path is None else Shown.estimate(path)
+    estimate = None if path is None else ESTIMATES.get(path)
     if estimate is None:
         return []
     context = bpy.context
@@ -182,18 +175,23 @@ def _draw_legends() -> None:
         gpu.state.blend_set("NONE")
 
 
+def legend_for(scene: bpy.types.Scene, body: bpy.types.Object) -> Legend | None:
+    """The legend of a body's colours, with the body's name where another rig's colours in sight mean something else."""
+    shown = legend_of(body)
+    others = (legend_of(rig) for rig in rigs_in(scene) if rig != body and rig.visible_get())
+    if shown is not None and any(other not in (None, shown) for other in others):
+        return replace(shown, title=f"{body.name}: {shown.title}")
+    return shown
+
+
 def _draw_colours(body: bpy.types.Object) -> bool:
     """Draw what the body's colours mean; whether that was done."""
-    quantity = label(body, COLOUR_KEY)
-    if not quantity or legends_in(scene(bpy.context)) or any(shows(body) for shows in Instead.colours):
-        return False
-    try:
-        shown = colouring(body, quantity)
-    except errors.SolverError:
+    shown = legend_for(scene(bpy.context), body)
+    if shown is None or legends_in(scene(bpy.context)) or any(shows(body) for shows in Instead.colours):
         return False
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]
-    legend(shown.meaning.table, shown.title, ticks)
+    legend(shown.table, shown.title, ticks)
     return True
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import bpy
 
 from .armature import is_rig, rig_in
-from .colours import QUANTITIES, colour_body
+from .colours import QUANTITIES
 from .inertials import EXACT
+from .legend import show_quantity
 from .recording import show_of_file
+from .typed import scene
 from .values import errors
 from .whole import all_or_nothing
 
@@ -51,7 +53,7 @@ def _recolour(settings: Settings, context: bpy.types.Context) -> None:
         return
     try:
         with all_or_nothing():
-            colour_body(body, settings.quantity)
+            show_quantity(scene(context), body, settings.quantity)
     except errors.SolverError:
         return  # a callback tells nobody: the panel shows what is wrong with the rig
 

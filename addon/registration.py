@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import bench, checks, command, flight_strip, jobs, marker_list, moves, overlays, told
+from . import bench, changes, checks, command, flight_strip, jobs, marker_list, moves, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .capture import overlays as capture_overlays
@@ -86,6 +86,7 @@ def register() -> None:
         _try(partial(bpy.utils.register_class, cls))
     _try(_add_settings)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
+    _try(changes.register)
     _try(checks.register)
     _try(moves.register)
     _try(bench.register)
@@ -116,6 +117,7 @@ def unregister() -> None:
     _try(bench.unregister)
     _try(moves.unregister)
     _try(checks.unregister)
+    _try(changes.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
     _try(_remove_settings)
     for cls in reversed(CLASSES):

@@ -70,7 +70,7 @@ def render_body(
         panels: list[np.ndarray] = []
         for quantity in reversed(known):  # the first last: it stays
             remove_legends(scene)
-            shown = colour_body(armature, quantity)
+            shown = colour_body(scene, armature, quantity)
             with flat(scene):
                 body = _shot(scene, FLAT_SAMPLES)
             legend = make_legend(stage, shown)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import bpy
 import numpy as np
 
 from . import action, armature, convert, custom, inertials, recording, typed
-from .colours import colour_body
+from .legend import show_quantity
 from .values import (
     MOTION,
     RECORDING,
@@ -120,7 +121,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
             inertials.write_prior(body)
         else:
             inertials.write_inertials(body, study.result)
-        colour_body(body, "mass")
+        show_quantity(typed.scene(context), body, "mass")
         body[STUDY_KEY] = str(study.folder.resolve())
     recording.remove_recordings(earlier)  # only now: what is removed cannot be put back
     return body
@@ -129,12 +130,18 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
 def folder_of(body: bpy.types.Object) -> Path | None:
     """The folder of the results that a body shows; None for a body without a study."""
     named = custom.label(body, STUDY_KEY)
-    folder = Path(bpy.path.abspath(named))
+    folder = bpy.path.abspath(named)
+    return Path(folder) if named and _can_exist(folder) else None
+
+
+@lru_cache(16)
+def _can_exist(folder: str) -> bool:
+    """Whether a disk can have a folder of this name: what it does not take was not written by the add-on."""
     try:
-        folder.exists()
-    except (OSError, ValueError):  # no disk has such a name
-        return None
-    return folder if named else None
+        Path(folder).exists()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def trial_of(body: bpy.types.Object) -> str:

@@ -88,7 +88,7 @@ def _panel() -> list[Figure]:
         return missing(rows, "Blender's module is not installed")
     done = subprocess.run([sys.executable, "-m", "benchmarks.panel"], capture_output=True, text=True, check=True)
     values = [float(value) for value in re.findall(r": ([0-9.]+) ms CPU", done.stdout)]
-    notes = re.findall(r"\((first after a change [0-9.]+ ms)\)", done.stdout)
+    notes = re.findall(r"\((first after a change .*)\)", done.stdout)
     return [replace(f, value=value, note=note) for f, value, note in zip(rows, values, notes, strict=True)]
 
 

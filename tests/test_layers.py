@@ -62,7 +62,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"complaints", "fields", "redraw", "values"}),
+    frozenset({"changes", "complaints", "fields", "file_cache", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
     frozenset({"bench", "checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
     frozenset({"armature", "children", "whole"}),

@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 
 from .. import typed
-from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames, own_action
+from ..action import BEZIER, CHANNELS, EULER, FIRST_FRAME, frame_rate, frames_at, key_frames, own_action
 from ..armature import rig_of
+from ..changes import since_change
 from ..values import Rig, SceneStrip, errors
 from .dances import CONTACTS, contact_keys
 from .poses import pose_curves
@@ -219,16 +220,27 @@ def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[
 
 def jump_targets(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:
     """Keyed strips around the present: each with the frame it starts at, and whether the present lies in it."""
-    rig, found = rig_of(body), contact_curves(body)
-    first, last = extent(scene, body)
-    strips = sorted(keyed_strips(scene, rig, found, first, last), key=lambda strip: (strip.start, strip.patch))
-    frames = [float(frames_at(scene, np.array(strip.start))) for strip in strips]
-    seconds = (now(scene) - float(frames_at(scene, np.array(0.0)))) / frame_rate(scene)
+    found, rate = contact_curves(body), frame_rate(scene)
+    sizes = tuple(len(curve.keyframe_points) for curve in found.values())
+    played = body.animation_data.action.session_uid if found else 0
+    mark = (rate, scene.frame_start, scene.frame_end, sizes, played)
+    strips = since_change(
+        "contact strips", body, lambda: _sorted_strips(scene, body, found), kinds=("ACTION", "ARMATURE"), mark=mark
+    )
+    frames = [FIRST_FRAME + strip.start * rate for strip in strips]
+    seconds = (now(scene) - FIRST_FRAME) / rate
     past = sum(strip.start <= seconds for strip in strips)
     near = slice(max(past - NEAR, 0), past + NEAR)
     return [
         (strip, frame, strip.start - 1e-6 <= seconds < strip.stop) for strip, frame in zip(strips[near], frames[near])
     ]
+
+
+def _sorted_strips(
+    scene: bpy.types.Scene, body: bpy.types.Object, found: dict[str, bpy.types.FCurve]
+) -> list[SceneStrip]:
+    strips = keyed_strips(scene, rig_of(body), found, *extent(scene, body))
+    return sorted(strips, key=lambda strip: (strip.start, strip.patch))
 
 
 def clear_between(body: bpy.types.Object, first: float, last: float, *, selected: bool = False) -> int:

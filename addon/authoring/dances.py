@@ -13,7 +13,7 @@ from mathutils import Matrix
 from .. import action, armature, convert, inertials, scores, typed
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..checks import hold_to
-from ..colours import colour_body
+from ..legend import show_quantity
 from ..study import OF_KEY, TRIAL_KEY, show_recording
 from ..values import (
     MOTION,
@@ -114,7 +114,7 @@ def show_dance(
             if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
-                colour_body(body, "mass")
+                show_quantity(scene, body, "mass")
                 armature.hide(onto)
             else:
                 armature.describe(body, dance.rig)

@@ -7,7 +7,6 @@ the floor is a keyed custom property of the armature object, 1 or 0. Names of po
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -27,6 +26,8 @@ GENERATED, SAMPLED = "GENERATED", "JITTER"
 """Types of the keyframes between postures that the solver made, and of a recording's samples: they are no postures."""
 NUMBERS = {"KEYFRAME": 0, "EXTREME": 1, "BREAKDOWN": 2, SAMPLED: 3, "MOVING_HOLD": 4, GENERATED: 5}
 """Of the types in `Keyframe.type`."""
+RANKS = np.array([1, 0, 2, 1, 1, 1])
+"""Place in `ROLE_TYPES` of the role of each of those numbers."""
 CONTACT = "on floor: "
 """Custom property of the armature object, before the patch's name."""
 SAME_FRAME = 0.01
@@ -63,23 +64,31 @@ def contact_curves(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
 
 def key_roles(armature: bpy.types.Object) -> dict[float, str]:
     """Role of every posture by its frame, in order; the most binding of all keys at that frame."""
-    frames, types = [np.zeros(0)], [np.zeros(0, np.int32)]
-    for curve in pose_curves(armature):
-        kind = np.empty(len(curve.keyframe_points), np.int32)
-        curve.keyframe_points.foreach_get("type", kind)
-        keep = (kind != NUMBERS[GENERATED]) & (kind != NUMBERS[SAMPLED])
-        if keep.any():  # most curves of a recording have no posture, and reading their frames takes as long again
-            frames.append(key_frames(curve)[keep])
-            types.append(kind[keep])
-    every, kinds = np.concatenate(frames), np.concatenate(types)
+    return roles_of(posture_keys(curve) for curve in pose_curves(armature))
+
+
+def posture_keys(curve: bpy.types.FCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Frames (K,) of the keys of a curve that belong to postures, and their types (K,) as numbers."""
+    kind = np.empty(len(curve.keyframe_points), np.int32)
+    curve.keyframe_points.foreach_get("type", kind)
+    keep = (kind != NUMBERS[GENERATED]) & (kind != NUMBERS[SAMPLED])
+    if not keep.any():  # most curves of a recording have no posture, and reading their frames takes as long again
+        return np.zeros(0), np.zeros(0, np.int32)
+    return key_frames(curve)[keep], kind[keep]
+
+
+def roles_of(keys: Iterable[tuple[np.ndarray, np.ndarray]]) -> dict[float, str]:
+    """Role of every posture by its frame, in order, from the posture keys of each curve."""
+    parts = [(np.zeros(0), np.zeros(0, np.int32)), *keys]
+    every, kinds = (np.concatenate(part) for part in zip(*parts))
+    if not len(every):
+        return {}
     order = np.argsort(every, kind="stable")
-    every, kinds = every[order], kinds[order]
+    every, ranks = every[order], RANKS[kinds[order]]
     starts = np.flatnonzero(np.diff(every, prepend=-np.inf) > SAME_FRAME)
-    roles = {}
-    for start, stop in pairwise([*starts.tolist(), len(every)]):
-        there = {_role(kind) for kind in kinds[start:stop]}
-        roles[_whole(every[start])] = next(role for role in ROLE_TYPES if role in there)
-    return roles
+    names = list(ROLE_TYPES)
+    most_binding = np.minimum.reduceat(ranks, starts)
+    return {_whole(frame): names[rank] for frame, rank in zip(every[starts], most_binding)}
 
 
 def keys_of(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[SceneKey, ...]:
@@ -271,10 +280,6 @@ def _made_for_flights(
         for first, last in flights:
             found.update(frames[(frames >= max(first, span[0])) & (frames <= min(last, span[1]))].tolist())
     return sorted(found)
-
-
-def _role(number: int) -> str:
-    return next((role for role, kind in ROLE_TYPES.items() if NUMBERS[kind] == number), "preferred")
 
 
 def _whole(frame: float, near: float = SAME_FRAME) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -15,14 +16,14 @@ from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
 from ..authoring.keyed import keyed
 from ..authoring.properties import dance_settings
-from ..authoring.timeline import extent, sample, steps_needed
+from ..authoring.timeline import extent, key_roles, sample, steps_needed
 from ..jobs import JobOperator
 from ..moves import keep_moves
 from ..places import floor_of, stand_free
 from ..study import trial_of
 from ..told import Said
 from ..typed import scene, there
-from ..values import TIMELINE, dance_folder
+from ..values import TIMELINE, dance_folder, errors
 from .act import the_rig, why_not
 
 RESULT = "result"
@@ -52,11 +53,19 @@ class DanceJob(JobOperator):
             return why_not(context)
         if body.animation_data is None or body.animation_data.action is None:
             return "Nothing dances yet: key postures, or design a dance"
-        if cls.fewest and not (cls.of_recordings and trial_of(body)) and len(keyed(body).roles) < cls.fewest:
+        known = keyed(body)
+        return cls.lacking(body, known.roles) if known.current else ""
+
+    @classmethod
+    def lacking(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
+        """What the postures of a rig, roles by frame, lack for the verb, in one sentence."""
+        if cls.fewest and not (cls.of_recordings and trial_of(body)) and len(roles) < cls.fewest:
             return f"Key at least {cls.fewest} postures first"
         return ""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        if why := self.lacking(the_rig(context), key_roles(the_rig(context))):
+            raise errors.InvalidValue(why)
         path = write_scene(context, folder)
         return [self.verb, str(path), *self.extra(context), "--output", str(folder / RESULT), *JSON_PROGRESS]
 

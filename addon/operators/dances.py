@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ..armature import rig_in
 from ..authoring.author import key_strips
 from ..authoring.dances import read_dance
-from ..authoring.keyed import keyed
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
 from ..scores import write_scores
@@ -32,15 +31,9 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
     title, verb, done = "Completing", "complete", "completed"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """With a free posture."""
-        if not super().poll(context):
-            return False
-        body = rig_in(context)
-        if body is not None and not keyed(body).counts["free"]:
-            cls.poll_message_set("No posture is free: give one the role Free")
-            return False
-        return True
+    def lacking(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
+        free = "" if "free" in roles.values() else "No posture is free: give one the role Free"
+        return super().lacking(body, roles) or free
 
     def extra(self, context: bpy.types.Context) -> list[str]:
         settings = dance_settings(context)

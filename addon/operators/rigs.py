@@ -9,8 +9,8 @@ from bpy_extras.io_utils import ImportHelper
 
 from .. import armature, inertials, typed
 from ..capture.posing import show_frame
-from ..colours import colour_body
 from ..jobs import JobOperator
+from ..legend import show_quantity
 from ..places import stand_free
 from ..properties import Settings, settings_of
 from ..told import Said, forget
@@ -80,7 +80,7 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     if stands.exists():
         show_frame(body, MOTION.read(stands).drawn, 0)
     inertials.write_prior(body)
-    colour_body(body, "mass")
+    show_quantity(typed.scene(context), body, "mass")
     return body
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import bpy
 
 from ..armature import collection_beside, rig_in, shapes_of
-from ..colours import QUANTITIES, colour_body
+from ..colours import QUANTITIES, colour_body, quantity_of
 from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+from ..file_cache import FileCache
 from ..inertials import EXACT
-from ..legend import legends_in, make_legend, remove_legends, stand_beside
+from ..legend import legends_in, make_legend, remove_legends, show_quantity, stand_beside
 from ..properties import settings_of
 from ..reduction import reduce_keys
 from ..render import render_body
@@ -19,6 +20,8 @@ from ..typed import Status, scene, there
 from ..values import study_folder
 from .act import Act, NeedsRig, the_rig, why_not
 
+REPORTS: FileCache[Path] = FileCache(lambda path: path)
+"""The reports that there are."""
 SHAPES = "override or append the whole collection that holds them"
 """The way out for a rig whose armature alone was linked."""
 
@@ -60,7 +63,7 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
         return True
 
     def act(self, context: bpy.types.Context) -> Status:
-        colour_body(the_rig(context), self.quantity)
+        show_quantity(scene(context), the_rig(context), self.quantity)
         return {"FINISHED"}
 
 
@@ -76,7 +79,7 @@ class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
         had = bool(legends_in(scene(context)))
         remove_legends(scene(context))
         if not had:
-            shown = colour_body(body, settings_of(context).quantity)
+            shown = colour_body(scene(context), body, quantity_of(body) or settings_of(context).quantity)
             stand_beside(make_legend(collection_beside(scene(context), body), shown), body)
         return {"FINISHED"}
 
@@ -148,8 +151,7 @@ class EXCITING_DANCE_OT_report(bpy.types.Operator):
 def _report(context: bpy.types.Context) -> Path | None:
     body = rig_in(context)
     folder = None if body is None else folder_of(body)
-    report = None if folder is None else folder / study_folder.REPORT_FILE
-    return report if report is not None and report.exists() else None
+    return None if folder is None else REPORTS.get(folder / study_folder.REPORT_FILE)
 
 
 class EXCITING_DANCE_OT_reduce_keys(NeedsRig, bpy.types.Operator):

@@ -106,6 +106,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
             field.label(text="between postures")
         row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
         row = layout.row(align=True)
+        row.active = postures.current
         for name, count in postures.counts.items():
             row.label(text=str(count), icon=ICONS[name])
         header, between = layout.panel("exciting_dance_inbetweens", default_closed=True)

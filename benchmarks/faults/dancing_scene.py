@@ -176,7 +176,7 @@ def dress(stage: Stage, body: Any) -> None:
     ghost.show_ghost(context, body, dances.read_dance(stage.kept("slow")), "slower", beside=False)
     proposed: Any = ghost.ghost_of(scene, body)
     proposed[ghost.DONE_KEY] = "slower"
-    colour_body(body, "mass")
+    colour_body(CONTEXT.scene, body, "mass")
     seen = recording.add_recording(context, recorded(), "seen")
     seen[recording.FILES_KEY] = str(stage.recording)
     scene.exciting_dance.files.add().path = str(stage.recording)

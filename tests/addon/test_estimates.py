@@ -229,4 +229,4 @@ def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, st
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
     path = estimates.estimate_file(body)
     assert path is not None
-    assert overlays.Shown.estimate(path) is overlays.Shown.estimate(path) is not None
+    assert overlays.ESTIMATES.get(path) is overlays.ESTIMATES.get(path) is not None

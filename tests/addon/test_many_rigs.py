@@ -91,7 +91,7 @@ def body_name(there: object) -> str:
 @pytest.fixture(params=["its collection", "its armature alone"])
 def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequest) -> bpy.types.Object:
     """HOAP-3 with two postures and masses, linked from another file, as a library override: active, in a saved file."""
-    colour_body(body, "mass")
+    colour_body(bpy.context.scene, body, "mass")
     name, whole = body.users_collection[0].name, request.param == "its collection"
     bpy.context.view_layer.update()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "lib.blend"))

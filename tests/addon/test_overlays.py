@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from addon import drawing, overlays
+from addon import drawing, file_cache, overlays
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
@@ -59,12 +59,19 @@ def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
     assert np.isnan(standing[1]).all()
 
 
-def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig) -> None:
-    """The window looks a file up by its time of change; a damaged or missing one is nothing to draw."""
+def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is looked up once a second at most, or after a job; a damaged or missing one is nothing to draw."""
     path = MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, random_motion(person)))
-    first = overlays.Shown.motion(path)
+    first = overlays.MOTIONS.get(path)
     assert first is not None
-    assert overlays.Shown.motion(path) is first
+    assert overlays.MOTIONS.get(path) is first
     path.write_bytes(b"damaged")
-    assert overlays.Shown.motion(path) is None
-    assert overlays.Shown.motion(tmp_path / "none.npz") is None
+    assert overlays.MOTIONS.get(path) is first
+    monkeypatch.setattr(file_cache, "LOOK_EVERY", 0.0)
+    assert overlays.MOTIONS.get(path) is None
+    assert overlays.MOTIONS.get(tmp_path / "none.npz") is None
+    monkeypatch.undo()
+    MOTION.write(path, motion_record("a", person, random_motion(person)))
+    assert overlays.MOTIONS.get(path) is None
+    file_cache.read_again()
+    assert overlays.MOTIONS.get(path) is not None

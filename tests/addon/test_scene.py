@@ -85,7 +85,7 @@ def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, pe
     """Coloured by mass, a heavier link is never darker; links of one mass look the same."""
     body = build(person)
     inertials.write_prior(body)
-    shown = colours.colour_body(body, "mass")
+    shown = colours.colour_body(bpy.context.scene, body, "mass")
     lightness = {
         link: np.dot(shape.data.materials[0].diffuse_color[:3], (0.2126, 0.7152, 0.0722))
         for link, shape in shapes_of(body).items()
@@ -111,7 +111,7 @@ def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
     """A link as heavy as believed has the neutral colour, whatever the range."""
     body = build(person)
     inertials.write_prior(body)
-    shown = colours.colour_body(body, "change")
+    shown = colours.colour_body(bpy.context.scene, body, "change")
     assert shown.low == -shown.high
     neutral = colours.linear(colours.colour_at(colours.CHANGING, 0.5))
     for shape in shapes_of(body).values():
@@ -144,7 +144,7 @@ def test_legend_states_range_and_unit(empty_scene: None, person: Rig) -> None:
     body = build(person)
     inertials.write_inertials(body, found(person))
     objects, materials = len(bpy.data.objects), len(bpy.data.materials)
-    shown = colours.colour_body(body, "mass")
+    shown = colours.colour_body(bpy.context.scene, body, "mass")
     materials = len(bpy.data.materials)
     bar = legend.make_legend(bpy.context.scene.collection, shown)
     words = {child.data.body for child in bar.children}
