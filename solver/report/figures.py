@@ -68,6 +68,7 @@ def masses(content: Content) -> str:
     for tick in x.ticks(8):
         drawing.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
         drawing.text(float(x(tick)), bottom + 17, label(tick), "tick", "middle")
+    drawing.line(float(x(0.0)), top, float(x(0.0)), bottom, "mark")
     drawing.text(WIDTH - right, bottom + 36, "mass [kg]", "tick", "end")
     for index, name in enumerate(names):
         y = top + step * (index + 0.5)

@@ -16,6 +16,8 @@ from .svg import DASH, MINUS
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 LITTLE = 0.1
 """A share below this counts as not determined by the data."""
+MANY = 12
+"""Columns from which on they stand closer, so that the page's width holds them."""
 
 
 def number(value: float, digits: int) -> str:
@@ -57,7 +59,8 @@ def table(
         f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
         for first, *rest in rows
     )
-    kind = ' class="words"' if words else ""
+    kinds = [name for name, wanted in (("words", words), ("wide", len(head) > MANY)) if wanted]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<div class="scroll"><table{kind}><thead>{top}</thead><tbody>{body}</tbody></table></div>'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ import pytest
 from solver.errors import InputError
 from solver.inertials import InertialParameters
 from solver.report import CONTENT, Content, render
-from solver.report.content import Errors, Flight, Signals, TrackingErrors, Weighing
+from solver.report.content import Errors, Flight, Signals, Suspected, TrackingErrors, Weighing
+from solver.report.figures import masses
 from solver.report.svg import Axis, round_values, runs, thin
 
 VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
@@ -124,6 +126,59 @@ def test_page_tells_what_limits_each_number(content: Content) -> None:
     first = content.identified.links[0]
     assert re.search(rf"{first} {content.std[0, 0]:.2f} 36 64 ", text)
     assert "What limits each number" not in render(content)
+
+
+LETTER = 0.64
+"""[em] Width of a digit of DejaVu Sans, the widest of the page's fonts; its small letters are narrower."""
+
+
+def style(rule: str, name: str) -> float:
+    """A length [px] of the style sheet: the last one that a rule gives a property."""
+    text = files("solver.report").joinpath("style.css").read_text(encoding="utf-8")
+    found = re.search(rf"^{re.escape(rule)} {{[^}}]*\b{name}: [^;]*?([\d.]+)px[^\d]*;", text, re.MULTILINE)
+    assert found, f"{rule} has no {name}"
+    return float(found[1])
+
+
+def widths(page: str) -> list[float]:
+    """Width [px] of every table of a page, estimated from its longest words."""
+    size, found = style("table", "font-size"), []
+    for kind, body in re.findall(r"<table([^>]*)>(.*?)</table>", page, re.DOTALL):
+        padding = style(":where(table.wide) :is(th, td)" if "wide" in kind else "th, td", "padding")
+        columns: list[float] = []
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
+            cells = re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", row, re.DOTALL)
+            if any("colspan" in attributes for attributes, _ in cells):
+                continue
+            bar = [46.0 if "share" in cell else 0.0 for _, cell in cells]
+            words = [len(re.sub(r"<[^>]*>|&[a-z]*;", "", cell)) * LETTER * size for _, cell in cells]
+            if "words" in kind:  # these break into lines
+                words[1] = min(words[1], style("table.words td:nth-child(2)", "min-width"))
+            now = [max(a, b) + 2.0 * padding for a, b in zip(words, bar, strict=True)]
+            columns = [max(a, b) for a, b in zip(columns or now, now, strict=True)]
+        found.append(sum(columns))
+    return found
+
+
+def test_tables_fit_the_page(content: Content) -> None:
+    """At 1,280 pixels every table fits into the page: four causes of each number, sentences about plates."""
+    few = dict.fromkeys(("noise", "prior", "skin", "skeleton"), 0.5 * content.std)
+    text = "the free moment has the wrong sign: it enters the vertical moment with -0.97 instead of 1"
+    row = Suspected("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "undone", text, True)
+    content = replace(content, limits=few, suspected=(row,))
+    inner = style("main", "max-width") - 2.0 * 32.0
+    found = widths(render(content))
+    assert inner < 1280.0
+    assert len(found) > 6
+    assert max(found) < 1.08 * inner  # small letters take less than the digits that are reckoned with
+    assert max(found) > 0.8 * inner
+
+
+def test_masses_begin_at_a_line(content: Content) -> None:
+    """The figure of masses has a line at zero, where its tick is."""
+    figure = masses(content)
+    (place,) = re.findall(r'<text class="tick" x="([\d.]+)"[^>]*>0</text>', figure)
+    assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
 
 
 def test_page_tells_the_numbers(content: Content) -> None:
