@@ -68,7 +68,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours", "moves"}),
-    frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments"}),
+    frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments", "view"}),
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
     frozenset({"estimate_marks", "estimates", "marker_errors"}),

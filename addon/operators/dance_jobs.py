@@ -24,6 +24,7 @@ from ..study import trial_of
 from ..told import Said
 from ..typed import scene, there
 from ..values import TIMELINE, dance_folder, errors
+from ..view import frame
 from .act import the_rig, why_not
 
 RESULT = "result"
@@ -123,6 +124,7 @@ def show_designed(context: bpy.types.Context, dance: Dance, onto: bpy.types.Obje
     body = show_dance(context, replace(dance, motion=motion), onto=onto)
     if onto is None:
         stand_free(context, body)
+        frame(context, [body])
     keep_moves(scene(context), body, dance.summary.moves)
     return body
 

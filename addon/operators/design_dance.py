@@ -53,7 +53,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
         self.is_about(show_designed(context, dance, self.rig_if_there()))
-        return said_of(dance)
+        return said_of(dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and rests between steps")
 
 
 def body_words(context: bpy.types.Context, folder: Path) -> list[str]:

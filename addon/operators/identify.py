@@ -13,6 +13,7 @@ from ..study import read_study, show_study
 from ..told import Said
 from ..typed import Status
 from ..values import dance_folder, hold_joints, write_rig
+from ..view import frame
 from .act import Act
 from .of_files import FilesOperator, files_of
 
@@ -52,7 +53,9 @@ class StudyOperator(FilesOperator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         study = read_study(folder)
-        self.is_about(show_study(context, study, onto=self.rig_if_there()))
+        body = show_study(context, study, onto=self.rig_if_there())
+        self.is_about(body)
+        frame(context, [body])
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
         message, where = f"{self.done} {trials}", f"results in {folder}"
         if study.result is None:
@@ -112,6 +115,7 @@ class EXCITING_DANCE_OT_open_study(Act, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> Status:
         body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
+        frame(context, [body])
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 

@@ -9,9 +9,11 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..action import set_frame_rate
 from ..armature import rig_in
+from ..custom import label
 from ..properties import settings_of
 from ..recording import (
     FILES_KEY,
+    RECORDING_KEY,
     add_recording,
     clock_is_recordings,
     files_of,
@@ -25,6 +27,7 @@ from ..study import FASTEST
 from ..told import Said, forget, tell
 from ..typed import Status, scene, there
 from ..values import Recording, SceneRecording, errors, files_of_trials, read_trials, write_recording_npz
+from ..view import frame
 from ..whole import all_or_nothing
 from .act import Act, refused
 
@@ -106,6 +109,8 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
             tell(scene(context), rig_in(context), PLACE, Said(str(error), "failed"))
             return refused(self, error)
         forget(scene(context), rig_in(context), PLACE)
+        fresh = (child for child in recordings_in(scene(context)) if label(child, RECORDING_KEY) in names)
+        frame(context, [item for child in fresh for item in child.objects])
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import armature, inertials, typed
+from .. import armature, inertials, typed, view
 from ..capture.posing import show_frame
 from ..jobs import JobOperator
 from ..legend import show_quantity
@@ -84,10 +84,11 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     return body
 
 
-def shown(job: JobOperator, body: bpy.types.Object) -> Said:
-    """What is said of a new rig."""
-    forget(typed.scene(bpy.context), job.rig(), job.place)  # an earlier failure is mended
+def shown(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> Said:
+    """Let the views show a new rig with the others; what is said of it."""
+    forget(typed.scene(context), job.rig(), job.place)  # an earlier failure is mended
     job.is_about(body)
+    view.frame(context, [rig for rig in armature.rigs_in(typed.scene(context)) if rig.visible_get()])
     return Said(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
@@ -109,7 +110,7 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
+        return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -128,7 +129,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
+        return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):

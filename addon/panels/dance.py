@@ -33,6 +33,7 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Author"
     bl_order = 0
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012  # unfolded, its parts push away what Identify says of a new rig
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
@@ -107,6 +108,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
         row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
         row = layout.row(align=True)
         row.active = postures.current
+        row.label(text="Keys")
         for name, count in postures.counts.items():
             row.label(text=str(count), icon=ICONS[name])
         header, between = layout.panel("exciting_dance_inbetweens", default_closed=True)

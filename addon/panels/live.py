@@ -40,11 +40,17 @@ class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Live"
     bl_order = 0  # those of one order stand as they were registered: after what authors the dance
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig, or while one is checked."""
         return rig_in(context) is not None or Live.session is not None
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        """The button, also while the panel is folded."""
+        on = Live.session is not None
+        layout_of(self).operator("exciting_dance.live", text="", icon="PAUSE" if on else "PLAY", emboss=False)
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""

@@ -134,7 +134,7 @@ def from_folder(folder: str | Path) -> Danced:
     if (folder / dance_folder.NUMBERS_FILE).exists():
         keys, (strips, stops) = (), _segments(folder / dance_folder.NUMBERS_FILE)
     line = SceneTimeline(
-        name=folder.resolve().name,
+        name=f"Dance: {rig.name}",
         rig=rig,
         times=motion.times,
         root=motion.root,

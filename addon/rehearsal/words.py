@@ -94,7 +94,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     add("--mirror", action="store_true", help="left and right swapped, as a teacher who faces the pupil")
     add("--view", choices=AUTOMATIC, default="front", help="from where it is seen (%(default)s)")
     add("--colours", choices=COLOURS, default="sides", help="of the body: left blue and right red, or its own")
-    add("--title", default="", metavar="TEXT", help="on the title card (the folder's name)")
+    add("--title", default="", metavar="TEXT", help="on the title card (the rig's name)")
     add("--title-time", type=float, default=usual.title, metavar="S", help="of the title card, 0 for none")
     add("--film", type=Path, metavar="FILE", help="behind the body: movie, image, or folder of numbered images")
     add("--film-offset", type=float, default=0.0, metavar="S", help="of the video before the film starts (0)")

@@ -130,6 +130,7 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     author.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert "1: wave" in [key.name for key in timeline.keys_of(scene, body)]
+    assert f"{len(timeline.key_roles(body))} keys:" in told(scene, body, "dance").notes  # the panel counts as many
     assert list(own.iterdir()) == []
 
 

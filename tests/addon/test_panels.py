@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import bpy
 import numpy as np
 import pytest
 
+from addon import registration
 from addon.live.marks import FAILS, HOLDS, NEAR
 from addon.live.overlays import com_colour
+from addon.panels import sidebar
 from addon.panels.messages import ICON, LETTER, MARGIN, letters
 from addon.values import SceneFrame
+from solver.rigs import hoap3
+from tests.addon.scenes import build
 
 SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
 
@@ -31,3 +38,25 @@ def test_a_moving_body_may_have_its_mass_outside_its_feet(place: tuple, balanced
     """Only out of balance is it shown as a failure: a step or a swing takes the centre of mass over the edge."""
     frame = SceneFrame(0, 0.0, (), (), (), (), balanced, (*place, 1.0), None, polygon=SQUARE)
     assert com_colour(frame) == colour
+
+
+def test_nothing_unfolds_above_an_answer(registered: None) -> None:
+    """Panels above Identify and its answer that a new rig makes appear, and parts of panels, are folded until somebody
+    unfolds them.
+    """
+
+    def folded(cls: Any) -> bool:
+        return "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())
+
+    panels: list[Any] = [cls for cls in registration.CLASSES if issubclass(cls, bpy.types.Panel)]
+    roots = [cls for cls in panels if not hasattr(cls, "bl_parent_id")]
+    above = [cls for cls in roots if cls.bl_order < sidebar.EXCITING_DANCE_PT_identify.bl_order]
+    hidden = [cls for cls in above if hasattr(cls, "poll") and not cls.poll(bpy.context)]
+    build(hoap3())
+    come = [cls for cls in hidden if cls.poll(bpy.context)]
+    assert come
+    assert all(map(folded, come))
+    parts = [(cls, part) for cls in above for part in panels if getattr(part, "bl_parent_id", "") == cls.__name__]
+    assert len(parts) > 5
+    for cls, part in parts:
+        assert folded(cls) or folded(part), part

@@ -322,6 +322,7 @@ def test_a_dance_s_folder_is_rehearsed_without_a_window(
     tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in segments]
     (folder / "dance.json").write_text(json.dumps({"segments": tree}), encoding="utf-8")
     dance = from_folder(folder)
+    assert dance.timeline.name == f"Dance: {robot.name}"  # the title where none is given
     assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
     assert [(s.patch, s.start, pytest.approx(s.stop)) for s in dance.timeline.strips] == [(patch, 0.0, 0.4)]
     words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--samples", "1", "--rate", "20"]
