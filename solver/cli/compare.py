@@ -42,16 +42,20 @@ mean square error per axis and their ratios. Each of the two has frequency weigh
 training trials; a third row shows the prior without weights. The rig is that of the results: of a robot the trials hold
 joint coordinates, of a person markers.
 
+Of a robot on a bench (`identify-bench`) each trial is a file of joint coordinates and one of torques or forces; the
+drives are those of the identification.
+
 Examples:
   python -m solver compare results walk2.trc walk2.mot
   python -m solver compare robot_results second_angles.csv second_wrenches.csv
+  python -m solver compare arm second_run.csv second_torques.csv
 """
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "compare", "test identified inertials on further trials", EXPLANATION, run)
-    parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify`")
+    parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify` or `identify-bench`")
     add_recordings(parser)
     add_standing(parser)
     add_plates(parser)
@@ -64,6 +68,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
+    from ..fixed_base.files import is_bench_result
     from ..formats.folder import read_whole
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
@@ -78,6 +83,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return RESULT.read(options.result / RESULT_FILE), body
 
     result, body = read_whole(options.result, read)
+    if is_bench_result(result):
+        _compare_bench(options, result, body)
+        return
     stored = _stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
     found_then = _stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
     standing = options.standing or stored.standing
@@ -102,6 +110,45 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         write_comparisons(options.output, found)
     warn(warnings)
     print(compared(found))
+
+
+def _compare_bench(options: argparse.Namespace, result: SceneResult, body: Calibration | Rig) -> None:
+    """Compare on trials of a bench and print."""
+    from ..fixed_base import BenchModel, BenchOptions, compare_bench
+    from ..fixed_base.files import StoredBench, StoredDrives, pair_bench_files, read_bench_trial, row_names
+    from ..formats.atomic import write_atomically
+    from ..formats.text_table import table
+    from ..rig import Rig
+    from ..scene.study_folder import RESULT_FILE
+    from .words import warn
+
+    assert isinstance(body, Rig)
+    path = options.result / RESULT_FILE
+    stored = _stored(path, "settings", result.settings, StoredBench)
+    drives = _stored(path, "details", result.details, StoredDrives)
+    bench = stored.bench(body)
+    warnings: list[str] = []
+    trials = [read_bench_trial(bench, *pair, warn=warnings.append) for pair in pair_bench_files(options.files)]
+    found = compare_bench(
+        bench,
+        trials,
+        BenchModel(result.parameters, drives.drive_parameters),
+        BenchModel(result.prior, drives.prior_drive_parameters),
+        BenchOptions(preset=stored.preset),
+    )
+    rows = [
+        (c.trial, "used" if c.trial in result.trials else "not used", str(c.frames), name,
+         f"{now:.4g}", f"{then:.4g}", f"{now / then:.2f}")
+        for c in found
+        for name, now, then in zip(row_names(bench), c.identified, c.prior, strict=True)
+    ]  # fmt: skip
+    header = ("trial", "", "frames", "row", "RMSE identified", "RMSE prior", "ratio")
+    if options.output is not None:
+        with write_atomically(options.output) as stream:
+            csv.writer(stream, lineterminator="\n").writerows([("trial", "used", *header[2:]), *rows])
+    warn(warnings)
+    print("RMSE [N m; N of slides and forces], drives as identified, of the prior as fitted beside it")
+    print(table(header, rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,16 +118,21 @@ class BenchEquations(InParameters):
 
     def squares_per_axis(self, parameters: InertialParameters) -> np.ndarray:
         """Sum of squared residuals per row (R,), unweighted, the drives as they fit best."""
-        phi = self.structure.of(parameters)
-        drives = self._drives(phi)
-        everything = np.concatenate([drives, phi])
-        return np.array(
-            [squares(factor, everything[self._places(row)[:-1]]) for row, factor in enumerate(self.axis_factors)]
-        )
+        return self._squares(parameters, self._drives(self.structure.of(parameters)))
 
     def axis_rmse(self, parameters: InertialParameters) -> np.ndarray:
         """Root mean square of the residual per row (R,), in the row's unit."""
         return np.sqrt(self.squares_per_axis(parameters) / max(1, self.frames))
+
+    def axis_rmse_of(self, parameters: InertialParameters, drives: np.ndarray) -> np.ndarray:
+        """The same with given parameters of the drives (4 n,), joint by joint, that are not fitted."""
+        return np.sqrt(self._squares(parameters, drives) / max(1, self.frames))
+
+    def _squares(self, parameters: InertialParameters, drives: np.ndarray) -> np.ndarray:
+        everything = np.concatenate([drives, self.structure.of(parameters)])
+        return np.array(
+            [squares(factor, everything[self._places(row)[:-1]]) for row, factor in enumerate(self.axis_factors)]
+        )
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """(K, B) half squared residual's gradient of each block taken once, as far as no drive can answer for it."""

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, InvalidValue
+from ..filter_presets import FilterPreset
 from ..formats.atomic import write_atomically
 from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.joint_files import read_joints_csv, read_joints_storage
-from ..formats.tables import read_table, read_wrenches_csv
+from ..formats.plain import plain
+from ..formats.tables import kind_of_table, read_table, read_wrenches_csv
 from ..formats.text import Warn, no_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.result_file import write_result_table
+from ..rig import Rig
 from ..scene import study_folder as names
 from ..scene.bodies import RESULT, SceneResult
 from ..scene.dance_folder import SUMMARY_FILE
@@ -27,12 +31,65 @@ from .bench import BASE, DRIVES, Bench
 from .exciting import ExcitingMotion
 from .identify import BenchIdentification, BenchTrial
 
+STORAGE_SUFFIXES = (".mot", ".sto")
 TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
 """Units of a measured torque or force; whether the joint slides."""
 MOTION_NAME, DRIVES_FILE = "exciting", "drives.csv"
 EXPORT_RATE = 500.0
 """[1/s] of an exciting motion's tables."""
 UNIT_OF_DRIVE = {False: ("kg m^2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m", "N", "N")}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBench:
+    """Of a result's settings what its bench was and how its trials were filtered."""
+
+    measured: str
+    drives: bool
+    bench_held: tuple[str, ...]
+    mount: np.ndarray
+    preset: FilterPreset | None
+
+    @staticmethod
+    def of(found: BenchIdentification) -> StoredBench:
+        """The bench of an identification."""
+        bench = found.bench
+        assert bench.held is not None
+        return StoredBench(bench.measured, bench.drives, bench.held, bench.mount, found.options.preset)
+
+    def bench(self, rig: Rig) -> Bench:
+        """The bench of a rig."""
+        return Bench(rig, self.measured, self.drives, self.bench_held, self.mount)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDrives:
+    """Of a result's details the drives (n, 4) beside the identified inertials and beside the prior."""
+
+    drive_parameters: np.ndarray
+    prior_drive_parameters: np.ndarray
+
+
+def is_bench_result(result: SceneResult) -> bool:
+    """Whether `write_bench_result` wrote a result."""
+    return "measured" in result.settings
+
+
+def pair_bench_files(files: Sequence[Path]) -> list[tuple[Path, Path]]:
+    """Tables of joint coordinates, each with the measurements in the same place among the others.
+
+    Raises:
+        InvalidValue: not as many of one as of the other.
+        InputError: a file cannot be read.
+    """
+    angles = [f for f in files if f.suffix.lower() in STORAGE_SUFFIXES or kind_of_table(f) == "joints"]
+    measured = [file for file in files if file not in angles]
+    if len(angles) != len(measured) or not angles:
+        raise InvalidValue(
+            f"{len(angles)} files of joint coordinates for {len(measured)} of torques or forces: name one of each a "
+            "trial, as run.csv torques.csv"
+        )
+    return list(zip(angles, measured))
 
 
 def read_bench_trial(bench: Bench, angles: str | Path, measured: str | Path, *, warn: Warn = no_warning) -> BenchTrial:
@@ -49,7 +106,7 @@ def read_bench_trial(bench: Bench, angles: str | Path, measured: str | Path, *, 
         InputError: a malformed file, a joint without column, a unit that does not fit, missing values, or two clocks
             that do not overlap.
     """
-    storage = Path(angles).suffix.lower() in (".mot", ".sto")
+    storage = Path(angles).suffix.lower() in STORAGE_SUFFIXES
     found = read_joints_storage(angles, warn=warn) if storage else read_joints_csv(angles, warn=warn)
     degrees = [np.radians(1.0) if unit.startswith("deg") else 1.0 for unit in found.units]
     y = _chosen(bench, angles, found.names, found.values * degrees)
@@ -104,12 +161,13 @@ def write_bench_result(found: BenchIdentification, trials: Sequence[str], folder
         at_bounds=estimate.at_bounds,
         trials=tuple(trials),
         base_link=bench.rig.links[0],
-        settings={"measured": bench.measured, "drives": bench.drives, **estimate.settings},
+        settings=plain(StoredBench.of(found)) | estimate.settings,
         details={
             "rows": list(row_names(bench)),
             "rmse": found.rmse.tolist(),
             "rmse of the prior": found.rmse_prior.tolist(),
             "notes": list(found.notes),
+            **plain(StoredDrives(found.drives, found.drives_prior)),
         },
     )
     with write_folder(folder) as building:

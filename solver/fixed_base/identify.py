@@ -82,23 +82,27 @@ class BenchIdentification:
     Attributes:
         bench: it is of.
         estimate: the inertials.
-        drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were asked for.
+        drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were requested.
+        drives_prior: (n, 4) the same, as they fit best beside the prior.
         spread: standard deviations under data and prior.
         determined: (L, 10) in [0, 1]: 1 where the data alone fix a parameter, 0 where the prior supplied it.
         rmse: (R,) residual per measured row, inertials identified; and of the prior, drives fitted to it.
         rmse_prior: see there.
         frames: used.
+        options: of the identification.
         notes: what a reader must know.
     """
 
     bench: Bench
     estimate: Estimate
     drives: np.ndarray
+    drives_prior: np.ndarray
     spread: Spread
     determined: np.ndarray
     rmse: np.ndarray
     rmse_prior: np.ndarray
     frames: int
+    options: BenchOptions
     notes: tuple[str, ...] = ()
 
 
@@ -146,11 +150,13 @@ def identify_bench(
         bench,
         estimate,
         drives,
+        equations.drives(prior),
         posterior(equations, estimate, bench.rig, choices),
         np.where(held[:, None], 0.0, known.determined),
         equations.axis_rmse(estimate.parameters),
         equations.axis_rmse(prior),
         equations.frames,
+        options,
         _notes(bench, drives),
     )
 

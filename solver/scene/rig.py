@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import InvalidValue
-from ..formats.codec import FileKind, json_text
+from ..errors import InputError, InvalidValue
+from ..formats.codec import JSON, FileKind, json_text
 from ..formats.json_tree import NoJson, parse_json
 from ..formats.tree_leaves import WrongEntry
 from ..formats.value_tree import from_tree, to_tree
 from ..rig import Rig
 
+URDF, ARCHIVE = ".urdf", ".npz"
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")
 
 
 def write_rig(path: str | Path, rig: Rig) -> Path:
     """Write a rig; the file appears complete or not at all.
 
+    Args:
+        path: .json or .npz, which hold the rig whole; or .urdf, for other programs, see `formats.urdf_writer`.
+        rig: to write.
+
     Raises:
-        InputError: the file cannot be written.
+        InputError: another suffix, or the file cannot be written.
+        InvalidValue: URDF cannot hold a joint of the rig.
 
     Example:
         >>> import tempfile
@@ -31,11 +37,21 @@ def write_rig(path: str | Path, rig: Rig) -> Path:
         >>> solver.write_rig(Path(tempfile.mkdtemp()) / "robot.json", solver.hoap3()).name
         'robot.json'
     """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == URDF:
+        from ..formats.urdf_writer import write_urdf
+
+        write_urdf(rig, path)
+        return path
+    if suffix not in (JSON, ARCHIVE):
+        problem = f"suffix {suffix!r} says no format of a rig"
+        raise InputError(path, problem, remedy=f"End it on {JSON} or {ARCHIVE} (all of the rig), or on {URDF}")
     return RIG.write(path, rig)
 
 
 def read_rig(path: str | Path) -> Rig:
-    """Read a rig.
+    """Read a rig that `write_rig` wrote as .json or .npz; `rigs.from_urdf` reads URDF.
 
     Raises:
         InputError: missing, or no rig.
@@ -48,6 +64,8 @@ def read_rig(path: str | Path) -> Rig:
         >>> solver.read_rig(path) == solver.hoap3()
         True
     """
+    if Path(path).suffix.lower() == URDF:
+        raise InputError(path, "is URDF, which holds no rig by value", remedy="Read it with solver.from_urdf")
     return RIG.read(path)
 
 

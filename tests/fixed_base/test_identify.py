@@ -10,7 +10,16 @@ import pytest
 
 from solver.cli import main
 from solver.errors import InputError, InvalidValue
-from solver.fixed_base import BASE, TORQUES, Bench, BenchOptions, BenchTrial, identify_bench
+from solver.fixed_base import (
+    BASE,
+    TORQUES,
+    Bench,
+    BenchModel,
+    BenchOptions,
+    BenchTrial,
+    compare_bench,
+    identify_bench,
+)
 from solver.fixed_base.files import read_bench_trial
 from solver.formats.tables import write_table, write_wrenches_csv
 from solver.scene.bodies import RESULT
@@ -171,3 +180,45 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*words, str(torques), "--output", str(tmp_path / "no"), *quiet]) == 2
     assert "pairs" in capsys.readouterr().err
     assert not (tmp_path / "no").exists()
+
+
+def test_the_truth_explains_a_trial_that_nobody_used(tmp_path: Path) -> None:
+    """On exact data true inertials and drives leave nothing; with an offset of a drive off by d the residual is d."""
+    rig = arm(tmp_path)
+    bench, trial = Bench(rig), recorded(Bench(rig), DRIVES)
+    wrong = DRIVES.copy()
+    wrong[:, 3] += [0.7, 0.0, 0.3, 0.0]
+    (found,) = compare_bench(
+        bench, [trial], BenchModel(rig.prior, DRIVES), BenchModel(rig.prior, wrong), BenchOptions(preset=None)
+    )
+    size = trial.measured.std(axis=0)
+    assert (found.identified < 0.02 * size).all()
+    np.testing.assert_allclose(found.prior[[0, 2]], [0.7, 0.3], rtol=0.02)
+    with pytest.raises(InvalidValue, match="drives of 3 joints, the bench has 4"):
+        compare_bench(bench, [trial], BenchModel(rig.prior, DRIVES[:3]), BenchModel(rig.prior, DRIVES))
+
+
+@pytest.mark.parametrize("drives", [True, False])
+def test_a_result_of_a_bench_is_compared_from_its_folder(
+    drives: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`compare` gives the residuals of `identify-bench` on the same trial, and refuses files that are no pairs."""
+    rig = arm(tmp_path)
+    bench = Bench(rig, drives=drives)
+    own = DRIVES if drives else None
+    angles, torques = written(tmp_path, recorded(bench, own), bench)
+    output, quiet = tmp_path / "found", ["--progress", "none"]
+    words = ["identify-bench", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
+    assert main([*words, *([] if drives else ["--no-drives"]), "--output", str(output), *quiet]) == 0
+    capsys.readouterr()
+    table = tmp_path / "table.csv"
+    compared = ["compare", str(output), str(torques), str(angles)]
+    assert main([*compared, "--output", str(table), *quiet]) == 0
+    assert "used" in capsys.readouterr().out
+    rmse = np.array(RESULT.read(output / "result.json").details["rmse"])
+    with table.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["row"] for row in rows] == list(bench.names)
+    np.testing.assert_allclose([float(row["RMSE identified"]) for row in rows], rmse, rtol=1e-3, atol=1e-4)
+    assert main([*compared, str(torques), *quiet]) == 2
+    assert "1 files of joint coordinates for 2 of torques" in capsys.readouterr().err

@@ -364,3 +364,19 @@ def test_every_kind_of_joint_is_built() -> None:
         rig = Rig(kind, links, (root, joint), prior, Limits.none(nv), np.zeros((2, 2, 3)), np.zeros((2, 3)))
         assert (rig.model.joints[2].nq, rig.model.joints[2].nv) == (nq, nv) == (rig.nq - 7, rig.nv - 6)
         np.testing.assert_array_equal(rig.neutral, pin.neutral(rig.model))
+
+
+def test_the_suffix_says_the_format(tmp_path: Path) -> None:
+    """A .urdf is URDF with the rig's masses, .json and .npz hold the rig by value, any other suffix is refused."""
+    rig = hoap3()
+    again = from_urdf(write_rig(tmp_path / "rig.urdf", rig))
+    assert sorted(again.links) == sorted(rig.links)
+    np.testing.assert_allclose([again.prior[link].mass for link in rig.links], rig.prior.masses)
+    for name in ("rig.json", "rig.npz", "rig.JSON"):
+        assert read_rig(write_rig(tmp_path / name, rig)) == rig
+    for name in ("rig.xml", "rig"):
+        with pytest.raises(InputError, match=r"says no format of a rig.*\.urdf"):
+            write_rig(tmp_path / name, rig)
+        assert not (tmp_path / name).exists()
+    with pytest.raises(InputError, match="from_urdf"):
+        read_rig(tmp_path / "rig.urdf")

@@ -1,0 +1,80 @@
+"""How well identified inertials of a bench explain trials that were not used, beside the prior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from .bench import DRIVES, Bench
+from .identify import BenchOptions, BenchTrial, accumulate
+
+
+@dataclass(frozen=True, slots=True)
+class BenchModel:
+    """Inertials of a bench's links and the drives that were found beside them.
+
+    Attributes:
+        parameters: of the links.
+        drives: (n, 4) by joint, columns `DRIVES`, SI; (0, 4) without drives.
+    """
+
+    parameters: InertialParameters
+    drives: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "drives", frozen("drives", np.reshape(self.drives, (-1, len(DRIVES))), (None, None)))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchComparison:
+    """Residuals of one trial.
+
+    Attributes:
+        trial: name.
+        frames: number of them.
+        identified: (R,) root mean square per measured row [N m, N].
+        prior: (R,) the same of the prior, with the drives that fit the training trials best beside it.
+    """
+
+    trial: str
+    frames: int
+    identified: np.ndarray
+    prior: np.ndarray
+
+
+def compare_bench(
+    bench: Bench,
+    trials: Sequence[BenchTrial],
+    identified: BenchModel,
+    prior: BenchModel,
+    options: BenchOptions | None = None,
+) -> tuple[BenchComparison, ...]:
+    """Residuals of trials, nothing of which is fitted: inertials and drives are those that were found elsewhere.
+
+    Args:
+        bench: whose trials they are.
+        trials: one or more.
+        identified: see `BenchModel`.
+        prior: the same of the prior.
+        options: the filter of the identification.
+
+    Raises:
+        InvalidValue: no trial, other joints than the bench has, or drives of another number of joints.
+    """
+    options = BenchOptions() if options is None else options
+    for model in (identified, prior):
+        if model.drives.size != bench.drive_columns:
+            raise InvalidValue(f"drives of {len(model.drives)} joints, the bench has {len(bench.names)} moving ones")
+    found = []
+    for trial in trials:
+        equations = accumulate(bench, [trial], options)
+        rmse = [equations.axis_rmse_of(model.parameters, model.drives.ravel()) for model in (identified, prior)]
+        found.append(BenchComparison(trial.name, equations.frames, *rmse))
+    if not found:
+        raise InvalidValue("no trial to compare on")
+    return tuple(found)
