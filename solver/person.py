@@ -18,6 +18,8 @@ SIDES = ("right", "left")
 CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
 LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
 """The fifteen links, depth first."""
+TRUNK_AND_LEGS = ("pelvis", "torso", *(f"{side}_{name}" for side in SIDES for name in CHAINS[1]))
+"""The links that carry most of the mass and stand on the ground."""
 TRUNKS = ("one", "three")
 """A trunk of pelvis and torso, or of pelvis, abdomen and thorax; the thorax keeps the name of the torso."""
 GIRDLE = ("clavicle", "scapula")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError, InvalidValue
 from ..marker_names import same_names, writings
+from ..person import TRUNK_AND_LEGS
 from ..progress import Progress, silent
 from ..trial import Recording
 from .calibrated import Calibration, calibrated
@@ -47,7 +48,8 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
 
     Raises:
         InvalidValue: no recording has markers, or an unknown sex.
-        InputError: no marker set fits; the error lists the unmatched names.
+        InputError: no marker set fits, or a link of the trunk or the legs has no marker; the error lists the unmatched
+            names.
 
     Example:
         >>> import solver
@@ -69,7 +71,30 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     if marker_set is None:
         marker_set, sentence = _found_out(marked, names, height)
         assumed.append(sentence)
+    _require_trunk_and_legs(marker_set, names, marked[0].name)
     return calibrated(known, marked, marker_set, assumed=assumed, progress=progress)
+
+
+def _unmarked(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
+    """Links of the trunk and legs on which a set knows no recorded marker."""
+    marked = {place.link for name in names if (place := marker_set.place_of(name)) is not None}
+    return tuple(link for link in TRUNK_AND_LEGS if link not in marked)
+
+
+def _require_trunk_and_legs(marker_set: MarkerSet, names: Sequence[str], recording: str) -> None:
+    """Refuse a body of which nothing shows how a heavy link lies.
+
+    Raises:
+        InputError: a link of the trunk or the legs without any marker.
+    """
+    bare = _unmarked(marker_set, names)
+    if not bare:
+        return
+    unknown = marker_set.unknown(sorted(names))
+    problem = f"no marker is known on {', '.join(bare)} (marker set {marker_set.name!r}"
+    problem += f"; not in it: {', '.join(unknown)})" if unknown else ")"
+    remedy = "State which markers lie there, with --place or in a marker set that --marker-set names"
+    raise InputError(recording, problem, remedy=remedy if unknown else "Record every link of the trunk and the legs")
 
 
 def _written_alike(marked: Sequence[Recording], sets: Sequence[MarkerSet]) -> list[Recording]:
@@ -89,13 +114,22 @@ def _written_alike(marked: Sequence[Recording], sets: Sequence[MarkerSet]) -> li
 
 
 def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float | None) -> tuple[MarkerSet, str]:
-    """The marker set of recordings for which none was stated, and how it was found."""
+    """The marker set of recordings for which none was stated, and how it was found.
+
+    A built-in set that leaves a link of the trunk or legs bare, and some markers unknown, is not the one that was worn.
+    """
+    by_names, unfit = None, None
     try:
-        found = detect_marker_set(names, marked[0].name)
-    except InputError as unfit:
+        by_names = detect_marker_set(names, marked[0].name)
+    except InputError as error:
+        unfit = error
+    if by_names is None or (_unmarked(by_names, names) and by_names.unknown(names)):
         try:
             recognition = recognise(marked, height=height)
         except InputError:
-            raise unfit from None
-        return recognition.marker_set, recognition.sentence
-    return found, f"marker set {found.name}: recognised by the markers' names"
+            if unfit is not None:
+                raise unfit from None
+        else:
+            return recognition.marker_set, recognition.sentence
+    assert by_names is not None
+    return by_names, f"marker set {by_names.name}: recognised by the markers' names"

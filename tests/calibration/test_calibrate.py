@@ -15,9 +15,10 @@ from solver.calibration.fit import Sample, SubjectFit
 from solver.calibration.markerset import MarkerSet
 from solver.calibration.sampling import is_still
 from solver.dynamics import com_trajectory
-from solver.errors import InvalidValue
+from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc
 from solver.motion import Markers, Motion
+from solver.person import TRUNK_AND_LEGS
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
@@ -28,10 +29,10 @@ from tests.tracking.bodies import seen_from, swinging
 MARKER_SET = "bony_landmarks"
 
 
-def subject(stature: float) -> tuple[Rig, list[Attachment], MarkerSet]:
+def subject(stature: float, name: str = MARKER_SET) -> tuple[Rig, list[Attachment], MarkerSet]:
     """A person of other proportions than the table's, with markers exactly on the landmarks of the set."""
     default = human(stature, 70.0, "male")
-    marker_set = load_marker_set(MARKER_SET)
+    marker_set = load_marker_set(name)
     joints = {link: default.model.jointPlacements[default.joint(link)].translation for link in default.links}
     joints = {link: np.array(centre) for link, centre in joints.items()}
     for side in ("left", "right"):
@@ -188,6 +189,71 @@ def test_unknown_markers_are_left_out_and_told() -> None:
     found = calibrate([Recording("static", markers)], mass=70.0, sex="male", height=1.75)
     assert any("wand" in warning for warning in found.warnings)
     assert "wand" not in {a.marker for a in found.attachments}
+
+
+def without(recordings: list[Recording], *links: str) -> list[Recording]:
+    """The same recordings, without the markers on some links."""
+    places = load_marker_set(MARKER_SET).places
+    result = []
+    for recording in recordings:
+        markers = recording.markers
+        assert markers is not None
+        kept = [k for k, name in enumerate(markers.names) if places[name].link not in links]
+        names = tuple(markers.names[k] for k in kept)
+        result.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
+    return result
+
+
+@pytest.mark.parametrize("link", TRUNK_AND_LEGS)
+def test_a_bare_link_of_trunk_or_legs_is_named(link: str) -> None:
+    """Without any marker on a link of the trunk or the legs there is no calibration; the error names the link."""
+    rig, attachments, _ = subject(1.75)
+    recordings = without(recordings_of(rig, attachments)[:1], link)
+    with pytest.raises(InputError, match=rf"no marker is known on {link} \("):
+        calibrate(recordings, mass=70.0, sex="male", height=1.75)
+
+
+def test_a_bare_head_or_arm_is_no_error() -> None:
+    """Head, arms and hands may go without markers: they are fixed to the prior."""
+    rig, attachments, _ = subject(1.75)
+    recordings = without(recordings_of(rig, attachments)[:1], "head", "left_forearm", "right_hand")
+    assert calibrate(recordings, mass=70.0, sex="male", height=1.75).rmse < 0.01
+
+
+def test_waist_markers_are_the_pelvis() -> None:
+    """The names of CMU and HDM05 give the same body as those of Plug-in Gait: front and back waist are the pelvis."""
+    rig, attachments, _ = subject(1.75, "plug_in_gait")
+    own = {"ASI": "FWT", "PSI": "BWT", "TIB": "SHN"}
+    other = {f"{side}{name}": f"{side}{new}" for side in "LR" for name, new in own.items()} | {"RBAK": "RBAC"}
+    recordings = recordings_of(rig, attachments)
+    called = []
+    for recording in recordings:
+        markers = recording.markers
+        assert markers is not None
+        kept = [k for k, name in enumerate(markers.names) if name != "SACR"]
+        names = tuple(other.get(markers.names[k], markers.names[k]) for k in kept)
+        called.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
+    found = calibrate(called, mass=70.0, sex="male", height=1.75)
+    assert found.warnings == ()
+    assert {a.marker for a in found.attachments if a.link == "pelvis"} == {"LFWT", "RFWT", "LBWT", "RBWT"}
+    plain = calibrate(recordings, mass=70.0, sex="male", height=1.75)
+    for link, length in plain.lengths.items():
+        assert found.lengths[link] == pytest.approx(length, abs=2e-3), link
+
+
+def test_a_set_that_leaves_the_pelvis_bare_is_not_the_one_that_was_worn() -> None:
+    """Where a built-in set knows no marker of the pelvis, markers that it does not know are found by how they move."""
+    rig, attachments, _ = subject(1.75, "plug_in_gait")
+    hidden = {"LASI": "U1", "RASI": "U2", "LPSI": "U3", "RPSI": "U4", "SACR": "U5"}
+    recordings = []
+    for recording in recordings_of(rig, attachments):
+        markers = recording.markers
+        assert markers is not None
+        names = tuple(hidden.get(name, name) for name in markers.names)
+        recordings.append(Recording(recording.name, Markers(markers.times, names, markers.positions)))
+    found = calibrate(recordings, mass=70.0, sex="male", height=1.75)
+    links = {a.marker: a.link for a in found.attachments}
+    assert {links.get(name) for name in hidden.values()} == {"pelvis"}
 
 
 def test_no_markers_no_calibration() -> None:
