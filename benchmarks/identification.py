@@ -21,7 +21,7 @@ from solver.threads import one_blas_thread
 
 from . import solvers
 from .figures import (
-    belt,
+    added_load,
     coverage,
     eigenvalues,
     foreign,
@@ -41,7 +41,7 @@ RUNS = 3
 QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration and its splits, "
     "the priors of other sexes, "
-    "the belts, eigenvalues on two of four data sets, times of the programs and of the regressor, "
+    "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
     "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
     "coverage of the intervals, memory of whole recordings"
 )
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),
         *([] if options.quick else [coverage.coverage_figures, coverage.slow_figures]),
-        lambda: belt.belt_figures(options.quick),
+        lambda: added_load.added_load_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),
         lambda: speed.whole_figures(options.data, options.quick, RUNS),

@@ -99,13 +99,17 @@ class Case:
 
 def case(seed: int, pulses: tuple[float, float] = PULSES) -> Case:
     """A volunteer measured, calibrated and tracked; ``pulses`` as `volunteer` has them."""
-    body, generator = volunteer(seed, pulses), np.random.default_rng((seed, 98))
+    return measured(volunteer(seed, pulses), np.random.default_rng((seed, 98)))
+
+
+def measured(body: Volunteer, generator: np.random.Generator) -> Case:
+    """A body, with inertials and noise that are drawn, measured, calibrated and tracked."""
     truth, found, preset = adult(body.rig, generator), body.calibrated(), preset_of(PRESET)
     records = []
     for recording in body.recordings[1:]:
         assert recording.markers is not None
-        measured = replace(recording, wrenches=_wrenches(body, recording.name, truth, generator))
-        records.append(TrialRecord(measured, track(found.rig, found.attachments, recording.markers)))
+        whole = replace(recording, wrenches=plates(body, recording.name, truth, generator))
+        records.append(TrialRecord(whole, track(found.rig, found.attachments, recording.markers)))
     noises = motion_noises(found.rig, records, preset)
     preset = fitting(found.rig, preset, records, noises)
     rig = found.rig.with_prior(found.rig.prior.scaled(truth.total_mass))
@@ -124,7 +128,8 @@ def case(seed: int, pulses: tuple[float, float] = PULSES) -> Case:
     return Case(rig, tuple(done), truth, found)
 
 
-def _wrenches(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
+def plates(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
+    """What the plates read during one of a body's motions, noise included."""
     motion = smooth_motion(body.rig, body.motions[name].times, body.motions[name].q, None)
     wrench = ground_wrench(body.rig, motion, truth)
     wrench += np.repeat([FORCE_NOISE, MOMENT_NOISE], 3) * generator.standard_normal(wrench.shape)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -106,12 +107,17 @@ def hips_of(rig: Rig, places: Mapping[str, np.ndarray]) -> np.ndarray:
     return hips - 0.5 * (places["LASI"] + places["RASI"])
 
 
-def volunteer(seed: int, pulses: tuple[float, float] = PULSES) -> Volunteer:
+def volunteer(
+    seed: int,
+    pulses: tuple[float, float] = PULSES,
+    moving: Mapping[str, Sequence[tuple[str, tuple[float, ...]]]] = MappingProxyType(MOTIONS),
+) -> Volunteer:
     """A volunteer with a body, marker places and motions of its own; men and women, marker sets take turns.
 
     Args:
         seed: of everything that differs between people.
         pulses: [Hz] least and largest frequency of the motions.
+        moving: amplitudes of the motions by name, as `MOTIONS`.
     """
     generator = np.random.default_rng((seed, 21))
     sex = ("male", "female")[seed % 2]
@@ -128,7 +134,7 @@ def volunteer(seed: int, pulses: tuple[float, float] = PULSES) -> Volunteer:
     stands = standing(rig, ARMS_AWAY)
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
     motions = {"static": still(rig, stands, times[: round(STATIC_SECONDS * RATE)])}
-    motions |= {name: _motion(rig, amplitudes, times, generator, pulses) for name, amplitudes in MOTIONS.items()}
+    motions |= {name: _motion(rig, amplitudes, times, generator, pulses) for name, amplitudes in moving.items()}
     shown = {name: record_markers(rig, motion, placements, generator, MARKER_NOISE) for name, motion in motions.items()}
     skin = _skin(rig, motions, placements, generator)
     return Volunteer(
@@ -223,7 +229,7 @@ def _skin(
             own = generator.standard_normal((len(beside), 3))
             gains = np.sqrt(SHARED) * common + np.sqrt(1.0 - SHARED) * own
             local = {name: (angle - rest)[:, beside] @ gains for name, angle in angles.items()}
-            moved = np.concatenate([local[name] for name in MOTIONS])
+            moved = np.concatenate([shift for name, shift in local.items() if name != "static"])
             gain = size / np.sqrt((moved**2).sum(axis=1).mean())
             for name, shift in local.items():
                 result[name][:, column] = gain * np.einsum("rcn,nc->nr", poses[name].rotation[:, :, index], shift)

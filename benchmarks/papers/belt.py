@@ -55,7 +55,7 @@ class BeltResult:
         spread: blind answer when every link may carry something, by link [kg]: neighbours share.
         difference: ablation: masses of two blind identifications, their difference by link [kg].
         paper: the paper's manner: (bare, belt) masses by link [kg].
-        evidence: natural logarithm of the odds of the right link against the best other single link.
+        probability: of the right link over all links, if one of them carries the belt.
         total: [kg] weighed bare, with belt.
     """
 
@@ -67,7 +67,7 @@ class BeltResult:
     spread: Mapping[str, float]
     difference: Mapping[str, float]
     paper: Mapping[str, tuple[float, float]]
-    evidence: float
+    probability: float
     total: tuple[float, float]
 
     @property
@@ -129,7 +129,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
         _by_link(rig, answer.spread.masses),
         _by_link(rig, _blind_difference(rig, answer, after, _mass(loaded))),
         _paper_manner(rig, bare.prepared, loaded, place),
-        float(np.delete(answer.evidence, here).min() - answer.evidence[here]),
+        float(answer.probabilities[here]),
         (mass, _mass(loaded)),
     )
 

@@ -130,7 +130,7 @@ def print_belt(quick: bool) -> None:
     print(
         f"\nTable IV, 2 kg belt (SIMULATED: markers 2 mm, plates 1 N and 1 N m, calibrated skeleton, {24 * rounds} s)"
     )
-    print(" person  place        blind: found  elsewhere   log odds   told where: found   paper: found")
+    print(" person  place        blind: found  elsewhere   P(right)   told where: found   paper: found")
     first: dict[str, BeltResult] = {}
     for seed in seeds:
         for place in PLACES:
@@ -138,7 +138,7 @@ def print_belt(quick: bool) -> None:
             first.setdefault(place, result)
             other = f"{result.elsewhere_max:.2f} {result.elsewhere}"
             print(
-                f" {seed:6d}  {place:12s} {result.found:12.3f}  {other:10s} {result.evidence:9.1f}"
+                f" {seed:6d}  {place:12s} {result.found:12.3f}  {other:10s} {result.probability:9.2f}"
                 f" {result.paper_estimate:19.2f} {BELT_ESTIMATES[place]:14.1f}   {'met' if result.passed else 'MISSED'}"
             )
             shares = ", ".join(f"{link} {m:.2f}" for link, m in result.spread.items() if m > 0.1)

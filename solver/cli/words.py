@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..study.values import Study
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+MOST_ALONE, LEAST_SHARE = 3, 0.005
+"""Links whose probability of carrying a load alone is printed: how many, and how improbable."""
 
 
 def warn(warnings: Iterable[str]) -> None:
@@ -78,8 +80,12 @@ def found_load(load: AddedLoad) -> str:
     bodies = [(load.loads[name], load.mass_std[load.links.index(name)]) for name in load.carriers]
     rows = [(body.link, f"{body.mass:.3f} ± {std:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, std in bodies]
     text = table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
-    others = ", ".join(load.alternatives)
-    return text + (f"\n\ncannot be distinguished from a load on: {others}" if others else "")
+    alone = [(load.probabilities[k], load.links[k]) for k in np.argsort(-load.probabilities)[:MOST_ALONE]]
+    listed = ", ".join(f"{name} {100.0 * share:.0f} %" for share, name in alone if share >= LEAST_SHARE)
+    return (
+        f"{text}\n\n{load.total:.3f} ± {load.total_std:.3f} kg in all; {load.not_excluded}\n"
+        f"if one link carries all of it: {listed}"
+    )
 
 
 def compared(comparisons: Sequence[Comparison]) -> str:

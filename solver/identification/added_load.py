@@ -1,47 +1,46 @@
 """What did the subject carry, and where? The change between two recordings of the same body, as in jovic2016 VIII.
 
 The paper identifies twice and looks at the difference of the masses, telling the second identification which link
-carries the belt. Here nobody is told. Bare body phi and loads d are estimated together from both recordings,
-
-    ||W (Y_1 phi - f_1)||^2 + ||W (Y_2 (phi + d) - f_2)||^2  and the prior of phi,
-
-so that what both recordings get wrong alike (skeleton, markers) cancels. A load is a body of its own: its
-pseudo-inertia is positive semi-definite and its mass lies in the link's box, widened by a margin.
-
-Masses alone cannot be told apart along a limb: a kilogram at the wrist is the hand's or the forearm's. If every link
-may carry something, the loads therefore spread over neighbours (`spread`). A load is one object on one link, and so
-the verdict takes as few links as explain the data: links are added one by one, by Schwarz's criterion.
+carries the belt. Here the carrier is not given: loads on every set of links are compared by their likelihood
+(`load_likelihood`). How heavy the load is follows from the plates almost by itself. Where it is does not: a kilogram at
+the wrist is the hand's or the forearm's, and one kilogram each on two neighbours looks much like two on one of them.
+So the result is not one answer. It names the likeliest of the smallest sets of links that explain the data, and with it
+every other set that a likelihood-ratio test does not exclude at 95 %.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
-from scipy import sparse
+from scipy.stats import chi2
 
 from ..arrays import frozen
-from ..errors import BackendError, InvalidValue, UnknownLink
-from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PER_LINK, InertialParameters
-from ..qp import PSD, Cone, Problem, Rows, Status, solve
+from ..errors import InvalidValue, UnknownLink
+from ..inertials import MASS, PER_LINK, InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .accumulate import accumulate
-from .bodies import BodyCoordinates
-from .consistent import ConsistentOptions, prior_strengths
+from .consistent import data_weight
 from .estimate import Estimate
 from .identify import IdentifyOptions, method_of
+from .load_likelihood import LoadFit, LoadLikelihood
 from .regression import Regression
 from .weighing import weighted
 
 MARGIN = 0.05
 """[m] A load worn on a segment reaches this far beyond the segment's box."""
 MOST_LOADS = 3
-TOLERANCE = 1e-9
-RIDGE = 1e-6
-"""Curvature, in units of the prior's, of what neither recording sees of a load."""
+MISSED = 0.05
+"""Probability with which the true set of links is excluded."""
+LEAST_PART = 0.5
+"""A set shares a load if each of its links carries at least this part of an equal share; else fewer links carry it."""
+ROUNDS, SETTLED = 3, 0.1
+"""Noise and load are estimated from each other in turn: rounds, and the relative change that ends them."""
+
+Sets = Mapping[tuple[int, ...], LoadFit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,39 +72,38 @@ class AddedLoad:
 
     Attributes:
         links: L names.
-        carriers: links that carry something, heaviest first; empty when the data show no load.
-        loads: what was added to each link; zero where nothing.
-        spread: the same when every link may carry something: how far the data alone tell neighbours apart.
-        evidence: (L,) how much less likely it is that this link alone carries the load than the likeliest one, natural
-            logarithm; 0 for the likeliest.
-        threshold: what one more carrier must gain in the likelihood's natural logarithm (Schwarz).
+        carriers: the likeliest of the smallest sets of links that explain the data, heaviest load first; empty when the
+            data show no load.
+        loads: what was added to each link if these carry it; zero elsewhere.
+        alternatives: other sets of links that the data do not exclude at 95 %: fewest links first, then likeliest.
+        probabilities: (L,) of each link, if exactly one carries the whole load and all are as probable beforehand.
+        spread: likeliest loads when every link may carry something, as they are without a preference for few links.
+        mass_std: (L,) [kg] standard deviation of each added mass by the residuals, if ``carriers`` carry it; NaN where
+            nothing is carried. An offset of the plates between the recordings is no residual: it looks like a load.
+        total_std: [kg] the same of all loads together; 0 without a load.
         bare: identification of the body without load.
-        mass_std: (L,) [kg] standard deviation of each added mass by the residuals; NaN where nothing is carried. An
-            offset of the plates between the recordings is no residual: it looks like a load.
     """
 
     links: tuple[str, ...]
     carriers: tuple[str, ...]
     loads: InertialParameters
+    alternatives: tuple[tuple[str, ...], ...]
+    probabilities: np.ndarray
     spread: InertialParameters
-    evidence: np.ndarray
-    threshold: float
-    bare: Estimate
     mass_std: np.ndarray
+    total_std: float
+    bare: Estimate
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "evidence", frozen("evidence", self.evidence, (len(self.links),)))
+        object.__setattr__(self, "probabilities", frozen("probabilities", self.probabilities, (len(self.links),)))
         object.__setattr__(self, "mass_std", frozen("mass_std", self.mass_std, (len(self.links),), finite=False))
 
     def __repr__(self) -> str:
         if not self.carriers:
             return "No load found"
-        each = [
-            f"{self.loads[name].mass:.2f} ± {self.mass_std[self.links.index(name)]:.2f} kg on {name}"
-            for name in self.carriers
-        ]
-        others = ", ".join(self.alternatives)
-        return f"Load found: {'; '.join(each)}\n  cannot be told from: {others or 'no other link'}"
+        each = [f"{self.loads[name].mass:.2f} kg on {name}" for name in self.carriers]
+        first = f"Load found: {self.total:.2f} ± {self.total_std:.2f} kg, likeliest {' and '.join(each)}"
+        return f"{first}\n  {self.not_excluded}"
 
     @property
     def masses(self) -> np.ndarray:
@@ -118,14 +116,24 @@ class AddedLoad:
         return self.loads.total_mass
 
     @property
-    def alternatives(self) -> tuple[str, ...]:
-        """Links that could as well carry the load alone: less likely by no more than the threshold, likeliest first."""
-        if not self.carriers:
-            return ()
-        order = np.argsort(self.evidence, kind="stable")
-        return tuple(
-            self.links[k] for k in order if self.evidence[k] <= self.threshold and self.links[k] not in self.carriers
-        )
+    def inseparable(self) -> tuple[str, ...]:
+        """Links that may carry part of the load or all of it besides the carriers, by the alternatives."""
+        others = dict.fromkeys(link for links in self.alternatives for link in links)
+        return tuple(link for link in others if link not in self.carriers)
+
+    @property
+    def not_excluded(self) -> str:
+        """In a sentence, where else the load may be."""
+        if not self.alternatives:
+            return "no other link, and no other two that share it, explain the data as well"
+        shown = "; ".join(" and ".join(links) for links in self.alternatives[:MOST_SHOWN])
+        more = len(self.alternatives) - MOST_SHOWN
+        rest = f"; and {more} more" if more > 0 else ""
+        return f"not excluded at 95 %, the whole load on: {shown}{rest}"
+
+
+MOST_SHOWN = 6
+"""Alternatives that a sentence lists."""
 
 
 def find_added_load(
@@ -156,126 +164,135 @@ def find_added_load(
         No load found
     """
     options = LoadOptions() if options is None else options
+    for name in options.candidates:
+        if name not in rig.links:
+            raise UnknownLink(name, rig.links)
+    candidates = tuple(rig.index(name) for name in options.candidates) or tuple(range(len(rig.links)))
     method = method_of(rig, IdentifyOptions(base=options.base, total_mass=options.bare_mass))
-    first = accumulate(rig, before, base=options.base, axes="world")
-    first, bare = weighted(first, method, rig)
+    first, bare = weighted(accumulate(rig, before, base=options.base, axes="world"), method, rig)
     second = accumulate(rig, after, base=options.base, axes="world", structure=first.structure)
-    problem = _Change(rig, first, second.with_weights(first.weights), bare, options)
-    alone = [problem.fitted((k,)) for k in problem.candidates]
-    values = np.full(len(rig.links), np.inf)
-    values[list(problem.candidates)] = [fit.value for fit in alone]
-    best = _explained(problem, alone, options.most)
-    order = sorted(best.carriers, key=lambda k: -best.loads[k, MASS])
-    evidence = np.where(np.isfinite(values), values - values.min(), np.finfo(float).max)
-    return AddedLoad(
-        rig.links,
-        tuple(rig.links[k] for k in order),
-        InertialParameters(rig.links, best.loads),
-        InertialParameters(rig.links, problem.fitted(problem.candidates).loads),
-        evidence,
-        problem.threshold,
-        bare,
-        problem.mass_std(best.carriers),
-    )
+    second = second.with_weights(first.weights)
+    weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
+    for _ in range(ROUNDS):
+        likelihood = LoadLikelihood(rig, first, second, options.margin, weight)
+        search = _Search.of(likelihood, candidates, options.most)
+        before_it, weight = weight, _weight(first, second, likelihood.bare(search.best.loads), search.best.loads)
+        if abs(np.log(weight / before_it)) < SETTLED:
+            break
+    return _result(rig, likelihood, search, candidates, bare)
+
+
+def _weight(first: Regression, second: Regression, bare: InertialParameters, loads: np.ndarray) -> float:
+    """Of a weighted equation by the recording that bare body and loads explain worse.
+
+    The bare body was fitted above all to the first recording: its residual there says little of how well it predicts.
+    """
+    laden = InertialParameters(bare.links, bare.values + loads)
+    return min(data_weight(first, bare), data_weight(second, laden))
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
-    carriers: tuple[int, ...]
-    loads: np.ndarray
-    value: float
+class _Search:
+    """Sets of carriers by their likelihood.
+
+    Attributes:
+        best: the likeliest of the smallest sets that are not excluded.
+        alone: sets of one link that are not far less likely than the likeliest of them.
+        others: sets, besides, that are not excluded.
+    """
+
+    best: LoadFit
+    alone: Sets
+    others: tuple[tuple[int, ...], ...]
+
+    @staticmethod
+    def of(likelihood: LoadLikelihood, candidates: Sequence[int], most: int) -> _Search:
+        """One link more is only taken to carry something where all smaller sets are excluded."""
+        smaller: Sets = {(): LoadFit((), np.zeros((likelihood.count, PER_LINK)), 0.0)}
+        alone: Sets = {}
+        for size in range(1, min(most, len(candidates)) + 1):
+            sets = _sets(candidates, size, smaller)
+            reach = _reach(len(sets))
+            fits = likelihood.fitted_within(sets, reach)
+            alone = alone or fits
+            limit = next(iter(fits.values())).value + reach
+            kept = [fit for fit in smaller.values() if fit.value <= limit]
+            if kept:
+                return _Search(kept[0], alone, _others(likelihood, kept, fits, limit))
+            smaller = fits
+        kept = list(smaller.values())
+        return _Search(kept[0], alone, tuple(fit.carriers for fit in kept[1:]))
 
 
-def _explained(problem: _Change, alone: Sequence[_Fit], most: int) -> _Fit:
-    """As few carriers as explain the data: one more while it gains enough, and those that turn out idle let go."""
-    best = _Fit((), np.zeros((problem.count, PER_LINK)), 0.0)
-    while len(best.carriers) < most:
-        others = [k for k in problem.candidates if k not in best.carriers]
-        further = [problem.fitted((*best.carriers, k)) for k in others] if best.carriers else alone
-        if not further:
-            break
-        fuller = min(further, key=lambda fit: fit.value)
-        if best.value - fuller.value <= problem.threshold:
-            break
-        best = fuller
-        while len(best.carriers) > 1:
-            fewer = [problem.fitted(tuple(c for c in best.carriers if c != k)) for k in best.carriers]
-            leaner = min(fewer, key=lambda fit: fit.value)
-            if leaner.value - best.value > problem.threshold:
-                break
-            best = leaner
-    return best
+def _sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
+    """Sets of some size: all up to two links, beyond that those that add one link to a smaller set."""
+    if size <= 2:
+        return list(combinations(candidates, size))
+    larger = {tuple(sorted((*carriers, link))) for carriers in smaller for link in candidates if link not in carriers}
+    return sorted(larger)
 
 
-class _Change:
-    """Negative log-likelihood of loads, the bare body profiled out: 1/2 d'Pd + q'd, zero without load."""
+def _reach(count: int) -> float:
+    """By how much the best of several sets of one link more must be likelier to exclude the smaller ones.
 
-    def __init__(self, rig: Rig, first: Regression, second: Regression, bare: Estimate, options: LoadOptions) -> None:
-        self.count = len(rig.links)
-        for name in options.candidates:
-            if name not in rig.links:
-                raise UnknownLink(name, rig.links)
-        self.candidates = tuple(rig.index(n) for n in options.candidates) or tuple(range(self.count))
-        self.bodies = BodyCoordinates.around(rig.prior)
-        self.boxes = rig.boxes + np.array([[-options.margin], [options.margin]])
-        weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
-        prior = rig.prior.vector
-        (R1, c1), (R2, c2) = ((self.bodies.columns(r.factor), r.target - r.factor @ prior) for r in (first, second))
-        strengths = prior_strengths(rig.links, ConsistentOptions())
-        H = weight * (R1.T @ R1 + R2.T @ R2) + np.diag(np.repeat(strengths, PER_LINK))
-        C = weight * (R2.T @ R2)
-        inverse = np.linalg.solve(H, np.column_stack([C, weight * (R1.T @ c1 + R2.T @ c2)]))
-        P = C - C @ inverse[:, :-1]
-        self.P = 0.5 * (P + P.T) + RIDGE * np.diag(np.repeat(strengths, PER_LINK))
-        self.q = C @ inverse[:, -1] - weight * (R2.T @ c2)
-        independent = weight * bare.settings["noise variance"] * (first.rows + second.rows)
-        self.threshold = 0.5 * PER_LINK * float(np.log(max(independent, math.e)))
+    Half of the chi-squared quantile for a load's ten parameters, Bonferroni's correction for ``count`` sets included.
+    """
+    return 0.5 * float(chi2.ppf(1.0 - MISSED / count, PER_LINK))
 
-    def fitted(self, carriers: tuple[int, ...]) -> _Fit:
-        """The likeliest loads on these links."""
-        columns = np.concatenate([np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers])
-        matrix = np.zeros((3 * len(carriers), len(columns)))
-        for place, link in enumerate(carriers):
-            rows = self._inside(link) @ self.bodies.blocks[link]
-            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-            matrix[3 * place : 3 * place + 3, PER_LINK * place : PER_LINK * (place + 1)] = rows
-        names = tuple(f"load {k} inside its box" for k in range(len(matrix)))
-        inside = Rows(sparse.csr_array(matrix), np.zeros(len(matrix)), np.full(len(matrix), np.inf), names)
-        eye = sparse.eye_array(len(columns), format="csr")
-        cones = tuple(
-            Cone(PSD, eye[PER_LINK * k : PER_LINK * (k + 1)], np.zeros(PER_LINK)) for k in range(len(carriers))
-        )
-        P, q = self.P[np.ix_(columns, columns)], self.q[columns]
-        size = float(np.trace(P)) / len(columns)
-        problem = Problem.quadratic(P / size, q / size, rows=inside, cones=cones)
-        solution = solve(problem, "clarabel", tolerance=TOLERANCE)
-        if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
-            raise BackendError(f"{solution.backend}: {solution.message}")
-        loads = np.zeros((self.count, PER_LINK))
-        for place, link in enumerate(carriers):
-            loads[link] = self.bodies.blocks[link] @ solution.x[PER_LINK * place : PER_LINK * (place + 1)]
-        return _Fit(carriers, loads, size * solution.objective)
 
-    def mass_std(self, carriers: tuple[int, ...]) -> np.ndarray:
-        """(L,) [kg] standard deviations of the loads' masses, NaN elsewhere; inequalities are not counted."""
-        result = np.full(self.count, np.nan)
-        if carriers:
-            columns = np.concatenate([np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers])
-            covariance = np.linalg.inv(self.P[np.ix_(columns, columns)])
-            for place, link in enumerate(carriers):
-                own = slice(PER_LINK * place, PER_LINK * (place + 1))
-                row = self.bodies.blocks[link][MASS]
-                result[link] = np.sqrt(row @ covariance[own, own] @ row)
-        return result
+def _others(
+    likelihood: LoadLikelihood, kept: Sequence[LoadFit], larger: Sets, limit: float
+) -> tuple[tuple[int, ...], ...]:
+    """Further sets of the size of the likeliest, then those of one link more that may share the load."""
+    if not kept[0].carriers:
+        return ()
+    shared = []
+    for carriers, fit in larger.items():
+        masses, least = fit.loads[list(carriers), MASS], LEAST_PART / len(carriers)
+        even = fit if masses.min() >= least * masses.sum() else likelihood.fitted(carriers, least)
+        if even.value <= limit:
+            shared.append(even)
+    shared.sort(key=lambda fit: fit.value)
+    return tuple(fit.carriers for fit in (*kept[1:], *shared))
 
-    def _inside(self, link: int) -> np.ndarray:
-        """Rows (3, 10) in a load's parameters, not negative if its mass lies in the box: (x - low) (high - x) >= 0."""
-        rows = np.zeros((3, PER_LINK))
-        low, high = self.boxes[link]
-        for axis in range(3):
-            # the second moment along an axis is half of the two other moments of inertia minus half of its own
-            for other in range(3):
-                rows[axis, DIAGONAL[other]] = 0.5 if other == axis else -0.5
-            rows[axis, FIRST_MOMENT.start + axis] = low[axis] + high[axis]
-            rows[axis, MASS] = -low[axis] * high[axis]
-        return rows
+
+def _result(
+    rig: Rig, likelihood: LoadLikelihood, search: _Search, candidates: Sequence[int], bare: Estimate
+) -> AddedLoad:
+    best = search.best
+    carriers = sorted(best.carriers, key=lambda k: -best.loads[k, MASS])
+    probabilities = np.zeros(len(rig.links))
+    lowest = min(fit.value for fit in search.alone.values())
+    for (link,), fit in search.alone.items():
+        probabilities[link] = np.exp(lowest - fit.value)
+    mass_std, total_std = np.full(len(rig.links), np.nan), 0.0
+    if carriers:
+        mass_std, total_std = likelihood.mass_std(best.carriers)
+    return AddedLoad(
+        rig.links,
+        tuple(rig.links[k] for k in carriers),
+        InertialParameters(rig.links, best.loads),
+        tuple(tuple(rig.links[k] for k in links) for links in _unobserved_too(rig, best, search.others, candidates)),
+        probabilities / probabilities.sum(),
+        InertialParameters(rig.links, likelihood.fitted(tuple(candidates)).loads),
+        mass_std,
+        total_std,
+        bare,
+    )
+
+
+def _unobserved_too(
+    rig: Rig, best: LoadFit, others: Sequence[tuple[int, ...]], candidates: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """The sets besides the best, and those in which an unobserved link stands for its parent or its parent for it.
+
+    No marker shows how such a link moves, so that the likelihood of a load on it means little.
+    """
+    found = dict.fromkeys([best.carriers, *others])
+    for name in rig.unshown:
+        pair = rig.index(name), rig.parents[rig.index(name)]
+        for links in list(found):
+            if len(set(pair) & set(links)) == 1 and set(pair) <= set(candidates):
+                found[tuple(sorted(set(pair) ^ set(links)))] = None
+    found.pop(best.carriers)
+    return sorted(found, key=len)

@@ -176,6 +176,11 @@ class _Scale:
         return _Scale(variance, inflation, fixed)
 
 
+def data_weight(regression: WeightedEquations, parameters: InertialParameters) -> float:
+    """Weight of a weighted equation: one over the variance of its residual times what correlation inflates it by."""
+    return _Scale.of(regression, parameters, ConsistentOptions()).weight
+
+
 def _frames_per_block(regression: WeightedEquations) -> float:
     return max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
 

@@ -222,7 +222,8 @@ class Load:
         link: that carries it; empty where nothing was found.
         mass, mass_std: [kg] and its standard deviation by the residuals.
         com: (3,) [m] of the load, link frame.
-        alternatives: links that could as well carry it alone.
+        alternatives: other links, or links that share it, on which the data do not exclude the whole load.
+        probability: of this link, if one link alone carries all; NaN where unknown.
     """
 
     link: str
@@ -230,6 +231,7 @@ class Load:
     mass_std: float
     com: np.ndarray
     alternatives: tuple[str, ...]
+    probability: float = np.nan
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "com", frozen("centre of mass", self.com, (3,), finite=False))

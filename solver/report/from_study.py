@@ -199,10 +199,11 @@ def _loads(found: AddedLoad | None) -> tuple[Load, ...]:
         return ()
     if not found.carriers:
         return (Load("", 0.0, np.nan, np.full(3, np.nan), ()),)
+    alternatives = tuple(" and ".join(links) for links in found.alternatives)
     return tuple(
-        Load(name, body.mass, float(found.mass_std[found.links.index(name)]), body.com, found.alternatives)
+        Load(name, body.mass, float(found.mass_std[index]), body.com, alternatives, float(found.probabilities[index]))
         for name in found.carriers
-        for body in (found.loads[name],)
+        for body, index in ((found.loads[name], found.links.index(name)),)
     )
 
 

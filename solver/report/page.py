@@ -177,10 +177,15 @@ def _load(content: Content, numbering: Numbering) -> str:
     if not content.loads[0].link:
         return "<p>The recordings with and without load do not differ by any: no load was found.</p>"
     caption = (
-        "What the later recordings carry and the earlier ones did not, ± one standard deviation by the residuals. "
+        "What the later recordings carry and the earlier ones did not, on the likeliest of the smallest sets of links "
+        "that explain it, ± one standard deviation by the residuals; and how probable each link is, if one alone "
+        "carries all of it. "
         "A constant offset of the plates between both would look the same."
     )
-    return numbering.show("Table", tables.load_table(content), caption)
+    listed = "".join(f"<li>{tables.link_name(name)}</li>" for name in content.loads[0].alternatives)
+    others = f"<p>Not excluded by the data at 95 %, the whole load on:</p><ul>{listed}</ul>"
+    only = "<p>No other link, and no other two that share it, explain the data as well.</p>"
+    return numbering.show("Table", tables.load_table(content), caption) + (others if listed else only)
 
 
 def _truth(content: Content, numbering: Numbering) -> str:

@@ -199,7 +199,7 @@ def _load_tree(found: AddedLoad) -> dict[str, Any]:
              "inertia": b.inertia}
             for b in bodies
         ],
-        "alternatives": list(found.alternatives),
-        "evidence": dict(zip(found.links, found.evidence)),
-        "threshold": found.threshold,
+        "total": {"mass": found.total, "mass_std": found.total_std},
+        "alternatives": [list(links) for links in found.alternatives],
+        "probabilities": dict(zip(found.links, found.probabilities)),
     }  # fmt: skip

@@ -291,12 +291,12 @@ def load_table(content: Content) -> str:
             link_name(load.link),
             with_std(load.mass, load.mass_std, 2),
             *(number(1e3 * float(x), 0) for x in load.com),
-            ", ".join(link_name(name) for name in load.alternatives) or DASH,
+            f"{number(100.0 * load.probability, 0)}&nbsp;%" if np.isfinite(load.probability) else DASH,
         ]
         for load in content.loads
     ]
     above = [("", 2), ("centre of mass, link frame [mm]", 3), ("", 1)]
-    return table(["link", "added mass [kg]", "x", "y", "z", "cannot be told from"], rows, above=above)
+    return table(["link", "added mass [kg]", "x", "y", "z", "if one link carries all"], rows, above=above)
 
 
 def flight_table(content: Content) -> str:

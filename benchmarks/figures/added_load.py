@@ -1,0 +1,143 @@
+"""Loads found blind on simulated people with moving skin: on which link, and which links the data do not tell apart.
+
+The weight of a load is what the plates read more than before; where it is, the motion must show. Everything here is
+simulated: the volunteers of `volunteers` with inertials of `coverage`, recorded twice with other motions, the second
+time with a belt of `papers.belt` on one link, or half of one each on a link and its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.papers.belt import BELT, belt
+from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
+from solver.inertials import InertialParameters
+from solver.signals import lighter, resample
+from solver.threads import one_blas_thread
+from solver.trial import Trial
+
+from .coverage import Case, measured, plates
+from .figure import Figure, at_least, at_most, left_out
+from .volunteers import MOTIONS, Volunteer, volunteer
+
+PEOPLE = 5
+AGAIN = {f"{name} with load": amplitudes for name, amplitudes in MOTIONS.items()}
+RIGHT_MUST, RIGHT_AIM, SPLIT_MUST, SPLIT_AIM = 90.0, 97.0, 70.0, 90.0
+"""[%]"""
+DATA = f"simulated, {PEOPLE} people, skin motion, 16 s before and after"
+WHOLE = f"{BELT:g} kg on each link in turn, found blind: the right link named"
+HALVES = f"{0.5 * BELT:g} kg each on a link and its parent: both in a set that is not excluded"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One load, and what was found of it.
+
+    Attributes:
+        truth: [kg] by link.
+        load: found.
+        unobserved: links of which no marker shows how they move.
+    """
+
+    truth: Mapping[str, float]
+    load: AddedLoad
+    unobserved: tuple[str, ...]
+
+    @property
+    def named(self) -> bool:
+        """Whether the carriers are the true ones."""
+        return set(self.load.carriers) == set(self.truth)
+
+    @property
+    def included(self) -> bool:
+        """Whether the true set is the one named or among those not excluded."""
+        return self.named or any(set(links) == set(self.truth) for links in self.load.alternatives)
+
+    @property
+    def probability(self) -> float:
+        """Of the true links, if one of all links carried the load."""
+        return float(sum(self.load.probabilities[self.load.links.index(link)] for link in self.truth))
+
+    @property
+    def spread_error(self) -> float:
+        """[kg] mean error of the masses on the true links when every link may carry something."""
+        return float(np.mean([abs(self.load.spread[link].mass - mass) for link, mass in self.truth.items()]))
+
+
+def added_load_figures(quick: bool) -> list[Figure]:
+    """Right links, links not told apart, and masses."""
+    if quick:
+        return left_out(figures_of([], []), "left out by --quick")
+    with one_blas_thread():
+        found = [one for seed in range(PEOPLE) for one in found_on(seed)]
+    return figures_of([one for one in found if len(one.truth) == 1], [one for one in found if len(one.truth) > 1])
+
+
+def found_on(seed: int) -> Iterator[Found]:
+    """Every link of one person loaded, then every link together with its parent."""
+    generator = np.random.default_rng((seed, 98))
+    body = volunteer(seed, moving={**MOTIONS, **AGAIN})
+    given = measured(body, generator)
+    rig = given.rig
+    bare = [trial for trial in given.trials if trial.name not in AGAIN]
+    options = LoadOptions(bare_mass=given.truth.total_mass)
+    single = [{link: BELT} for link in rig.links]
+    double = [
+        {link: 0.5 * BELT, rig.links[parent]: 0.5 * BELT} for link, parent in zip(rig.links, rig.parents) if parent >= 0
+    ]
+    for truth in (*single, *double):
+        laden = _laden(body, given, truth, generator)
+        yield Found(truth, find_added_load(rig, bare, laden, options), rig.unshown)
+
+
+def _laden(body: Volunteer, given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> list[Trial]:
+    """The trials with a load: other forces of the same motion."""
+    truth: InertialParameters = given.truth
+    for link, mass in masses.items():
+        truth = truth.replaced(link, truth.link(link) + mass / BELT * belt(body.rig, link).values[0])
+    result = []
+    for trial in given.trials:
+        if trial.name in AGAIN:
+            assert trial.preset is not None
+            wrenches = plates(body, trial.name, truth, generator)
+            light = lighter(trial.preset, wrenches.rate)
+            result.append(replace(trial, wrenches=resample(wrenches, trial.motion.times, light)))
+    return result
+
+
+def figures_of(single: list[Found], double: list[Found]) -> list[Figure]:
+    """Rows of both kinds of loads; without cases the rows alone."""
+
+    def percent(values: list[bool]) -> float | None:
+        return 100.0 * float(np.mean(values)) if values else None
+
+    def mean(values: list[float]) -> float | None:
+        return float(np.mean(values)) if values else None
+
+    observed = [one for one in single if not set(one.truth) & set(one.unobserved)]
+    count = f"of {len(single)} cases; {percent([one.named for one in observed]) or 0.0:.0f} % on links with markers"
+    halves = f"of {len(double)} cases; named {percent([one.named for one in double]) or 0.0:.0f} %"
+    sure = "reported as carried by one link, with no other set of links that is not excluded"
+    return [
+        Figure(WHOLE, DATA, percent([one.named for one in single]), "%", at_least(RIGHT_MUST), at_least(RIGHT_AIM),
+               count),
+        Figure("  the same, probability of the right link over all links, mean", DATA,
+               mean([one.probability for one in single])),
+        Figure("  the same, right link named or not excluded", DATA, percent([one.included for one in single]), "%"),
+        Figure("  the same, sets of links not excluded besides, mean", DATA,
+               mean([float(len(one.load.alternatives)) for one in single])),
+        Figure("  the same, mass on the right link without a preference for few links: mean error", DATA,
+               mean([one.spread_error for one in single]), "kg"),
+        Figure("  the same, mass in all: mean error, which is the plates'", DATA,
+               mean([abs(one.load.total - sum(one.truth.values())) for one in single]), "kg"),
+        Figure(HALVES, DATA, percent([one.included for one in double]), "%", at_least(SPLIT_MUST),
+               at_least(SPLIT_AIM), halves),
+        Figure(f"  the same, {sure}", DATA,
+               percent([len(one.load.carriers) == 1 and not one.load.alternatives for one in double]), "%",
+               at_most(5.0), at_most(0.0)),
+        Figure("  the same, sets of links not excluded besides, mean", DATA,
+               mean([float(len(one.load.alternatives)) for one in double])),
+    ]  # fmt: skip
