@@ -26,6 +26,7 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
+from ..reference import reference_line
 from .runs import OTHERS, RUNS, tracked
 from .subject import PRESET, SUBJECT
 
@@ -144,6 +145,7 @@ def _plates(wrenches: Wrenches, mass: float) -> list[tuple[str, ...]]:
 
 def main(data: Path) -> None:
     """Print the table."""
+    print(reference_line())
     total: Counter[str] = Counter()
     kinds = ("healthy accused", "other faults accused", "all plates, one trial", "all plates, every trial",
              "one plate, one trial", "one plate, every trial")  # fmt: skip

@@ -73,7 +73,10 @@ def plate_file(
 ) -> Path:
     """Someone standing still on one plate, ten samples a frame; the laboratory's vertical axis is z or y."""
     values, origin, units, more = channels(kind)
-    turned = {"z": np.asarray, "y": to_y_up}[up]
+
+    def turned(vectors: np.ndarray) -> np.ndarray:
+        return to_y_up(vectors) if up == "y" else np.asarray(vectors)
+
     points = np.ones((FRAMES, len(MARKERS), 4))
     points[:, :, :3] = 1000.0 * turned(STANDING)
     points[:, :, 3] = 0.0
