@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "version",
         }
     ),
-    frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
+    frozenset({"arrays", "clock", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
     frozenset(
         {
             "check_options",

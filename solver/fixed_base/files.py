@@ -200,7 +200,7 @@ def _measured(bench: Bench, path: str | Path, warn: Warn) -> tuple[np.ndarray, n
         turn = to_matrix(bench.mount)
         total = wrenches.total
         return wrenches.times, np.concatenate([total[:, :3] @ turn, total[:, 3:] @ turn], axis=1)
-    table = read_table(path)
+    table = read_table(path, warn=warn)
     for name, unit in zip(table.names, table.units):
         if unit.replace(" ", "").replace("*", "").lower() not in TORQUE_UNITS:
             problem = f"column {name!r} has the unit {unit!r}, no torque and no force"

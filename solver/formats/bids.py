@@ -20,8 +20,9 @@ from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..motion import Markers
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
+from .even_rows import even_rows
 from .json_tree import json_object
-from .text import Warn, check_clock, check_times, no_warning, numbers, read_lines
+from .text import Warn, check_times, no_warning, numbers, read_lines
 
 MOTION, CHANNELS, SIDECAR, FRAMES = "_motion.tsv", "_channels.tsv", "_motion.json", "_channels.json"
 ROOT_FILE = "dataset_description.json"
@@ -84,7 +85,7 @@ def load_bids_motion(
     """
     path = Path(path)
     channels = _channels(path)
-    times, values = _samples(path, channels)
+    times, values = _samples(path, channels, warn)
     listed = _inherited(path, CHANNELS)[0]
     points = list(dict.fromkeys(c.point for c in channels if c.kind == POSITION))
     if not points:
@@ -113,7 +114,7 @@ def load_bids_motion(
         raise InputError(path, str(error), remedy="Correct the table") from error
 
 
-def _samples(path: Path, channels: tuple[Channel, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and values (N, C), NaN where missing."""
     names = [channel.name for channel in channels]
     rows, lines = [], []
@@ -133,7 +134,7 @@ def _samples(path: Path, channels: tuple[Channel, ...]) -> tuple[np.ndarray, np.
     kinds = [channel.kind for channel in channels]
     times = values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(values)) / _rate(path)
     check_times(times, lines, path)
-    check_clock(times, lines, path)
+    times, values, _ = even_rows(path, times, values, lines, warn)
     return times, values
 
 

@@ -50,7 +50,7 @@ def read_joints_csv(path: str | Path, *, warn: Warn = no_warning) -> JointCoordi
         InputError: malformed table, a unit that is no angle and no length, an incomplete root pose, or units that
             contradict the numbers.
     """
-    table = read_table(path)
+    table = read_table(path, warn=warn)
     columns, speeds = {}, {}
     for name, unit, values in zip(table.names, table.units, table.values.T):
         unit = plain_unit(unit)

@@ -46,7 +46,7 @@ def load_orientations_csv(path: str | Path, up: str = UP, *, warn: Warn = no_war
         InputError: malformed table, an incomplete quaternion, one that is not normalised, or an order that neither the
             titles nor the numbers tell.
     """
-    table = read_table(path)
+    table = read_table(path, warn=warn)
     stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in SUFFIXES))
     quaternions, stated = [], True
     for stem in stems:

@@ -13,8 +13,9 @@ from ..errors import InputError
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import length_in_metres, to_z_up
+from .even_rows import even_wrenches
 from .plate_columns import check_free, free_by_name, names_forces, plate_columns
-from .text import Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
+from .text import Warn, cells_of, check_times, no_warning, numbers, read_lines, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 LOADED_PLATE = 30.0
@@ -136,7 +137,6 @@ def load_forces(
 ) -> tuple[Wrenches, str]:
     """As `read_forces`, with the file's vertical axis."""
     storage = read_storage(path, warn=warn)
-    check_clock(storage.times, storage.lines, path)
     plates = plate_columns(path, storage.names)
     metre = length_in_metres(convention.units, path)
     check_missing(path, storage, plates, missing, warn)
@@ -160,7 +160,7 @@ def load_forces(
     if without:
         warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments count as not measured")
         measured[:, 3:] = False
-    result = Wrenches(storage.times, tuple(plates), values, measured)
+    result = even_wrenches(path, Wrenches(storage.times, tuple(plates), values, measured), storage.lines, missing, warn)
     check_forces(result, path)
     return result, axis
 

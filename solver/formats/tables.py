@@ -28,8 +28,9 @@ from ..motion import Markers
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import LENGTHS, check_extent, settle_up, to_z_up, up_of_markers
+from .even_rows import even_rows, even_wrenches
 from .plate_columns import check_free, names_forces, plate_columns
-from .text import Warn, check_clock, check_times, no_warning, numbers, read_rows, unrounded
+from .text import Warn, check_times, no_warning, numbers, read_rows, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
@@ -67,8 +68,13 @@ class Table:
         return self.values[:, [self.names.index(name) for name in names]]
 
 
-def read_table(path: str | Path) -> Table:
+def read_table(path: str | Path, *, even: bool = True, warn: Warn = no_warning) -> Table:
     """A CSV file with units in its header, in SI.
+
+    Args:
+        path: the file.
+        even: put rows at uneven times on an even clock (`even_rows`).
+        warn: told about what was read past.
 
     Raises:
         InputError: no header, a column without or with an unknown unit, a column named twice, a row of another length,
@@ -92,8 +98,10 @@ def read_table(path: str | Path) -> Table:
     lines = tuple(line for line, _ in kept[1:])
     check_times(values[:, 0], lines, path)
     times = unrounded(values[:, 0], stamps) if plain_unit(units[0]) == "s" else values[:, 0]
-    check_clock(times, lines, path)
-    return Table(names[1:], units[1:], times, values[:, 1:], lines)
+    rows = values[:, 1:]
+    if even:
+        times, rows, lines = even_rows(path, times, rows, lines, warn, names[1:])
+    return Table(names[1:], units[1:], times, rows, lines)
 
 
 def read_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = no_warning) -> Markers:
@@ -107,7 +115,7 @@ def read_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = no_warn
 
 def load_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = no_warning) -> tuple[Markers, str]:
     """As `read_markers_csv`, with the file's vertical axis."""
-    table = read_table(path)
+    table = read_table(path, warn=warn)
     names = _stems(path, table, AXES, "marker")
     if not names:
         raise InputError(path, "no column NAME.x", place="line 1", remedy="Name marker columns NAME.x [mm] ...")
@@ -150,7 +158,7 @@ def load_wrenches_csv(
     path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = no_warning
 ) -> tuple[Wrenches, str]:
     """As `read_wrenches_csv`, with the file's vertical axis; the header has metres, whatever the convention's unit."""
-    sign, table, named = convention.sign, *_as_documented(path, read_table(path))
+    sign, table, named = convention.sign, *_as_documented(path, read_table(path, even=False))
     names = _stems(path, table, FORCE, "sensor")
     if not names:
         raise InputError(path, "no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
@@ -183,7 +191,7 @@ def load_wrenches_csv(
     values = np.concatenate([forces @ rotation, np.stack(moments, axis=1) @ rotation], axis=2)
     known = np.ones((len(values), 6), bool)
     known[:, 3:] = measured
-    wrenches = Wrenches(table.times, names, values, known)
+    wrenches = even_wrenches(path, Wrenches(table.times, names, values, known), table.lines, missing, warn)
     check_forces(wrenches, path)
     return wrenches, axis
 

@@ -129,7 +129,7 @@ def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> No
 
 
 def check_clock(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: float | None = None) -> None:
-    """Samples of a recording come from a regular clock that counts seconds.
+    """Time stamps of a recording count seconds, at the rate that its header states.
 
     Args:
         times: (N,) [s], increasing, freed of rounding.
@@ -138,7 +138,7 @@ def check_clock(times: np.ndarray, lines: Sequence[int], path: str | Path, rate:
         rate: [1/s] that the header states.
 
     Raises:
-        InputError: another rate than stated, milliseconds, or a step of another length than the others, with its line.
+        InputError: another rate than stated, or milliseconds.
     """
     if len(times) < 3:
         return
@@ -153,6 +153,18 @@ def check_clock(times: np.ndarray, lines: Sequence[int], path: str | Path, rate:
     if found < SLOWEST:
         problem = f"the times advance by {step:g} s, slower than any recording"
         raise InputError(path, problem, place=f"line {lines[1]}", remedy="Times must be in seconds, not milliseconds")
+
+
+def check_even(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+    """Time stamps (N,) [s] of a clock whose rate a header states have no step of another length.
+
+    Raises:
+        InputError: naming the first line after such a step.
+    """
+    if len(times) < 3:
+        return
+    steps = np.diff(times)
+    step = float(np.median(steps))
     odd = np.abs(steps - step) > 0.5 * step
     if odd.any():
         row = int(np.argmax(odd)) + 1

@@ -11,7 +11,18 @@ from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..numerals import numeral
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
-from .text import MISSING, Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
+from .text import (
+    MISSING,
+    Warn,
+    cells_of,
+    check_clock,
+    check_even,
+    check_times,
+    no_warning,
+    numbers,
+    read_lines,
+    unrounded,
+)
 
 HEADER_LINES = 5
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
@@ -142,4 +153,5 @@ def _rows(
     stated = _rate(path, header)
     times = unrounded(table[:, 0], stamps, stated)
     check_clock(times, numbers_of_lines, path, stated)
+    check_even(times, numbers_of_lines, path)
     return times, table[:, 1:]

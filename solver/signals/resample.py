@@ -6,43 +6,17 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from ..arrays import stretches
+from ..clock import uniform_times
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
 from .filters import low_pass
 from .gaps import LONGEST_GAP
 
-ROUNDING = 0.15
-"""Stamps within this share of a step of a uniform grid are that grid, rounded (1/600 s written as 0.0017)."""
 ANTI_ALIAS_ORDER = 4
 ANTI_ALIAS_CUTOFF = 0.4
 """Cut-off of the anti-alias filter as a share of the new rate: two passes leave 2 % at the new Nyquist frequency."""
 _DEGREE = 5
-_EXACT = 1e-6
-"""Stamps this near (share of a step) to the grid are left as they are."""
-
-
-def uniform_times(times: np.ndarray) -> tuple[np.ndarray, bool]:
-    """A uniform grid for time stamps.
-
-    Args:
-        times: (N,) [s], increasing.
-
-    Returns:
-        (grid, same): if ``same``, sample k belongs to ``grid[k]`` (the stamps were uniform but for rounding);
-        otherwise the grid has the median step and values must be interpolated to it.
-    """
-    times = np.asarray(times, float)
-    if len(times) < 3:
-        return times, True
-    index = np.arange(len(times))
-    step, start = np.polyfit(index, times, 1)
-    grid = start + step * index
-    deviation = np.abs(times - grid).max()
-    if deviation <= ROUNDING * step:
-        return (times if deviation <= _EXACT * step else grid), True
-    step = float(np.median(np.diff(times)))
-    return times[0] + step * np.arange(int((times[-1] - times[0]) / step + 1e-6) + 1), False
 
 
 def rate_of_grid(times: np.ndarray) -> float:

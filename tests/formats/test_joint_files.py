@@ -61,6 +61,28 @@ def test_a_quaternion_is_as_good_as_a_rotation_vector(tmp_path: Path) -> None:
         read_joints_csv(tmp_path / "u.csv")
 
 
+def test_a_log_of_uneven_steps_is_resampled_with_a_warning(tmp_path: Path) -> None:
+    """Joint angles and the root's quaternion, whose sign jumps, lie on the curves that were logged, at even times."""
+    stamps = np.cumsum(np.random.default_rng(2).choice([0.010, 0.012, 0.014], 200))
+
+    def curves(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = quaternion_exp(np.column_stack([0.8 * np.sin(3.0 * times), 0.5 * times, 0.2 * np.cos(5.0 * times)]))
+        return 0.8 * np.sin(7.0 * times), turn
+
+    knee, turn = curves(stamps)
+    logged = turn * np.where(np.arange(len(stamps)) % 7 < 3, 1.0, -1.0)[:, None]
+    titles = ["knee [rad]", *(f"{name} [m]" for name in PLACE), *(f"root_q{axis} [1]" for axis in "xyzw")]
+    write_table(tmp_path / "log.csv", stamps, titles, np.column_stack([knee, np.zeros((len(stamps), 3)), logged]))
+    told: list[str] = []
+    found = read_joints_csv(tmp_path / "log.csv", warn=told.append)
+    assert np.ptp(np.diff(found.times)) < 1e-9
+    knee, turn = curves(found.times)
+    np.testing.assert_allclose(found.values[:, 0], knee, atol=1e-3)
+    assert found.root is not None
+    assert np.abs((found.root[:, 3:] * turn).sum(axis=1)).min() > 1.0 - 1e-6
+    assert any("resampled to an even" in text for text in told)
+
+
 def test_a_storage_file_must_say_its_unit(tmp_path: Path) -> None:
     """inDegrees is obeyed, an option overrules it, and without both nothing is guessed."""
     path = tmp_path / "q.mot"

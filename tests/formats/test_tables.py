@@ -145,7 +145,11 @@ def test_a_free_moment_that_is_missing_under_load_is_not_zero(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("times", "words"),
-    [(10.0 * np.arange(20), "milliseconds"), (np.delete(np.arange(20) / 100.0, [8, 9]), "line 10: 0.03 s")],
+    [
+        (10.0 * np.arange(20), "milliseconds"),
+        (np.delete(np.arange(20) / 100.0, [8, 9]), "line 10: 2 force samples are missing"),
+        (np.concatenate([np.arange(10), 90 + np.arange(10)]) / 100.0, "line 12: 0.81 s pass before this row"),
+    ],
 )
 def test_tables_have_a_clock_too(tmp_path: Path, times: np.ndarray, words: str) -> None:
     """Milliseconds under a title of seconds, and rows that are gone, are errors with the line."""
@@ -153,3 +157,26 @@ def test_tables_have_a_clock_too(tmp_path: Path, times: np.ndarray, words: str) 
     path.write_text(force_rows(times))
     with pytest.raises(InputError, match=words):
         read_wrenches_csv(path, "z")
+
+
+def test_forces_of_an_uneven_log_are_resampled_with_a_warning(tmp_path: Path) -> None:
+    """Steps of 10 and 12 ms become an even clock; a constant load at a constant place stays what it was."""
+    steps = np.where(np.arange(40) < 25, 0.010, 0.012)
+    path = tmp_path / "f.csv"
+    path.write_text(force_rows(np.cumsum(steps)))
+    told: list[str] = []
+    found = read_wrenches_csv(path, "z", warn=told.append)
+    np.testing.assert_allclose(np.diff(found.times), 0.010)
+    np.testing.assert_allclose(found.values, np.tile([0.0, 0.0, 700.0, 140.0, -70.0, 1.0], (len(found), 1, 1)))
+    assert any("resampled to an even 100 Hz" in text and "0.01 to 0.012 s" in text for text in told)
+
+
+def test_lost_rows_are_missing_samples_where_these_may_be_kept(tmp_path: Path) -> None:
+    """Two rows that a log lost are two missing samples at their times, and the others are untouched."""
+    path = tmp_path / "f.csv"
+    path.write_text(force_rows(np.delete(np.arange(20) / 100.0, [8, 9])))
+    told: list[str] = []
+    found = read_wrenches_csv(path, "z", missing="keep", warn=told.append)
+    np.testing.assert_allclose(found.times, np.arange(20) / 100.0)
+    assert np.isnan(found.total).any(axis=1).nonzero()[0].tolist() == [8, 9]
+    assert any("2 lost samples count as missing" in text for text in told)
