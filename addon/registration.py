@@ -38,6 +38,7 @@ from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
+from .values import RECORDING_SUFFIXES
 
 CLASSES = (
     *told.CLASSES,
@@ -151,9 +152,7 @@ def _remove_settings() -> None:
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator(
-        "exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, .mot, .sto, .csv, .bvh)"
-    )
+    menu.layout.operator("exciting_dance.import_recording", text=f"Motion Recording ({', '.join(RECORDING_SUFFIXES)})")
     menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf, .xml)")
 
 

@@ -13,6 +13,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.formats.json_tree import read_json
     from ..solver.formats.lock import Lock, discard, own_folder, sweep
     from ..solver.formats.recording import hold_joints
+    from ..solver.formats.suffixes import RECORDING_SUFFIXES
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.live.lines import bounded_lines
@@ -51,6 +52,7 @@ else:
     from solver.formats.json_tree import read_json
     from solver.formats.lock import Lock, discard, own_folder, sweep
     from solver.formats.recording import hold_joints
+    from solver.formats.suffixes import RECORDING_SUFFIXES
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
     from solver.live.lines import bounded_lines
@@ -88,6 +90,7 @@ __all__ = [
     "MOTION",
     "PHRASE",
     "RECORDING",
+    "RECORDING_SUFFIXES",
     "RESULT",
     "SLOWEST_BEAT",
     "SUMMARY",

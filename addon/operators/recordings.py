@@ -26,13 +26,21 @@ from ..segments import segments_of
 from ..study import FASTEST
 from ..told import Said, forget, tell
 from ..typed import Status, scene, there
-from ..values import Recording, SceneRecording, errors, files_of_trials, read_trials, write_recording_npz
+from ..values import (
+    RECORDING_SUFFIXES,
+    Recording,
+    SceneRecording,
+    errors,
+    files_of_trials,
+    read_trials,
+    write_recording_npz,
+)
 from ..view import frame
 from ..whole import all_or_nothing
 from .act import Act, refused
 
 PLACE = "recording"
-PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz;*.bvh"
+PATTERN = ";".join(f"*{suffix}" for suffix in RECORDING_SUFFIXES)
 
 
 def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
@@ -182,7 +190,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     bl_idname = "EXCITING_DANCE_FH_recording"
     bl_label = "Motion recording"
     bl_import_operator = "exciting_dance.import_recording"
-    bl_file_extensions = ".trc;.c3d;.mot;.sto;.csv;.npz;.bvh"
+    bl_file_extensions = ";".join(RECORDING_SUFFIXES)
 
     @classmethod
     def poll_drop(cls, context: bpy.types.Context | None) -> bool:

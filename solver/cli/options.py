@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
+from ..formats.suffixes import RECORDING_SUFFIXES
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
@@ -122,7 +123,7 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=path,
         metavar="FILE",
-        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files with the same name are one trial: "
+        help=f"recordings ({' '.join(RECORDING_SUFFIXES)}) or folders of them; files with the same name are one trial: "
         "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
     )
     add_reading(parser)

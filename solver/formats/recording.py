@@ -26,15 +26,13 @@ from .joint_files import read_joints_csv, read_joints_storage
 from .manifest import MANIFEST, Manifest, is_as_written, manifest_of
 from .orientations import load_orientations_csv, load_orientations_storage
 from .storage import holds_a_trial, holds_forces, holds_orientations, load_forces
+from .suffixes import RECORDING_SUFFIXES, WHOLE_SUFFIXES
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
 from .trc import load_trc
 from .trial_names import distinct_names, readable, renamed
 from .wrench_checks import ForceConvention, centres_of_pressure
 
 MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
-WHOLE = (".c3d", ".npz")
-"""Files that may hold markers, joint coordinates and forces."""
-SUFFIXES = (".trc", ".mot", ".sto", ".csv", ".tsv", ".bvh", *WHOLE)
 _ENDING = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
@@ -184,7 +182,7 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
         if any(os.path.isdir(given) and _split(given)[1] for given in named):
             remedy = "Name the folder of the recordings, or a file of results itself"
             raise InputError(shown, "holds no recording, only results of this program", remedy=remedy)
-        remedy = f"Name files or folders with {', '.join(SUFFIXES)}"
+        remedy = f"Name files or folders with {', '.join(RECORDING_SUFFIXES)}"
         raise InputError(shown, "holds no recording", remedy=remedy)
     groups = _pairs(kinds)
     names = distinct_names([_stem(group[0]) for group in groups], [group[0] for group in groups])
@@ -235,7 +233,7 @@ def kind_of(path: Path) -> str:
         return SEGMENTS
     if suffix in (".mot", ".sto"):
         return SEGMENTS if holds_orientations(path) else FORCES if holds_forces(path) else JOINTS
-    if suffix in WHOLE:
+    if suffix in WHOLE_SUFFIXES:
         return BOTH
     if suffix == ".csv":
         kind = _kind_of_csv(path)
@@ -249,13 +247,13 @@ def kind_of(path: Path) -> str:
         return MARKERS
     if suffix == ".tsv":
         raise InputError(path, "holds no motion", remedy=f"Name the file of the recording, which ends on {MOTION}")
-    raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(SUFFIXES)}")
+    raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(RECORDING_SUFFIXES)}")
 
 
 def kind_in_folder(path: Path) -> str | None:
     """As `kind_of`, None for files that hold nothing of a trial."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES or (suffix in (".mot", ".sto") and not holds_a_trial(path)):
+    if suffix not in RECORDING_SUFFIXES or (suffix in (".mot", ".sto") and not holds_a_trial(path)):
         return None
     if suffix == ".tsv":
         return MARKERS if is_motion(path) and holds_positions(path) else None
@@ -302,7 +300,7 @@ def _split(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     others: list[Path] = []
     results: dict[Path, Path] = {}
     for file in below:
-        if file.suffix.lower() in SUFFIXES and _visible(file, folder):
+        if file.suffix.lower() in RECORDING_SUFFIXES and _visible(file, folder):
             home = next((home for home in file.parents if _is_listed(file, home, manifests.get(home))), None)
             if home is None:
                 others.append(file)

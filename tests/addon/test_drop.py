@@ -13,6 +13,7 @@ from addon.recording import recordings_in
 from addon.study import show_study
 from addon.told import told
 from solver.formats.recording import read_recording
+from solver.formats.suffixes import RECORDING_SUFFIXES
 from solver.rig import Rig
 from solver.scene.motion import RECORDING, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
@@ -162,3 +163,12 @@ def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, per
         assert ends == pytest.approx([1.0 + rate * found.markers.times[-1]] * 3)
         show_study(bpy.context, study.read_study(folder), onto=body)
     assert not [child for child in recordings_in(bpy.context.scene) if FILES_KEY in child]
+
+
+def test_the_window_takes_every_suffix_that_the_library_reads(registered: None) -> None:
+    """The file picker, the drop and the menu name the suffixes of the readers' table, each once."""
+    picker = bpy.ops.exciting_dance.import_recording.get_rna_type().properties["filter_glob"].default
+    handler = bpy.types.EXCITING_DANCE_FH_recording
+    assert picker.split(";") == [f"*{suffix}" for suffix in RECORDING_SUFFIXES]
+    assert handler.bl_file_extensions.split(";") == list(RECORDING_SUFFIXES)
+    assert ".tsv" in RECORDING_SUFFIXES
