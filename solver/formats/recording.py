@@ -116,6 +116,9 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT, *, name: str | 
         metadata |= part.metadata
     found = {MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}
     _check_length(found, sources)
+    if markers is not None and len(markers) < LEAST_FRAMES:
+        warnings.append(f"{sources[MARKERS][0].name}: one frame calibrates a body; it is not tracked and has no forces")
+        wrenches = None
     for kind, motion in ((MARKERS, markers), (JOINTS, joints), (SEGMENTS, segments)):
         if motion is not None and wrenches is not None:
             _check_time(kind, motion.times, wrenches.times, sources, warnings)
@@ -405,9 +408,10 @@ def _check_length(
     found: Mapping[str, Markers | JointCoordinates | SegmentPoses | Wrenches | None],
     sources: dict[str, tuple[Path, str]],
 ) -> None:
-    """A trial is more than one instant."""
+    """A trial is more than one instant, but for the markers of somebody who stands still."""
     for kind, value in found.items():
-        if value is not None and len(value) < LEAST_FRAMES:
+        least = 1 if kind == MARKERS or (kind == FORCES and found[MARKERS] is not None) else LEAST_FRAMES
+        if value is not None and len(value) < least:
             raise InputError(sources[kind][0], f"holds {len(value)} frame of {kind}", remedy="Export the whole trial")
 
 

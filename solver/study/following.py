@@ -165,7 +165,7 @@ def warnings_of(records: Sequence[TrialRecord], calibration: Calibration | None)
 def _track(
     calibration: Calibration, recording: Recording, method: str, smoothing: SmoothingOptions | None
 ) -> TrialRecord:
-    if recording.markers is None:
+    if recording.markers is None or len(recording.markers) < 2:
         return TrialRecord(recording)
     try:
         rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers

@@ -16,6 +16,7 @@ from solver.errors import InputError
 from solver.formats.c3d import read_c3d
 from solver.formats.c3d_channels import plateau
 from solver.formats.c3d_format import read_c3d_data
+from solver.formats.recording import read_recording
 from solver.formats.wrench_checks import centres_of_pressure
 from solver.signals import resample
 from tests.formats.c3d_files import COUNTERS, LAYOUTS, LONG, MIPS, Layout, counted_file, laid_out, long_file, meant
@@ -69,7 +70,14 @@ def channels(kind: int) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, ob
 
 
 def plate_file(
-    path: Path, kind: int, *, sign: float = 1.0, processor: int = 84, zero: tuple[int, int] = (1, 0), up: str = "z"
+    path: Path,
+    kind: int,
+    *,
+    sign: float = 1.0,
+    processor: int = 84,
+    zero: tuple[int, int] = (1, 0),
+    up: str = "z",
+    frames: int = FRAMES,
 ) -> Path:
     """Someone standing still on one plate, ten samples a frame; the laboratory's vertical axis is z or y."""
     values, origin, units, more = channels(kind)
@@ -77,14 +85,14 @@ def plate_file(
     def turned(vectors: np.ndarray) -> np.ndarray:
         return to_y_up(vectors) if up == "y" else np.asarray(vectors)
 
-    points = np.ones((FRAMES, len(MARKERS), 4))
+    points = np.ones((frames, len(MARKERS), 4))
     points[:, :, :3] = 1000.0 * turned(STANDING)
     points[:, :, 3] = 0.0
-    points[4, 2, 3] = -1.0
+    points[4:5, 2, 3] = -1.0
     signs = np.full(len(values), sign)
     if kind == 1:
         signs[3:5] = 1.0  # where the push acts does not depend on who pushes whom
-    analogs = np.tile(signs * values, (FRAMES, 10, 1))
+    analogs = np.tile(signs * values, (frames, 10, 1))
     count = len(values)
     groups: dict[str, dict[str, object]] = {
         "POINT": {"USED": [len(MARKERS)], "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "UNITS": "mm",
@@ -100,6 +108,17 @@ def plate_file(
     ready = {g: {n: np.array(v) if n in integers else v for n, v in ps.items()} for g, ps in groups.items()}
     path.write_bytes(c3d_bytes(ready, points, analogs, processor))
     return path
+
+
+def test_one_frame_of_somebody_who_stands_is_a_recording(tmp_path: Path) -> None:
+    """A static trial of one frame has its markers, no forces, and a warning that it is not tracked."""
+    whole, one = (read_recording(plate_file(tmp_path / f"{n}.c3d", 2, frames=n)) for n in (FRAMES, 1))
+    assert whole.wrenches is not None
+    assert one.wrenches is None
+    assert one.markers is not None
+    assert whole.markers is not None
+    np.testing.assert_array_equal(one.markers.positions[0], whole.markers.positions[0])
+    assert any("one frame calibrates a body" in warning for warning in one.warnings)
 
 
 @pytest.mark.parametrize("processor", [84, 85])

@@ -86,18 +86,18 @@ def test_an_empty_plate_takes_the_markers_axis(tmp_path: Path) -> None:
 
 
 def test_wrong_files_are_refused(tmp_path: Path) -> None:
-    """Unknown suffixes, missing files, two of a kind, one frame, an empty folder: one error each."""
+    """Unknown suffixes, missing files, two of a kind, one sample of forces, an empty folder: one error each."""
     trc = standing_trc(tmp_path / "a.trc")
     (tmp_path / "a.docx").write_text("x")
-    lines = trc.read_text().split("\n")
-    (tmp_path / "one.trc").write_text("\n".join(lines[:7]) + "\n")
+    lines = standing_mot(tmp_path / "many.mot").read_text().rstrip().split("\n")
+    (tmp_path / "one.mot").write_text("\n".join([*lines[: lines.index("endheader") + 3], ""]))
     (tmp_path / "empty").mkdir()
     for paths, words in [
         ([tmp_path / "a.docx"], "no known format"),
         ([tmp_path / "none.trc"], "does not exist"),
         ([tmp_path / "none.xyz"], "does not exist"),
         ([trc, standing_trc(tmp_path / "b.trc")], "so does"),
-        ([tmp_path / "one.trc"], "holds 1 frame"),
+        ([tmp_path / "one.mot"], "holds 1 frame of forces"),
         ([], "no file"),
     ]:
         with pytest.raises(InputError, match=words):

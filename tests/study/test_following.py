@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import solver
+from solver.errors import InvalidValue
+from solver.motion import Markers
 from solver.study.following import track_study
 
 
@@ -23,3 +26,23 @@ def test_a_tracked_motion_keeps_its_forces() -> None:
         assert without.trial is None
         assert without.motion is not None
         assert np.array_equal(without.motion.q, record.motion.q)
+
+
+def test_one_frame_calibrates_and_is_not_tracked() -> None:
+    """A static trial of one frame gives nearly the body of the whole trial; it has no motion, the others have."""
+    dance, static = solver.simulated_person().recordings
+    assert static.markers is not None
+    markers = static.markers
+    frame = Markers(markers.times[:1], markers.names, markers.positions[:1])
+    one = replace(static, markers=frame, wrenches=None)
+    found, usual = (
+        solver.calibrate_subject([trial, dance], sex="male", mass=71.0, height=1.76, static=("static",))
+        for trial in (one, static)
+    )
+    for link, length in usual.lengths.items():
+        assert found.lengths[link] == pytest.approx(length, abs=5e-3), link
+    study = track_study([one, dance], found)
+    assert study.record("static").motion is None
+    assert study.record("dance").motion is not None
+    with pytest.raises(InvalidValue, match="no recording could be tracked"):
+        track_study([one], found)
