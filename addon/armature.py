@@ -9,10 +9,9 @@ import numpy as np
 
 from . import convert, custom, meshes, typed
 from .changes import since_change
+from .scene_rigs import RIG_KEY, is_rig
 from .values import Rig, errors, rig_of_text, rig_text
 
-RIG_KEY = "exciting_dance_rig"
-"""Custom property of the armature data: the rig by value, as text."""
 DIGEST_KEY = "exciting_dance_digest"
 """Custom property of the armature data: a short name of that text, so that it is read once and not at each redraw."""
 LINK_KEY = "exciting_dance_link"
@@ -136,26 +135,6 @@ def _listed(names: list[str]) -> str:
 
 def _digest(words: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()
-
-
-def is_rig(item: bpy.types.Object) -> bool:
-    """Whether an object is an armature that this add-on made."""
-    return isinstance(item.data, bpy.types.Armature) and RIG_KEY in item.data
-
-
-def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The rig that the user means: the active object, its parent, or the only rig of the scene."""
-    active = context.view_layer.objects.active
-    for candidate in (active, active.parent if active else None):
-        if candidate is not None and is_rig(candidate):
-            return candidate
-    rigs = [item for item in rigs_in(typed.scene(context)) if item.visible_get()]
-    return rigs[0] if len(rigs) == 1 else None
-
-
-def rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The rigs of a scene."""
-    return [item for item in scene.objects if item.type == "ARMATURE" and is_rig(item)]
 
 
 def linked(body: bpy.types.Object, *, data: bool = False) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from . import custom
-from .values import DANCE_CHECKS, CheckOptions, errors, from_tree, to_tree
+from .values import DANCE_CHECKS, CheckOptions, errors
 
 KEY = "dance checks"
 """Custom property of the armature object: all choices as JSON, in double precision."""
@@ -31,6 +31,8 @@ def checks_of(body: bpy.types.Object) -> CheckOptions:
     Raises:
         InvalidValue: the rig's custom property was edited by hand and is damaged.
     """
+    from .values import from_tree
+
     if KEY not in body:
         return DANCE_CHECKS
     remedy = "remove it to begin with the defaults"
@@ -44,6 +46,8 @@ def checks_of(body: bpy.types.Object) -> CheckOptions:
 
 def hold_to(body: bpy.types.Object, checks: CheckOptions) -> None:
     """Judge the rig's dance by these checks from now on."""
+    from .values import to_tree
+
     body[KEY] = json.dumps(to_tree(checks))
 
 

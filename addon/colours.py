@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
 
 from . import custom
-from .armature import rig_of, rigs_in, shapes_of
-from .inertials import read_inertials
-from .scores import DEVIATION, EXCITATION, read_score
-from .values import densities, errors
+from .scene_rigs import rigs_in
+from .scores import DEVIATION, EXCITATION
+from .values import errors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .values import Rig, SceneResult
 
 COLOUR_KEY = "exciting_dance_colour"
 """Custom property of the armature object: the quantity its body is coloured by."""
@@ -58,11 +61,15 @@ class Quantity:
 
 def from_zero(values: np.ndarray) -> tuple[float, float]:
     """0 to the largest value, rounded up."""
+    import numpy as np
+
     return 0.0, _nice(float(np.nanmax(np.append(values[np.isfinite(values)], 0.0))))
 
 
 def around_zero(values: np.ndarray) -> tuple[float, float]:
     """Symmetric, at least +-10, so that small changes stay pale."""
+    import numpy as np
+
     most = _nice(float(np.nanmax(np.append(np.abs(values[np.isfinite(values)]), 10.0))))
     return -most, most
 
@@ -72,8 +79,22 @@ def percent(values: np.ndarray) -> tuple[float, float]:
     return 0.0, 100.0
 
 
+def _densities(result: SceneResult, rig: Rig) -> np.ndarray:
+    from .values import densities
+
+    return densities(result.parameters, rig.volumes)
+
+
+def _powers_of_ten(values: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.log10(values)
+
+
 def powers(values: np.ndarray) -> tuple[float, float]:
     """From one whole power of ten to another, three to six apart: beyond it, a link is simply not excited."""
+    import numpy as np
+
     finite = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
     low = float(np.floor(np.min(finite)))
     return low, float(np.clip(np.ceil(np.max(finite)), low + 3.0, low + 6.0))
@@ -87,7 +108,7 @@ QUANTITIES: dict[str, Quantity] = {
         "Density",
         "kg/m³",
         GROWING,
-        lambda result, rig: densities(result.parameters, rig.volumes),
+        _densities,
         from_zero,
         "Mass of each link over the volume of its shapes",
     ),
@@ -111,7 +132,7 @@ QUANTITIES: dict[str, Quantity] = {
         "Condition number",
         "power of 10",
         FALLING,
-        np.log10,
+        _powers_of_ten,
         powers,
         "How badly the dance excites each link: condition number of its part of the regressor; bright is well excited",
         EXCITATION,
@@ -158,6 +179,12 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     Raises:
         InvalidValue: the bones carry none.
     """
+    import numpy as np
+
+    from .armature import rig_of
+    from .inertials import read_inertials
+    from .scores import read_score
+
     rig = rig_of(armature)
     if quantity not in QUANTITIES:
         raise errors.UnknownName(quantity, QUANTITIES)
@@ -180,6 +207,10 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
     Raises:
         InvalidValue: the bones of the armature do not carry the quantity.
     """
+    import numpy as np
+
+    from .armature import shapes_of
+
     shown = colouring(armature, quantity)
     others = [(other, _colouring_or_unknown(other, quantity)) for other in _beside(scene, armature)]
     coloured = [(armature, shown), *others]
@@ -248,6 +279,8 @@ def legend_of(armature: bpy.types.Object) -> Legend | None:
 @cache
 def stops(table: str) -> np.ndarray:
     """sRGB in [0, 1] (C, 3) of a map at even steps."""
+    import numpy as np
+
     colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in table.split()])
     colours.flags.writeable = False
     return colours
@@ -255,6 +288,8 @@ def stops(table: str) -> np.ndarray:
 
 def colour_at(table: str, share: float) -> tuple[float, float, float]:
     """sRGB in [0, 1] of a map at a share in [0, 1]; clipped outside."""
+    import numpy as np
+
     colours = stops(table)
     place = float(np.clip(share, 0.0, 1.0)) * (len(colours) - 1)
     red, green, blue = (float(np.interp(place, np.arange(len(colours)), channel)) for channel in colours.T)
@@ -263,6 +298,8 @@ def colour_at(table: str, share: float) -> tuple[float, float, float]:
 
 def linear(colour: tuple[float, float, float]) -> tuple[float, float, float, float]:
     """Scene-linear RGBA of an sRGB colour, as materials want it."""
+    import numpy as np
+
     srgb = np.asarray(colour)
     values = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     return float(values[0]), float(values[1]), float(values[2]), 1.0
@@ -270,6 +307,8 @@ def linear(colour: tuple[float, float, float]) -> tuple[float, float, float, flo
 
 def srgb(values: np.ndarray) -> np.ndarray:
     """sRGB of scene-linear values in [0, 1]."""
+    import numpy as np
+
     return np.where(values <= 0.0031308, 12.92 * values, 1.055 * np.power(values, 1.0 / 2.4) - 0.055)
 
 
@@ -320,6 +359,8 @@ def plain_material(
 
 def _nice(value: float) -> float:
     """The next round number at or above a positive value; 1 for zero."""
+    import numpy as np
+
     if value <= 0.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(value))

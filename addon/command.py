@@ -11,10 +11,7 @@ from pathlib import Path
 
 import bpy
 
-from .authoring.dances import make_dance_scene
 from .interpreter import chosen
-from .rehearsal import words as rehearsal_words
-from .study import make_scene
 from .values import dance_folder, errors
 
 NAME = "exciting_dance"
@@ -31,6 +28,10 @@ def run(arguments: list[str]) -> int:
     Returns:
         the child's exit code, or 2 where the scene cannot be made.
     """
+    from .authoring.dances import make_dance_scene
+    from .rehearsal import words as rehearsal_words
+    from .study import make_scene
+
     if arguments[:1] == [rehearsal_words.VERB]:
         return rehearsal_words.run(arguments[1:], f"blender --command {NAME} {rehearsal_words.VERB}")
     picture = NO_PICTURE not in arguments

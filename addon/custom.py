@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
 
 from .values import errors
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Owner = bpy.types.ID | bpy.types.Bone
 UNDO = "undo that edit, or delete the property"
@@ -83,6 +85,8 @@ def numbers(owner: Owner, name: str, count: int, remedy: str = UNDO, *, finite: 
     Raises:
         InvalidValue: there is none of that length; or, where they are to be finite, one is not.
     """
+    import numpy as np
+
     value = _there(owner, name, remedy)
     try:
         found = np.array(value.to_list(), float)

@@ -12,12 +12,11 @@ import numpy as np
 
 from . import drawing
 from .action import frames_at
-from .armature import rig_in
 from .drawing import Colour
 from .estimates import estimate_file
 from .overlays import ESTIMATES, Instead
-from .painters import Painters
 from .properties import settings_of
+from .scene_rigs import rig_in
 from .typed import scene, there
 from .values import SceneEstimate
 
@@ -32,16 +31,6 @@ LEAST = 1.0
 """[kg m^2/s] that the strip shows at least, so that small deviations stay small."""
 
 
-def register() -> None:
-    """Draw from now on."""
-    PAINTERS.switch(True)
-
-
-def unregister() -> None:
-    """Draw no more."""
-    PAINTERS.switch(False)
-
-
 def deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
     """Of each flight the kinematic momentum less its mean (n, 3) [kg m^2/s], and the largest that a strip shows."""
     momentum = estimate.source("kinematic", "momentum")
@@ -49,7 +38,8 @@ def deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
     return found, max([LEAST, *(float(np.abs(values).max()) for values in found)])
 
 
-def _draw() -> None:
+def draw() -> None:
+    """Draw the flights of the rig that is meant; in a Dope Sheet's POST_PIXEL."""
     context = bpy.context
     body = rig_in(context)
     if body is None or not settings_of(context).show_flights or any(shows(body) for shows in Instead.balance):
@@ -86,6 +76,3 @@ def _flight(x: np.ndarray, curves: np.ndarray, times: np.ndarray, most: float) -
         if drawing.extent(words, LETTERS * size) + 8.0 * size < x[-1] - x[0]:
             drawing.write(words, float(x[0]) + 4.0 * size, bottom + 2.0 * half + 3.0 * size, LETTERS * size)
             return
-
-
-PAINTERS = Painters(bpy.types.SpaceDopeSheetEditor, ((_draw, "POST_PIXEL"),))

@@ -12,19 +12,22 @@ from collections import deque
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
 from . import redraw
-from .armature import rig_in
 from .complaints import by_name, last_words
 from .file_cache import read_again
 from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
+from .scene_rigs import rig_in
 from .told import Said, forget, tell
 from .typed import Status, found_again, known_by, scene
-from .values import Lock, discard, errors, own_folder, stopping, sweep
+from .values import errors, stopping
 from .whole import all_or_nothing
+
+if TYPE_CHECKING:
+    from .values import Lock
 
 LOOK_EVERY = 0.1
 """[s] between looks at a running child."""
@@ -360,6 +363,8 @@ class JobOperator:
             self._lock = None
 
     def _clean(self) -> None:
+        from .values import discard
+
         if self._lock is not None and self._folder is not None:
             discard(self._folder, self._lock)
             self._lock = None
@@ -373,6 +378,8 @@ def new_folder() -> tuple[Path, Lock]:
     Raises:
         InputError: the disk is full, or nothing can be written there.
     """
+    from .values import own_folder, sweep
+
     parent = tempfile.gettempdir()
     try:
         if PACKAGE.startswith("bl_ext."):

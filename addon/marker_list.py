@@ -9,8 +9,7 @@ from typing import Any
 import bpy
 
 from . import typed
-from .recording import RECORDING_KEY, recordings_in
-from .values import marker_set, spoken
+from .values import spoken
 
 CHOSEN = "chosen"
 """Why a marker sits where somebody put it, as `solver.scene.marker_set` says it."""
@@ -20,6 +19,8 @@ STANDS = (CHOSEN, "given")
 
 def _places(row: MarkerRow, context: bpy.types.Context, text: str) -> Iterator[str]:
     """The places whose words hold what is typed."""
+    from .values import marker_set
+
     return (said for place in marker_set.places() if text.lower() in (said := spoken(place)))
 
 
@@ -29,6 +30,8 @@ def _placed(row: MarkerRow, context: bpy.types.Context) -> None:
 
 def _picked(markers: MarkerList, context: bpy.types.Context) -> None:
     """Select the marker of the active row where it is shown, and no other one."""
+    from .recording import RECORDING_KEY, recordings_in
+
     if not 0 <= markers.index < len(markers.rows):
         return
     name = markers.rows[markers.index].name
@@ -78,6 +81,8 @@ def row_of(scene: bpy.types.Scene) -> MarkerRow | None:
 
 def doubtful(row: MarkerRow) -> bool:
     """Whether a row is to be looked at before it is believed."""
+    from .values import marker_set
+
     return bool(row.use) and row.confidence < marker_set.LOWEST
 
 
@@ -87,6 +92,8 @@ def fill(scene: bpy.types.Scene, tree: dict[str, Any]) -> None:
     Raises:
         InputError: it is none.
     """
+    from .values import marker_set
+
     found, markers = marker_set.placed_markers(tree), markers_of(scene)
     markers.rows.clear()
     for placed in found:
@@ -108,6 +115,8 @@ def decided(scene: bpy.types.Scene, *, alone: bool = False) -> dict[str, Any]:
     Raises:
         UnknownPlace: something stands in a row that is no place.
     """
+    from .values import marker_set
+
     markers = markers_of(scene)
     tree = json.loads(markers.tree)
     rows = [marker_set.PlacedMarker(row.name, row.place, row.use, row.confidence, row.because) for row in markers.rows]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import bpy
-import numpy as np
 
 from . import typed
-from .action import frames_at, go_to
-from .values import SceneMove
+
+if TYPE_CHECKING:
+    from .values import SceneMove
 
 
 def _go(moves: Moves, context: bpy.types.Context) -> None:
     """Show the beginning of the move that is chosen in the list."""
+    from .action import go_to
+
     if (move := chosen(moves)) is not None:
         go_to(typed.scene(context), move.first)
 
@@ -47,6 +50,10 @@ def moves_of(body: bpy.types.Object) -> Moves | None:
 
 def keep_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[SceneMove]) -> None:
     """Keep moves with what a rig dances, instead of those that it had."""
+    import numpy as np
+
+    from .action import frames_at
+
     kept = moves_of(body)
     if kept is None:
         return

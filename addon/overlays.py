@@ -16,7 +16,6 @@ import numpy as np
 
 from . import marker_errors
 from .action import times_at
-from .armature import rig_in, rigs_in
 from .colours import Legend, legend_of
 from .drawing import (
     BOLD,
@@ -26,7 +25,6 @@ from .drawing import (
     arrow,
     cross,
     floor,
-    forget,
     left_edge,
     legend,
     lines,
@@ -36,11 +34,11 @@ from .drawing import (
 )
 from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
 from .estimates import estimate_file
-from .file_cache import FileCache, read_again
+from .file_cache import FileCache
 from .legend import legends_in
-from .painters import Painters
 from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
+from .scene_rigs import rig_in, rigs_in
 from .study import folder_of, trial_of
 from .typed import scene
 from .values import ESTIMATE, MOTION, RECORDING, SceneEstimate, SceneMotion, SceneRecording, errors, study_folder
@@ -81,19 +79,8 @@ ESTIMATES: FileCache[SceneEstimate] = FileCache(_read(ESTIMATE.read))
 """The files of the study that is shown."""
 
 
-def register() -> None:
-    """Draw from now on."""
-    PAINTERS.switch(True)
-
-
-def unregister() -> None:
-    """Draw no more."""
-    PAINTERS.switch(False)
-    forget()
-    read_again()
-
-
-def _draw_motion() -> None:
+def draw_motion() -> None:
+    """Draw what the motion of the rig that is meant carries; in a 3D view's POST_VIEW."""
     context = bpy.context
     body, settings = rig_in(context), settings_of(context)
     folder = None if body is None else folder_of(body)
@@ -162,7 +149,8 @@ def _at(times: np.ndarray, time: float) -> int:
     return int(np.argmin(np.abs(times - time)))
 
 
-def _draw_legends() -> None:
+def draw_legends() -> None:
+    """Draw what the colours of the rig that is meant, and of its marks, mean; in a 3D view's POST_PIXEL."""
     context = bpy.context
     body = rig_in(context)
     if body is None or not settings_of(context).overlay or not context.space_data.overlay.show_overlays:
@@ -193,6 +181,3 @@ def _draw_colours(body: bpy.types.Object) -> bool:
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]
     legend(shown.table, shown.title, ticks)
     return True
-
-
-PAINTERS = Painters(bpy.types.SpaceView3D, ((_draw_legends, "POST_PIXEL"), (_draw_motion, "POST_VIEW")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix, Vector
 
-from .armature import is_rig
 from .authoring.ghost import step_aside
+from .scene_rigs import is_rig
 from .typed import armature as armature_of
 from .typed import known_by, pose_bones, view_layer
 

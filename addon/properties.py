@@ -6,11 +6,8 @@ from pathlib import Path
 
 import bpy
 
-from .armature import is_rig, rig_in
 from .colours import QUANTITIES
-from .inertials import EXACT
-from .legend import show_quantity
-from .recording import show_of_file
+from .scene_rigs import is_rig, rig_in
 from .typed import scene
 from .values import errors
 from .whole import all_or_nothing
@@ -48,6 +45,9 @@ def _can_follow(settings: Settings, item: bpy.types.Object) -> bool:
 
 
 def _recolour(settings: Settings, context: bpy.types.Context) -> None:
+    from .inertials import EXACT
+    from .legend import show_quantity
+
     body = rig_in(context)
     if body is None or not any(EXACT in bone for bone in body.data.bones):
         return
@@ -59,6 +59,8 @@ def _recolour(settings: Settings, context: bpy.types.Context) -> None:
 
 
 def _show_file(settings: Settings, context: bpy.types.Context) -> None:
+    from .recording import show_of_file
+
     if 0 <= settings.file_index < len(settings.files):
         show_of_file(context, Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
 

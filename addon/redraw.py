@@ -32,3 +32,9 @@ def timelines() -> None:
     """The Dope Sheets and timelines."""
     for area in _areas("DOPESHEET_EDITOR"):
         area.tag_redraw()
+
+
+def readings(*, in_views: bool = True) -> None:
+    """What shows the live check's readings: timelines and panels, and the 3D views unless nothing is new there."""
+    timelines()
+    (views if in_views else sidebars)()

@@ -8,15 +8,12 @@ from functools import partial
 
 import bpy
 
-from . import bench, changes, checks, command, flight_strip, jobs, marker_list, moves, overlays, told
+from . import bench, changes, checks, command, jobs, marker_list, moves, painting, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
-from .capture import overlays as capture_overlays
 from .capture import properties as capture_properties
 from .capture import switch as capture
-from .live import overlays as live_overlays
 from .live import switch as live
-from .live import timeline_overlays
 from .live.properties import LiveSettings
 from .operators import author as author_operators
 from .operators import bench as bench_operators
@@ -91,12 +88,8 @@ def register() -> None:
     _try(checks.register)
     _try(moves.register)
     _try(bench.register)
-    _try(overlays.register)
-    _try(flight_strip.register)
-    _try(live_overlays.register)
-    _try(timeline_overlays.register)
+    _try(painting.register)
     _try(live.register)
-    _try(capture_overlays.register)
     _try(capture.register)
     _try(keyed.register)
     _try(jobs.register)
@@ -109,12 +102,8 @@ def unregister() -> None:
     _try(jobs.unregister)
     _try(keyed.unregister)
     _try(capture.unregister)
-    _try(capture_overlays.unregister)
     _try(live.unregister)
-    _try(timeline_overlays.unregister)
-    _try(live_overlays.unregister)
-    _try(flight_strip.unregister)
-    _try(overlays.unregister)
+    _try(painting.unregister)
     _try(bench.unregister)
     _try(moves.unregister)
     _try(checks.unregister)

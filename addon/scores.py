@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 
 import bpy
-import numpy as np
 
 from . import custom, typed
 from .values import errors
@@ -29,6 +28,8 @@ def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviat
     Returns:
         whether it was written: the bones of a library override are linked, and what is written to them is lost.
     """
+    import numpy as np
+
     if typed.armature(body).library is not None:
         return False
     for bone in typed.armature(body).bones:
@@ -47,6 +48,8 @@ def read_score(body: bpy.types.Object, name: str) -> dict[str, float]:
 
 
 def _score(bone: bpy.types.Bone, name: str) -> float:
+    import numpy as np
+
     try:
         return custom.number(bone, name)
     except errors.InvalidValue:

@@ -1,6 +1,6 @@
 """The house's figures: ``python -m benchmarks house [--quick]``.
 
-How many homes a concept has, whether a rig is the same after every file and process, and what two things cost that an
+How many homes a concept has, whether a rig is the same after every file and process, and what three things cost that an
 animator waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
 """
 
@@ -17,6 +17,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from .enabling import enabled
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
 from .figures.round_trip import round_trips
@@ -35,7 +36,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
     quick = parser.parse_args(arguments).quick
-    figures = [*_structure(), *_round_trips(), *_panel(), *_dance(quick), *_coverage(quick)]
+    figures = [*_structure(), *_round_trips(), *_panel(), *_enabling(), *_dance(quick), *_coverage(quick)]
     print(heading())
     for figure in figures:
         print(row(figure))
@@ -90,6 +91,19 @@ def _panel() -> list[Figure]:
     values = [float(value) for value in re.findall(r": ([0-9.]+) ms CPU", done.stdout)]
     notes = re.findall(r"\((first after a change .*)\)", done.stdout)
     return [replace(f, value=value, note=note) for f, value, note in zip(rows, values, notes, strict=True)]
+
+
+def _enabling() -> list[Figure]:
+    """Processor seconds and modules of enabling the extension."""
+    what = ("enabling the extension", "enabling the extension: modules imported")
+    rows = [
+        Figure(what[0], "bpy module", None, "CPU s", at_most(0.3), timed=True),
+        Figure(what[1], "bpy module", None, "", at_most(120)),
+    ]
+    if find_spec("bpy") is None:
+        return missing(rows, "Blender's module is not installed")
+    done = enabled()
+    return [replace(rows[0], value=done.seconds), replace(rows[1], value=len(done.modules))]
 
 
 def _dance(quick: bool) -> list[Figure]:

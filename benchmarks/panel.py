@@ -127,6 +127,7 @@ def measure() -> dict[str, RedrawCost]:
     rig = human(1.75, 70.0, "male")
     registration.register()
     body = dancing(rig, DANCE, DANCE_RATE)
+    redraw_once()  # imports what the panels need
     scene = typed.scene(bpy.context)
     for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
         author.set_role(body, "preferred", frame=float(int(frame)))

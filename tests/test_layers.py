@@ -65,7 +65,8 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"changes", "complaints", "fields", "file_cache", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
     frozenset({"bench", "checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
-    frozenset({"armature", "children", "whole"}),
+    frozenset({"children", "scene_rigs", "whole"}),
+    frozenset({"armature"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours", "moves"}),
     frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments", "view"}),
@@ -76,7 +77,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"capture", "flight_strip", "live", "places", "rehearsal"}
     ),  # of the packages, these stand on how a dance is authored
-    frozenset({"__main__", "command", "operators"}),
+    frozenset({"__main__", "command", "operators", "painting"}),
     frozenset({"panels"}),
     frozenset({"registration"}),
 )

@@ -7,8 +7,9 @@ from mathutils import Matrix
 
 from .. import scores, typed
 from ..action import curves_of, key_frames
-from ..armature import DIGEST_KEY, RIG_KEY, collection_beside, rig_of, shapes_of
+from ..armature import DIGEST_KEY, collection_beside, rig_of, shapes_of
 from ..colours import linear, plain_material
+from ..scene_rigs import RIG_KEY
 from ..values import errors
 from ..whole import all_or_nothing
 from .dances import Dance, dance_action

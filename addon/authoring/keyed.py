@@ -11,16 +11,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
-import numpy as np
 
 from .. import redraw, typed
-from ..action import curves_of
 from ..changes import Changes
-from .poses import pose_curves
-from .timeline import ROLE_TYPES, SAME_FRAME, posture_keys, roles_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KEPT = 16
 """Rigs that are remembered."""
@@ -44,6 +43,8 @@ class Keyed:
 
     def at(self, frame: float) -> str:
         """Role of the posture at a frame; empty between postures."""
+        from .timeline import SAME_FRAME
+
         if frame in self.roles:
             return self.roles[frame]
         return next((role for key, role in self.roles.items() if abs(key - frame) < SAME_FRAME), "")
@@ -70,6 +71,8 @@ class Known:
 
 def keyed(body: bpy.types.Object) -> Keyed:
     """The postures of a rig's action; those from before its last change while they are counted again."""
+    import numpy as np
+
     mark, uid = _mark(body), body.session_uid
     known = Known.rigs.get(uid)
     if known is not None and known[0] == mark:
@@ -87,6 +90,9 @@ def keyed(body: bpy.types.Object) -> Keyed:
 
 def count_on(seconds: float = SLICE) -> bool:
     """Go on with the count for some time; whether nothing is left to count."""
+    from .poses import pose_curves
+    from .timeline import posture_keys, roles_of
+
     count, end = Known.count, time.perf_counter() + seconds
     body = None if count is None else next((b for b in bpy.data.objects if b.session_uid == count.body), None)
     if count is None or body is None or _mark(body) != count.mark:  # what it is now is counted when it is asked for
@@ -115,6 +121,8 @@ def _tick() -> float | None:
 
 
 def _keyed(roles: dict[float, str], *, current: bool = True) -> Keyed:
+    from .timeline import ROLE_TYPES
+
     every = list(roles.values())
     counts = {role: every.count(role) for role in ROLE_TYPES}
     return Keyed(MappingProxyType(roles), MappingProxyType(counts), current)
@@ -122,6 +130,8 @@ def _keyed(roles: dict[float, str], *, current: bool = True) -> Keyed:
 
 def _mark(body: bpy.types.Object) -> tuple:
     """What is cheap to read and differs where other keys count."""
+    from ..action import curves_of
+
     animation = body.animation_data
     if animation is None or animation.action is None:
         return ()

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..action import frames_at
-from ..armature import rigs_in
+from ..scene_rigs import rigs_in
 from ..told import Said, forget, tell, told
 from ..values import SceneSummary, spoken
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in
+from ..scene_rigs import rig_in
 from ..typed import scene
 from ..values import errors
-from .author import name_at, name_posture
-from .ghost import ghost_of, place_ghost
 
 ROLES = (
     ("fixed", "Fixed", "Kept exactly (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
@@ -39,11 +37,15 @@ def _made_odd(settings: DanceSettings, context: bpy.types.Context) -> None:
 
 
 def _name_of_posture(settings: DanceSettings) -> str:
+    from .author import name_at
+
     body = rig_in(bpy.context)
     return "" if body is None else name_at(scene(bpy.context), body)
 
 
 def _rename_posture(settings: DanceSettings, name: str) -> None:
+    from .author import name_posture
+
     body = rig_in(bpy.context)
     if body is not None:
         try:
@@ -53,6 +55,8 @@ def _rename_posture(settings: DanceSettings, name: str) -> None:
 
 
 def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
+    from .ghost import ghost_of, place_ghost
+
     body = rig_in(context)
     ghost = None if body is None else ghost_of(scene(context), body)
     if body is None or ghost is None:

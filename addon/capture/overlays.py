@@ -22,21 +22,14 @@ RADIUS = 0.02
 """[m] Of the ring about the zero-moment point."""
 
 
-def register() -> None:
-    """Draw whenever live motion is on, instead of what stands in a study's files."""
-    Capture.draw.append(PAINTERS.switch)
-    overlays.Instead.balance.append(Capture.shows)
-    overlays.Instead.trial.append(Capture.moves)
-
-
-def unregister() -> None:
-    """Draw no more."""
-    PAINTERS.switch(False)
-    if PAINTERS.switch in Capture.draw:
-        Capture.draw.remove(PAINTERS.switch)
-    for asked, answer in ((overlays.Instead.balance, Capture.shows), (overlays.Instead.trial, Capture.moves)):
-        if answer in asked:
-            asked.remove(answer)
+def switch(on: bool) -> None:
+    """Draw from now on, instead of what stands in a study's files, or no more."""
+    PAINTERS.switch(on)
+    for listed, own in ((overlays.Instead.balance, Capture.shows), (overlays.Instead.trial, Capture.moves)):
+        if own in listed:
+            listed.remove(own)
+        if on:
+            listed.append(own)
 
 
 def _draw() -> None:

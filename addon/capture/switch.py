@@ -7,19 +7,20 @@ import subprocess
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
 from .. import redraw, typed
-from ..armature import rig_of
 from ..interpreter import Interpreter, chosen
 from ..jobs import new_folder
-from ..study import folder_of
 from ..typed import known_by
-from ..values import Lock, discard, errors, stopping, study_folder, write_rig
+from ..values import errors, stopping
 from .properties import LOOPBACK, capture_settings
-from .session import CaptureChild, CaptureSession
+
+if TYPE_CHECKING:
+    from ..values import Lock
+    from .session import CaptureSession
 
 LOOK_EVERY = 1.0 / 60.0
 """[s] between looks at what the child says."""
@@ -49,6 +50,8 @@ class Capture:
             InvalidValue: the address is beyond this machine, and Blender may not go online.
             SolverError: the rig is not as its armature says, or no process can be started.
         """
+        from .session import CaptureChild, CaptureSession
+
         cls.stop()
         scene = typed.scene(context)
         settings = capture_settings(scene)
@@ -120,6 +123,8 @@ class Capture:
 
     @classmethod
     def _forget_body(cls) -> None:
+        from ..values import discard
+
         if cls._body is not None:
             discard(*cls._body)
             cls._body = None
@@ -137,6 +142,9 @@ def require_online(address: str, lsl: str) -> None:
 
 def calibration_of(body: bpy.types.Object) -> Path | None:
     """The calibration of the study that a body shows, which tells where markers sit; None without."""
+    from ..study import folder_of
+    from ..values import study_folder
+
     folder = folder_of(body)
     found = None if folder is None else folder / study_folder.CALIBRATION_FILE
     return found if found is not None and found.exists() else None
@@ -144,6 +152,9 @@ def calibration_of(body: bpy.types.Object) -> Path | None:
 
 def _whom(body: bpy.types.Object, folder: Path) -> list[str]:
     """Options that say whom a capture follows."""
+    from ..armature import rig_of
+    from ..values import study_folder, write_rig
+
     calibration = calibration_of(body)
     if calibration is not None:
         return ["--calibration", str(calibration)]

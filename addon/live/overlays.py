@@ -48,30 +48,19 @@ EDGE, NARROWEST = 12.0, 230.0
 
 
 def switch(on: bool) -> None:
-    """Draw from now on, or no more."""
+    """Draw from now on, instead of what stands in a study's files, or no more."""
     PAINTERS.switch(on)
-    if not on:
-        link_tints.Shapes.forget()
-
-
-def register() -> None:
-    """Draw whenever the live check is on, instead of what stands in a study's files."""
-    Live.draw.append(switch)
-    overlays.Instead.balance.append(Live.shows)
-    overlays.Instead.colours.append(Live.colours)
-
-
-def unregister() -> None:
-    """Draw no more."""
-    switch(False)
-    known: tuple[tuple[list, object], ...] = (
-        (Live.draw, switch),
+    instead: tuple[tuple[list, object], ...] = (
         (overlays.Instead.balance, Live.shows),
         (overlays.Instead.colours, Live.colours),
     )
-    for listed, own in known:
+    for listed, own in instead:
         if own in listed:
             listed.remove(own)
+        if on:
+            listed.append(own)
+    if not on:
+        link_tints.Shapes.forget()
 
 
 def _shown() -> tuple[Session, bpy.types.Object, LiveSettings] | None:

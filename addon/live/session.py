@@ -84,7 +84,7 @@ class Session:
             if self._asked is not None and time.monotonic() - self._asked > SILENCE and not self.trouble:
                 self.trouble, changed = SILENT, True
         if changed or told:
-            draw_again(views=changed)
+            redraw.readings(in_views=changed)
 
     def found(self) -> tuple[bpy.types.Scene, bpy.types.Object]:
         """The scene and the rig as they are now.
@@ -209,9 +209,3 @@ class Session:
 def watched(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, object]:
     """The choices that change what is said of a timeline."""
     return {**options_of(scene), "checks": body.get(KEY)}
-
-
-def draw_again(*, views: bool = True) -> None:
-    """Draw again what shows readings: the timelines and the panels, and the 3D views unless nothing is new there."""
-    redraw.timelines()
-    (redraw.views if views else redraw.sidebars)()

@@ -6,17 +6,18 @@ import atexit
 import time
 import traceback
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import typed
+from .. import redraw, typed
 from ..interpreter import Interpreter, chosen
 from ..typed import known_by
 from ..values import errors
-from .child import Child
 from .properties import live_settings
-from .session import Session, draw_again
+
+if TYPE_CHECKING:
+    from .session import Session
 
 LOOK_EVERY = 0.1
 """[s] between looks at the answers and at what changed."""
@@ -34,12 +35,15 @@ class Live:
         cls, context: bpy.types.Context, body: bpy.types.Object, interpreter: Interpreter | None = None
     ) -> Session:
         """Check a rig from now on."""
+        from .child import Child
+        from .session import Session
+
         cls.stop()
         cls.session = Session(typed.scene(context), body, Child(interpreter or chosen(context)))
         _listen(True)
         for tell in cls.draw:
             tell(True)
-        draw_again()
+        redraw.readings()
         return cls.session
 
     @classmethod
@@ -51,7 +55,7 @@ class Live:
             for tell in cls.draw:
                 tell(False)
             session.child.end(wait=wait)
-            draw_again()
+            redraw.readings()
 
     @classmethod
     def shows(cls, body: bpy.types.Object) -> bool:
@@ -86,7 +90,7 @@ def _tick() -> float | None:
     except Exception as error:  # a timer that raises is never called again, and nobody would know why
         traceback.print_exc()
         session.trouble = f"The live check stumbled: {error}"
-        draw_again()
+        redraw.readings()
     return LOOK_EVERY
 
 
@@ -108,7 +112,7 @@ def _on_change(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None)
 def _on_undo(*_: object) -> None:
     if Live.session is not None:
         Live.session.touched, Live.session.moved = time.monotonic(), True
-        draw_again()
+        redraw.readings()
 
 
 def _on_frame(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None) -> None:

@@ -64,18 +64,6 @@ def switch(on: bool) -> None:
     PAINTERS.switch(on)
 
 
-def register() -> None:
-    """Draw whenever the live check is on."""
-    Live.draw.append(switch)
-
-
-def unregister() -> None:
-    """Draw no more."""
-    switch(False)
-    if switch in Live.draw:
-        Live.draw.remove(switch)
-
-
 def bar(frames: np.ndarray, comfort: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The bar of margins: corners (4 N, 2) in frames and shares of its height, colours (4 N, 4), triangles (2 N, 3).
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in, trouble
 from ..fields import in_window
+from ..scene_rigs import rig_in
 from ..typed import Status, there
 from ..values import errors
 from ..whole import all_or_nothing
@@ -21,7 +21,11 @@ def why_not(context: bpy.types.Context, *, data: bool = False) -> str:
         data: whether its bones are to be written to as well.
     """
     body = rig_in(context)
-    return NO_RIG if body is None else trouble(body, data=data)
+    if body is None:
+        return NO_RIG
+    from ..armature import trouble
+
+    return trouble(body, data=data)
 
 
 def the_rig(context: bpy.types.Context) -> bpy.types.Object:

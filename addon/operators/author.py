@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..action import go_to
-from ..armature import rig_in, rig_of
-from ..authoring import author
-from ..authoring.marks import clear_marks, marks_of
 from ..authoring.properties import ROLES
-from ..authoring.timeline import extent
+from ..scene_rigs import rig_in
 from ..told import forget
 from ..typed import Status, scene
 from .act import Act, NeedsRig, the_rig
@@ -32,6 +28,8 @@ class EXCITING_DANCE_OT_key_posture(NeedsRig, bpy.types.Operator):
     )
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring import author
+
         author.key_posture(scene(context), the_rig(context), self.role, between=self.between)
         return {"FINISHED"}
 
@@ -47,6 +45,8 @@ class EXCITING_DANCE_OT_set_role(NeedsRig, bpy.types.Operator):
     selected: bpy.props.BoolProperty(name="Selected Keys", description="Instead of this frame's")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring import author
+
         frame = None if self.selected else author.now(scene(context))
         count = author.set_role(the_rig(context), self.role, frame=frame)
         if not count:
@@ -66,6 +66,9 @@ class EXCITING_DANCE_OT_jump_posture(NeedsRig, bpy.types.Operator):
     forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..action import go_to
+        from ..authoring import author
+
         frame = author.next_posture(scene(context), the_rig(context), forward=self.forward)
         if frame is None:
             self.report({"INFO"}, "No more postures in this direction")
@@ -84,6 +87,8 @@ class EXCITING_DANCE_OT_jump_frame(Act, bpy.types.Operator):
     frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..action import go_to
+
         go_to(scene(context), self.frame)
         return {"FINISHED"}
 
@@ -107,6 +112,9 @@ class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
     patch: bpy.props.StringProperty(name="Patch", description="Of the rig's contact patches")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..armature import rig_of
+        from ..authoring import author
+
         body = the_rig(context)
         now = author.standing_as_moved(scene(context), body) if self.standing == "other" else set()
         every = [sole.name for sole in rig_of(body).soles]
@@ -126,6 +134,9 @@ class EXCITING_DANCE_OT_clear_inbetweens(NeedsRig, bpy.types.Operator):
     selected: bpy.props.BoolProperty(name="Selected Only", description="Selected in the Dope Sheet")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring import author
+        from ..authoring.timeline import extent
+
         now, body = scene(context), the_rig(context)
         preview = now.use_preview_range
         span = (now.frame_preview_start, now.frame_preview_end) if preview else extent(now, body)
@@ -143,12 +154,16 @@ class EXCITING_DANCE_OT_clear_marks(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        from ..authoring.marks import marks_of
+
         if not marks_of(scene(context), rig_in(context)):
             cls.poll_message_set("No check has set a mark")
             return False
         return True
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring.marks import clear_marks
+
         clear_marks(scene(context), rig_in(context))
         return {"FINISHED"}
 

@@ -7,17 +7,12 @@ from math import degrees
 from pathlib import Path
 
 import bpy
-import numpy as np
 
-from .. import action, convert
-from ..armature import rig_of
 from ..bench import bench_settings
-from ..inertials import body_of
 from ..jobs import JobOperator
-from ..study import show_recording
 from ..told import Said
 from ..typed import scene, there
-from ..values import MOTION, SUMMARY, dance_folder, study_folder, write_rig
+from ..values import dance_folder
 from .act import the_rig, why_not
 from .dance_jobs import HANDED, JSON_PROGRESS, RESULT
 
@@ -38,6 +33,9 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         return why_not(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..inertials import body_of
+        from ..values import write_rig
+
         settings, body = bench_settings(scene(context)), the_rig(context)
         asked = write_rig(folder / dance_folder.BODY_FILE, body_of(body))
         words = ["excite", str(asked), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_of(body))]
@@ -53,6 +51,13 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         return [*words, "--output", str(self._output), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        import numpy as np
+
+        from .. import action, convert
+        from ..armature import rig_of
+        from ..study import show_recording
+        from ..values import MOTION, SUMMARY, study_folder
+
         body, now = there(self.rig(), "rig"), scene(context)
         record = MOTION.read(self._output / f"{MOTION_NAME}{study_folder.MOTION_END}")
         summary = SUMMARY.read(self._output / dance_folder.SUMMARY_FILE)
@@ -71,6 +76,9 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
 
 def mount_of(body: bpy.types.Object) -> tuple[float, float, float]:
     """Roll, pitch and yaw [rad] in the world of the root link of a rig as its object is turned."""
+    from .. import convert
+    from ..armature import rig_of
+
     rest = convert.to_matrix(convert.rest_matrices(rig_of(body))[0])
     turn = (body.matrix_world @ rest).to_euler("XYZ")
     return turn.x, turn.y, turn.z

@@ -8,11 +8,8 @@ from typing import Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..armature import rig_in
-from ..authoring import performance
-from ..authoring.dances import read_dance
 from ..authoring.properties import dance_settings
-from ..study import folder_of
+from ..scene_rigs import rig_in
 from ..told import Said, tell
 from ..typed import Status, scene, there
 from .act import Act
@@ -30,6 +27,8 @@ class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring.dances import read_dance
+
         dance = read_dance(bpy.path.abspath(self.directory))
         body = show_designed(context, dance, rig_in(context))
         tell(scene(context), body, DanceJob.place, said_of(dance))
@@ -87,11 +86,15 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
         return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring import performance
+
         return performance.show_performance(context, there(self.rig(), "rig"), folder / RESULT)
 
 
 def performed(context: bpy.types.Context) -> Path | None:
     """The folder of the recording to compare with: as named, otherwise the rig's own study."""
+    from ..study import folder_of
+
     named, body = dance_settings(context).performed, rig_in(context)
     if named:
         return Path(bpy.path.abspath(named))

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import convert
-from ..action import frame_rate
-from ..armature import rig_in
-from ..authoring.dances import Dance, read_dance, show_dance
-from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
 from ..authoring.keyed import keyed
 from ..authoring.properties import dance_settings
-from ..authoring.timeline import extent, key_roles, sample, steps_needed
 from ..jobs import JobOperator
 from ..moves import keep_moves
-from ..places import floor_of, stand_free
-from ..study import trial_of
+from ..scene_rigs import rig_in
 from ..told import Said
 from ..typed import scene, there
-from ..values import TIMELINE, dance_folder, errors
-from ..view import frame
+from ..values import dance_folder, errors
 from .act import the_rig, why_not
+
+if TYPE_CHECKING:
+    from ..authoring.dances import Dance
 
 RESULT = "result"
 """Folder of the child's results within the job's."""
@@ -60,11 +55,15 @@ class DanceJob(JobOperator):
     @classmethod
     def lacking(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
         """What the postures of a rig, roles by frame, lack for the verb, in one sentence."""
+        from ..study import trial_of
+
         if cls.fewest and not (cls.of_recordings and trial_of(body)) and len(roles) < cls.fewest:
             return f"Key at least {cls.fewest} postures first"
         return ""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..authoring.timeline import key_roles
+
         if why := self.lacking(the_rig(context), key_roles(the_rig(context))):
             raise errors.InvalidValue(why)
         path = write_scene(context, folder)
@@ -84,9 +83,15 @@ class GhostJob(DanceJob):
     done: ClassVar[str] = ""
 
     def extra(self, context: bpy.types.Context) -> list[str]:
+        from ..action import frame_rate
+
         return ["--rate", f"{frame_rate(scene(context)):.12g}"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring.dances import read_dance
+        from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
+        from ..authoring.timeline import steps_needed
+
         body, dance = there(self.rig(), "rig"), read_dance(folder / RESULT)
         if dance.motion is not None and dance.summary.status != "unchanged":
             name = f"{body.animation_data.action.name} {self.done}"
@@ -105,6 +110,9 @@ def has_summary(folder: Path) -> bool:
 
 def write_scene(context: bpy.types.Context, folder: Path) -> Path:
     """The rig's dance as a timeline file, over all of its keys."""
+    from ..authoring.timeline import extent, sample
+    from ..values import TIMELINE
+
     now, body = scene(context), the_rig(context)
     return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample(now, body, *extent(now, body)))
 
@@ -120,6 +128,11 @@ def show_designed(context: bpy.types.Context, dance: Dance, onto: bpy.types.Obje
     Returns:
         the armature.
     """
+    from .. import convert
+    from ..authoring.dances import show_dance
+    from ..places import floor_of, stand_free
+    from ..view import frame
+
     motion = convert.motion_moved(floor_of(onto), there(dance.motion, "motion of the dance"))
     body = show_dance(context, replace(dance, motion=motion), onto=onto)
     if onto is None:

@@ -8,12 +8,8 @@ from typing import Any
 
 import bpy
 
-from ..authoring.author import key_strips
-from ..authoring.dances import read_dance
-from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
 from ..scores import write_scores
-from ..study import folder_of, trial_of
 from ..told import Said
 from ..typed import scene, there
 from .act import the_rig
@@ -73,6 +69,9 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
     title, verb, fewest = "Checking", "check", 0
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring.dances import read_dance
+        from ..authoring.marks import mark_failures
+
         dance = read_dance(folder / RESULT)
         body = there(self.rig(), "rig")
         written = write_scores(body, dance.summary.excitation, dance.summary.deviation)
@@ -91,6 +90,8 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a recording of the rig's study."""
+        from ..study import folder_of, trial_of
+
         if not super().poll(context):
             return False
         body = the_rig(context)
@@ -100,11 +101,17 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
         return True
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..study import folder_of, trial_of
+
         body = the_rig(context)
         words = [self.verb, str(folder_of(body)), "--trial", trial_of(body)]
         return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring.author import key_strips
+        from ..authoring.dances import read_dance
+        from ..authoring.marks import mark_failures
+
         dance, body = read_dance(folder / RESULT), there(self.rig(), "rig")
         key_strips(scene(context), body, dance.summary.strips)
         mark_failures(scene(context), body, dance.summary)

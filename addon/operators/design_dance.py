@@ -8,14 +8,12 @@ from typing import Any
 
 import bpy
 
-from ..armature import linked, rig_in, trouble
-from ..authoring.dances import read_dance
 from ..authoring.properties import dance_settings
 from ..checks import words_of
-from ..inertials import body_of
 from ..properties import settings_of
+from ..scene_rigs import rig_in
 from ..told import Said
-from ..values import dance_folder, write_rig
+from ..values import dance_folder
 from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, show_designed, write_scene
 from .rigs import rig_arguments
 
@@ -36,6 +34,8 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     @classmethod
     def missing(cls, context: bpy.types.Context) -> str:
         """Nothing: without a rig the one of the Rig panel is made, and where its bones are linked a new one dances."""
+        from ..armature import linked, trouble
+
         body = rig_in(context)
         return "" if body is None or linked(body, data=True) else trouble(body)
 
@@ -51,6 +51,8 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
         ]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring.dances import read_dance
+
         dance = read_dance(folder / RESULT)
         self.is_about(show_designed(context, dance, self.rig_if_there()))
         return said_of(dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and rests between steps")
@@ -58,6 +60,9 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
 def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
     """The body as the verb takes it: the scene's rig as a file, otherwise what the Rig panel says."""
+    from ..inertials import body_of
+    from ..values import write_rig
+
     body = rig_in(context)
     if body is None:
         settings = settings_of(context)

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in
-from ..estimates import read_estimates, show_estimates
 from ..jobs import JobOperator
 from ..properties import settings_of
-from ..study import folder_of, trials_of
+from ..scene_rigs import rig_in
 from ..told import Said
 from ..typed import there
-from ..values import errors, study_folder
+from ..values import errors
 
 
 class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
@@ -27,6 +25,9 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
     @classmethod
     def missing(cls, context: bpy.types.Context) -> str:
         """A rig that shows what was identified."""
+        from ..study import folder_of, trials_of
+        from ..values import study_folder
+
         body = rig_in(context)
         folder = None if body is None else folder_of(body)
         if body is None or folder is None or not trials_of(body):
@@ -37,6 +38,9 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
 
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """Beside the trials, so that they are found together again."""
+        from ..study import folder_of
+        from ..values import study_folder
+
         folder = folder_of(there(rig_in(context), "rig"))
         return None if folder is None else folder / study_folder.ESTIMATES_FOLDER
 
@@ -47,6 +51,8 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
         return ["centroidal", str(folder.parent), "--method", method, "--output", str(folder), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..estimates import read_estimates, show_estimates
+
         body, estimates = there(self.rig(), "rig"), read_estimates(folder)
         shown = show_estimates(context, body, estimates)
         flights = sum(len(estimates[name].flights) for name in shown)

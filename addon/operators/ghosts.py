@@ -6,7 +6,6 @@ from typing import Any
 
 import bpy
 
-from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of
 from ..typed import Status, scene
 from .act import NeedsRig, the_rig
 
@@ -17,6 +16,8 @@ class NeedsGhost(NeedsRig):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a ghost."""
+        from ..authoring.ghost import ghost_of
+
         return super().poll(context) and ghost_of(scene(context), the_rig(context)) is not None
 
 
@@ -28,6 +29,8 @@ class EXCITING_DANCE_OT_apply_ghost(NeedsGhost, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring.ghost import apply_ghost
+
         old = apply_ghost(context, the_rig(context))
         self.report({"INFO"}, f"Applied; the keys as they were: action {old.name!r}")
         return {"FINISHED"}
@@ -41,6 +44,8 @@ class EXCITING_DANCE_OT_discard_ghost(NeedsGhost, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..authoring.ghost import discard_ghost
+
         discard_ghost(context, the_rig(context))
         return {"FINISHED"}
 

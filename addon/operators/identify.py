@@ -6,14 +6,12 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in, rig_of
 from ..jobs import Current
 from ..properties import Settings, settings_of
-from ..study import read_study, show_study
+from ..scene_rigs import rig_in
 from ..told import Said
 from ..typed import Status
-from ..values import dance_folder, hold_joints, write_rig
-from ..view import frame
+from ..values import dance_folder
 from .act import Act
 from .of_files import FilesOperator, files_of
 
@@ -30,6 +28,9 @@ class StudyOperator(FilesOperator):
         return Path(bpy.path.abspath(output)) if output else None
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..armature import rig_of
+        from ..values import hold_joints, write_rig
+
         settings = settings_of(context)
         files = files_of(context)
         body = rig_in(context)
@@ -52,6 +53,9 @@ class StudyOperator(FilesOperator):
         return []
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..study import read_study, show_study
+        from ..view import frame
+
         study = read_study(folder)
         body = show_study(context, study, onto=self.rig_if_there())
         self.is_about(body)
@@ -114,6 +118,9 @@ class EXCITING_DANCE_OT_open_study(Act, bpy.types.Operator):
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..study import read_study, show_study
+        from ..view import frame
+
         body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
         frame(context, [body])
         self.report({"INFO"}, f"Opened {body.name}")

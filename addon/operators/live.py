@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import bpy
-import numpy as np
 
-from ..action import frames_at, go_to
 from ..live.switch import Live
 from ..typed import Status, scene, there
 from .act import Act, the_rig, why_not
@@ -73,6 +71,10 @@ class EXCITING_DANCE_OT_live_jump(Act, bpy.types.Operator):
     time: bpy.props.FloatProperty(name="Time", description="[s]")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        import numpy as np
+
+        from ..action import frames_at, go_to
+
         where = scene(context)
         go_to(where, round(float(frames_at(where, np.array(self.time)))))
         return {"FINISHED"}

@@ -11,7 +11,7 @@ from ..marker_list import decided, doubtful, fill, markers_of, row_of
 from ..properties import settings_of
 from ..told import Said
 from ..typed import Status, scene, there
-from ..values import errors, marker_set, read_trials
+from ..values import errors
 from .act import Act
 from .dance_jobs import JSON_PROGRESS
 from .of_files import FilesOperator, files_of
@@ -33,6 +33,8 @@ class EXCITING_DANCE_OT_find_markers(FilesOperator, bpy.types.Operator):
     title, place, tells_success = "Looking at markers", "markers", False
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..values import marker_set
+
         settings, now = settings_of(context), scene(context)
         files = files_of(context)
         given = bpy.path.abspath(settings.marker_set)
@@ -43,11 +45,15 @@ class EXCITING_DANCE_OT_find_markers(FilesOperator, bpy.types.Operator):
         return ["markers", *files, *words, *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..values import marker_set
+
         fill(scene(context), marker_set.read_tree(folder / FOUND))
         return Said("Look at the markers, then save their set")
 
     def _fail(self, context: bpy.types.Context, words: str) -> None:
         """Where names tell too little, they are listed for somebody who knows."""
+        from ..values import read_trials
+
         super()._fail(context, words)
         if len(markers_of(scene(context)).rows):
             return
@@ -120,6 +126,8 @@ class EXCITING_DANCE_OT_save_markers(NeedsMarkers, bpy.types.Operator, ExportHel
     filter_glob: bpy.props.StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..values import marker_set
+
         path = Path(self.filepath)  # type: ignore[attr-defined]
         tree = decided(scene(context))
         marker_set.write_tree(path, {**tree, "name": path.stem, "about": "Approved marker by marker."})

@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
-from ..action import set_frame_rate
-from ..armature import rig_in
 from ..custom import label
 from ..properties import settings_of
-from ..recording import (
-    FILES_KEY,
-    RECORDING_KEY,
-    add_recording,
-    clock_is_recordings,
-    files_of,
-    play,
-    recordings_in,
-    remove_recordings,
-    show_only,
-)
-from ..segments import segments_of
-from ..study import FASTEST
+from ..scene_rigs import rig_in
 from ..told import Said, forget, tell
 from ..typed import Status, scene, there
-from ..values import (
-    RECORDING_SUFFIXES,
-    Recording,
-    SceneRecording,
-    errors,
-    files_of_trials,
-    read_trials,
-    write_recording_npz,
-)
-from ..view import frame
+from ..values import RECORDING_SUFFIXES, errors
 from ..whole import all_or_nothing
 from .act import Act, refused
+
+if TYPE_CHECKING:
+    from ..values import SceneRecording
 
 PLACE = "recording"
 PATTERN = ";".join(f"*{suffix}" for suffix in RECORDING_SUFFIXES)
@@ -55,6 +36,20 @@ def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     Raises:
         InputError: a file is missing or wrong; nothing was changed.
     """
+    from ..action import set_frame_rate
+    from ..recording import (
+        FILES_KEY,
+        add_recording,
+        clock_is_recordings,
+        files_of,
+        play,
+        recordings_in,
+        remove_recordings,
+        show_only,
+    )
+    from ..study import FASTEST
+    from ..values import files_of_trials, read_trials
+
     now, chosen = scene(context), settings_of(context).files
     fresh = {file.absolute() for files in files_of_trials(paths).values() for file in files}
     listed = [Path(bpy.path.abspath(item.path)).absolute() for item in chosen]
@@ -111,6 +106,9 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> Status:
+        from ..recording import RECORDING_KEY, recordings_in
+        from ..view import frame
+
         try:
             names = take_in(context, self.paths())
         except errors.SolverError as error:
@@ -143,6 +141,8 @@ class EXCITING_DANCE_OT_remove_file(Act, bpy.types.Operator):
         return True
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..recording import files_of, recordings_in, remove_recordings
+
         settings = settings_of(context)
         if settings.file_index >= len(settings.files):
             settings.file_index = len(settings.files) - 1
@@ -172,6 +172,9 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
+        from ..segments import segments_of
+        from ..values import Recording, write_recording_npz
+
         path = Path(self.filepath)  # type: ignore[attr-defined]
         try:
             segments = segments_of(there(context.active_object, "armature"), scene(context))

@@ -8,9 +8,8 @@ import bpy
 
 from ..interpreter import Interpreter
 from ..jobs import JobOperator
-from ..rehearsal.program import SCENE_FILE, renderer, told, write_scene
+from ..rehearsal.options import VIDEO_END
 from ..rehearsal.properties import rehearsal_of
-from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video, deliver
 from ..told import Said
 from ..typed import there
 from .act import the_rig, why_not
@@ -32,9 +31,13 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         return why_not(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
+        from ..rehearsal.program import renderer
+
         return renderer()
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..rehearsal.program import SCENE_FILE, told, write_scene
+
         settings, body = rehearsal_of(context), the_rig(context)
         self._video = settings.video()
         source = folder / SCENE_FILE
@@ -44,6 +47,8 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         return [str(source), str(folder / CHILD_VIDEO)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..rehearsal.video import NO_CODEC, can_write_video, deliver
+
         if can_write_video():
             return Said(f"{deliver(folder / CHILD_VIDEO, self._video)}: {self._told}")
         return Said(f"{deliver((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}")

@@ -7,18 +7,12 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import is_rig, rig_in, trouble
-from ..authoring.dances import read_dance, show_dance
-from ..authoring.ghost import step_aside
-from ..authoring.timeline import extent, sample
-from ..inertials import body_of
 from ..jobs import JobOperator
-from ..places import size_of, stand_free
 from ..properties import SCENE, Settings, settings_of
-from ..segments import segments_of
+from ..scene_rigs import is_rig, rig_in
 from ..told import Said
 from ..typed import found_again, known_by, scene, there, view_layer
-from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
+from ..values import dance_folder
 from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, has_summary, said_of
 
 FOLLOWER_FILE = "follower.json"
@@ -38,6 +32,8 @@ def follower(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def why_not(context: bpy.types.Context) -> str:
     """Why nobody can follow, in one sentence; empty where somebody can."""
+    from ..armature import trouble
+
     source, target = followed(context), follower(context)
     if source is None:
         return "Select the armature whose motion is to be followed"
@@ -67,6 +63,10 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return why_not(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..inertials import body_of
+        from ..places import size_of
+        from ..values import write_rig
+
         settings, target = settings_of(context), follower(context)
         self._target = None if target is None else known_by(target)
         who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, body_of(target)))
@@ -79,6 +79,11 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return has_summary(folder)
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..authoring.dances import read_dance, show_dance
+        from ..authoring.ghost import step_aside
+        from ..places import size_of, stand_free
+        from ..values import MOTION
+
         onto = None if self._target is None else found_again(bpy.data.objects, self._target)
         dance = read_dance(folder / RESULT)
         record = MOTION.read(folder / RESULT / dance_folder.MOTION_FILE)
@@ -121,6 +126,10 @@ def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: P
     Raises:
         InvalidValue: a rig's bones are no longer its links.
     """
+    from ..authoring.timeline import extent, sample
+    from ..segments import segments_of
+    from ..values import TIMELINE, Recording, write_recording_npz
+
     now, name = scene(context), bpy.path.clean_name(there(source.animation_data.action, "action").name)
     if is_rig(source):
         timeline = replace(sample(now, source, *extent(now, source)), name=name)

@@ -7,15 +7,12 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import armature, inertials, typed, view
-from ..capture.posing import show_frame
+from .. import scene_rigs, typed
 from ..jobs import JobOperator
-from ..legend import show_quantity
-from ..places import stand_free
 from ..properties import Settings, settings_of
 from ..told import Said, forget
 from ..typed import Status, there
-from ..values import MOTION, errors, read_rig, study_folder, write_rig
+from ..values import errors
 from .act import NeedsRig, the_rig, why_not
 
 ASKED_FILE = "asked.json"
@@ -68,12 +65,20 @@ def stated(settings: Settings) -> list[str]:
 
 def written(folder: Path) -> list[str]:
     """The ``rig`` verb's words for what it writes for a new armature."""
+    from ..values import study_folder
+
     files = ["--output", str(folder / study_folder.RIG_FILE), "--standing", str(folder / STANDING_FILE)]
     return [*files, "--progress", "json"]
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a description beside those that are there, its prior on the bones, coloured by mass."""
+    from .. import armature, inertials
+    from ..capture.posing import show_frame
+    from ..legend import show_quantity
+    from ..places import stand_free
+    from ..values import MOTION, read_rig
+
     body = armature.build_armature(context, read_rig(path))
     stand_free(context, body)
     stands = path.with_name(STANDING_FILE)
@@ -86,9 +91,11 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
 
 def shown(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> Said:
     """Let the views show a new rig with the others; what is said of it."""
+    from .. import armature, view
+
     forget(typed.scene(context), job.rig(), job.place)  # an earlier failure is mended
     job.is_about(body)
-    view.frame(context, [rig for rig in armature.rigs_in(typed.scene(context)) if rig.visible_get()])
+    view.frame(context, [rig for rig in scene_rigs.rigs_in(typed.scene(context)) if rig.visible_get()])
     return Said(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
@@ -110,6 +117,8 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..values import study_folder
+
         return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
@@ -129,6 +138,8 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from ..values import study_folder
+
         return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
@@ -147,6 +158,9 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         return why_not(context, data=True)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from .. import armature
+        from ..values import study_folder, write_rig
+
         given = stated(settings_of(context))
         if not given:
             raise errors.InvalidValue(
@@ -156,6 +170,9 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         return ["rig", str(asked), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        from .. import armature
+        from ..values import read_rig, study_folder
+
         body = there(self.rig(), "rig")
         before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
         armature.describe(body, rig)
@@ -173,6 +190,8 @@ class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
     enforce: bpy.props.BoolProperty(name="Enforce", default=True)  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from .. import armature
+
         armature.enforce_limits(the_rig(context), self.enforce)
         return {"FINISHED"}
 

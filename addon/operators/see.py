@@ -6,18 +6,11 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import collection_beside, rig_in, shapes_of
 from ..colours import QUANTITIES, colour_body, quantity_of
-from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
 from ..file_cache import FileCache
-from ..inertials import EXACT
-from ..legend import legends_in, make_legend, remove_legends, show_quantity, stand_beside
 from ..properties import settings_of
-from ..reduction import reduce_keys
-from ..render import render_body
-from ..study import folder_of, show_trial, trial_of
+from ..scene_rigs import rig_in
 from ..typed import Status, scene, there
-from ..values import study_folder
 from .act import Act, NeedsRig, the_rig, why_not
 
 REPORTS: FileCache[Path] = FileCache(lambda path: path)
@@ -32,6 +25,8 @@ class NeedsInertials(Act):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Whether there is something to see."""
+        from ..inertials import EXACT
+
         body, why = rig_in(context), why_not(context)
         if body is not None and not why and not any(EXACT in bone for bone in body.data.bones):
             why = f"{body.name} has no masses on its bones: identify them, or add the rig again"
@@ -54,6 +49,8 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With shapes that can take a colour."""
+        from ..armature import shapes_of
+
         if not super().poll(context):
             return False
         body = the_rig(context)
@@ -63,6 +60,8 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
         return True
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..legend import show_quantity
+
         show_quantity(scene(context), the_rig(context), self.quantity)
         return {"FINISHED"}
 
@@ -75,6 +74,9 @@ class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..armature import collection_beside
+        from ..legend import legends_in, make_legend, remove_legends, stand_beside
+
         body = the_rig(context)
         had = bool(legends_in(scene(context)))
         remove_legends(scene(context))
@@ -92,6 +94,9 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..armature import collection_beside
+        from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+
         body = the_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
@@ -112,6 +117,8 @@ class EXCITING_DANCE_OT_trial(NeedsRig, bpy.types.Operator):
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..study import show_trial
+
         show_trial(context, the_rig(context), self.name)
         return {"FINISHED"}
 
@@ -125,6 +132,10 @@ class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..render import render_body
+        from ..study import folder_of
+        from ..values import study_folder
+
         body = the_rig(context)
         beside = folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
@@ -150,7 +161,12 @@ class EXCITING_DANCE_OT_report(bpy.types.Operator):
 
 def _report(context: bpy.types.Context) -> Path | None:
     body = rig_in(context)
-    folder = None if body is None else folder_of(body)
+    if body is None:
+        return None
+    from ..study import folder_of
+    from ..values import study_folder
+
+    folder = folder_of(body)
     return None if folder is None else REPORTS.get(folder / study_folder.REPORT_FILE)
 
 
@@ -173,6 +189,8 @@ class EXCITING_DANCE_OT_reduce_keys(NeedsRig, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a recorded motion."""
+        from ..study import trial_of
+
         if not super().poll(context):
             return False
         if not trial_of(the_rig(context)):
@@ -181,6 +199,8 @@ class EXCITING_DANCE_OT_reduce_keys(NeedsRig, bpy.types.Operator):
         return True
 
     def act(self, context: bpy.types.Context) -> Status:
+        from ..reduction import reduce_keys
+
         before, now = reduce_keys(the_rig(context), self.angle, self.distance)
         self.report({"INFO"}, f"{now} keys of {before} are left")
         return {"FINISHED"}

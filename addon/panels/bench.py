@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in, rig_of, trouble
 from ..bench import bench_settings
+from ..scene_rigs import rig_in
 from ..typed import layout as layout_of
 from ..typed import scene
 from .messages import running, said
@@ -22,7 +22,11 @@ class EXCITING_DANCE_PT_bench(Tab, bpy.types.Panel):  # type: ignore[misc]
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig that has no feet."""
         body = rig_in(context)
-        return body is not None and not trouble(body) and not rig_of(body).soles
+        if body is None:
+            return False
+        from ..armature import rig_of, trouble
+
+        return not trouble(body) and not rig_of(body).soles
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import bpy
 
-from ..armature import rig_in
-from ..capture import words
 from ..capture.properties import CaptureSettings, capture_settings
-from ..capture.session import CaptureSession
 from ..capture.switch import Capture, calibration_of
+from ..scene_rigs import rig_in
 from ..typed import layout as layout_of
 from ..typed import scene
 from .messages import write
 from .tab import Tab
+
+if TYPE_CHECKING:
+    from ..capture.session import CaptureSession
 
 
 class EXCITING_DANCE_PT_capture(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -90,6 +93,8 @@ def _read_out(
     context: bpy.types.Context, layout: bpy.types.UILayout, session: CaptureSession, settings: CaptureSettings
 ) -> None:
     """What comes, how late, how well, how balanced, and what was noticed."""
+    from ..capture import words
+
     box = layout.box()
     column = box.column(align=True)
     if session.trouble:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in
 from ..checks import SHOWN, checks_of, settings_of
+from ..scene_rigs import rig_in
 from ..typed import layout as layout_of
 from ..typed import there
 from ..values import errors

@@ -6,17 +6,12 @@ from typing import Any
 
 import bpy
 
-from ..armature import rig_in, rig_of, trouble
-from ..authoring.author import jump_targets, now, standing_now
-from ..authoring.ghost import DONE_KEY, ghost_of
 from ..authoring.keyed import keyed
-from ..authoring.performance import PLACE
 from ..authoring.properties import ROLES, dance_settings
-from ..authoring.timeline import contact_curves
 from ..custom import label
 from ..moves import chosen, moves_of
+from ..scene_rigs import rig_in
 from ..scores import scored
-from ..study import trial_of
 from ..told import told
 from ..typed import scene, there
 from ..values import spoken
@@ -37,7 +32,7 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body, settings = there(self.layout, "layout"), rig_in(context), dance_settings(context)
+        layout, body = there(self.layout, "layout"), rig_in(context)
         if body is None:
             layout.label(text="Add or select a rig first", icon="INFO")
         else:
@@ -49,18 +44,25 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
                 write(context, layout.column(align=True), "Nothing keyed yet: design a dance, or key postures",
                       icon="ACTION")  # fmt: skip
                 _design(layout)
-        ghost = None if body is None else ghost_of(scene(context), body)
-        if ghost is not None:
-            box = layout.box()
-            row = box.row()
-            row.label(text=f"Ghost, {label(ghost, DONE_KEY)}", icon="GHOST_ENABLED")
-            box.row().prop(settings, "ghost_place", expand=True)
-            row = box.row(align=True)
-            row.scale_y = 1.3
-            row.operator("exciting_dance.apply_ghost", icon="CHECKMARK")
-            row.operator("exciting_dance.discard_ghost", icon="X")
+            _ghost(context, layout, body)
         running(layout, "dance")
         said(context, layout, "dance")
+
+
+def _ghost(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
+    """The ghost of the rig, if it has one: take it or leave it."""
+    from ..authoring.ghost import DONE_KEY, ghost_of
+
+    ghost = ghost_of(scene(context), body)
+    if ghost is not None:
+        box = layout.box()
+        row = box.row()
+        row.label(text=f"Ghost, {label(ghost, DONE_KEY)}", icon="GHOST_ENABLED")
+        box.row().prop(dance_settings(context), "ghost_place", expand=True)
+        row = box.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.apply_ghost", icon="CHECKMARK")
+        row.operator("exciting_dance.discard_ghost", icon="X")
 
 
 class Part(Tab):
@@ -72,7 +74,11 @@ class Part(Tab):
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
         body = rig_in(context)
-        return body is not None and not trouble(body)
+        if body is None:
+            return False
+        from ..armature import trouble
+
+        return not trouble(body)
 
 
 class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
@@ -83,6 +89,8 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..authoring.author import now
+
         layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
         postures = keyed(body)
         column = layout.column(align=True)
@@ -162,6 +170,11 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..armature import rig_of
+        from ..authoring.author import jump_targets, standing_now
+        from ..authoring.timeline import contact_curves
+        from ..study import trial_of
+
         layout, body, where = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
         rig = rig_of(body)
         patches = [sole.name for sole in rig.soles]
@@ -301,6 +314,8 @@ class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..authoring.performance import PLACE
+
         layout, settings = there(self.layout, "layout"), dance_settings(context)
         layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
         layout.use_property_split, layout.use_property_decorate = True, False

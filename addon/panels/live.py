@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
 
-from ..action import frames_at
-from ..armature import rig_in
 from ..live.properties import live_settings
-from ..live.session import STEPS, Session
 from ..live.switch import Live
-from ..live.words import progress
+from ..scene_rigs import rig_in
 from ..typed import known_by, scene
 from ..typed import layout as layout_of
 from .messages import write
 from .tab import Tab
+
+if TYPE_CHECKING:
+    from ..live.session import Session
 
 LISTED = 6
 """Failures in the list."""
@@ -79,6 +78,9 @@ class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
 
 def _state(context: bpy.types.Context, layout: bpy.types.UILayout, session: Session) -> None:
     """How far it is, or what went wrong."""
+    from ..live.session import STEPS
+    from ..live.words import progress
+
     if session.trouble:
         box = layout.box()
         write(context, box.column(align=True), session.trouble, icon="ERROR")
@@ -100,6 +102,10 @@ def _state(context: bpy.types.Context, layout: bpy.types.UILayout, session: Sess
 
 def _failures(context: bpy.types.Context, layout: bpy.types.UILayout, session: Session) -> None:
     """The worst frame of every check that fails, and the way there."""
+    import numpy as np
+
+    from ..action import frames_at
+
     readings = session.readings
     if readings is None or not readings.worst:
         return

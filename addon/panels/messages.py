@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..armature import rig_in, trouble
 from ..jobs import Current
+from ..scene_rigs import rig_in
 from ..told import VERDICTS, told
 from ..typed import scene
 
@@ -34,6 +34,8 @@ def running(layout: bpy.types.UILayout, place: str) -> bool:
 
 def in_the_way(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """Show why nothing can be done with a rig as it is, if that is so."""
+    from ..armature import trouble
+
     why = trouble(body)
     if why:
         box = layout.box()

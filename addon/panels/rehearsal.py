@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in
 from ..rehearsal.properties import rehearsal_of
+from ..scene_rigs import rig_in
 from ..typed import layout as layout_of
 from .messages import running, said
 from .tab import Tab

@@ -6,13 +6,9 @@ from typing import Any
 
 import bpy
 
-from ..armature import rig_in
 from ..colours import QUANTITIES
-from ..estimates import estimate_file
-from ..inertials import bounds_of, told, total_mass
-from ..legend import legends_in
 from ..properties import settings_of
-from ..study import trial_of, trials_of
+from ..scene_rigs import rig_in
 from ..typed import layout as layout_of
 from ..typed import scene, there
 from ..values import spoken
@@ -34,6 +30,8 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
         if body is None:
             _new(context, layout)
         else:
+            from ..inertials import total_mass
+
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
             words = f"{body.name}: {len(body.data.bones)} links{weighs}"
             write(context, layout.column(align=True), words, icon="OUTLINER_OB_ARMATURE")
@@ -172,6 +170,10 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..inertials import told
+        from ..legend import legends_in
+        from ..study import trial_of, trials_of
+
         layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
         playing = trial_of(body)
         column = layout.column(align=True)
@@ -205,10 +207,16 @@ class EXCITING_DANCE_PT_momentum(Tab, bpy.types.Panel):  # type: ignore[misc]
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig that plays recordings."""
         body = rig_in(context)
-        return body is not None and bool(trials_of(body))
+        if body is None:
+            return False
+        from ..study import trials_of
+
+        return bool(trials_of(body))
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..estimates import estimate_file
+
         layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
         row = layout.row(align=True)
         row.scale_y = 1.3
@@ -236,6 +244,8 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
+        from ..inertials import bounds_of
+
         layout, body = layout_of(self), there(rig_in(context), "rig")
         bone = body.data.bones.active
         layout.label(text=spoken(bone.name).capitalize(), icon="BONE_DATA")

@@ -9,7 +9,6 @@ from mathutils import Vector
 from .. import convert
 from .dance import Danced
 
-VIEWS = ("front", "behind", "camera")
 AZIMUTH, ELEVATION = np.radians(8.0), np.radians(15.0)
 """Beside the body's front, so that arms and legs stand clear of it; high enough to see where the feet stand."""
 FIELD_OF_VIEW = np.radians(28.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -13,45 +12,19 @@ from .. import typed
 from ..action import CONSTANT, curves_of
 from ..values import errors
 from .look import node
+from .options import Film
 from .plan import Plan
 
-CLOCKS = ("video", "dance")
 REMEDY = "Name a movie that Blender plays, an image, or a folder of numbered images"
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".bmp", ".webp")
 
 
-@dataclass(frozen=True, slots=True)
-class Film:
-    """A film and how it runs.
-
-    Attributes:
-        path: movie, image, or folder of numbered images.
-        offset: [s] of the video before it starts; until then its first frame stands.
-        start: [s] of the film at which it starts.
-        speed: of the film against its clock.
-        clock: ``"video"``, or ``"dance"``: it runs, slows down and stops with the dance.
-        rate: [1/s] of images; None for the video's. A movie has its own.
-    """
-
-    path: Path
-    offset: float = 0.0
-    start: float = 0.0
-    speed: float = 1.0
-    clock: str = "video"
-    rate: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.clock not in CLOCKS:
-            raise errors.InvalidValue(f"the film's clock is one of {', '.join(CLOCKS)}, not {self.clock!r}")
-        if not (np.isfinite(self.speed) and self.speed > 0.0 and self.start >= 0.0):
-            raise errors.InvalidValue("a film starts at 0 s or later and runs at a positive speed")
-
-    def frames(self, plan: Plan, rate: float, count: int) -> np.ndarray:
-        """(F,) which of the film's frames, from 0, each frame of a video shows."""
-        begin = plan.times[0] if self.clock == "dance" else 0.0
-        clock = plan.times if self.clock == "dance" else np.arange(len(plan)) / plan.rate
-        seconds = self.start + self.speed * np.maximum(clock - begin - self.offset, 0.0)
-        return np.clip(np.floor(seconds * rate + 1e-6), 0, count - 1).astype(int)
+def frames_of(film: Film, plan: Plan, rate: float, count: int) -> np.ndarray:
+    """(F,) which of a film's frames, from 0, each frame of a video shows."""
+    begin = plan.times[0] if film.clock == "dance" else 0.0
+    clock = plan.times if film.clock == "dance" else np.arange(len(plan)) / plan.rate
+    seconds = film.start + film.speed * np.maximum(clock - begin - film.offset, 0.0)
+    return np.clip(np.floor(seconds * rate + 1e-6), 0, count - 1).astype(int)
 
 
 def add_film(scene: bpy.types.Scene, film: Film, plan: Plan, *, mirror: bool) -> None:
@@ -78,7 +51,7 @@ def add_film(scene: bpy.types.Scene, film: Film, plan: Plan, *, mirror: bool) ->
     tree.links.new(place.outputs["Vector"], texture.inputs["Vector"])
     tree.links.new(texture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
     if image.source in ("MOVIE", "SEQUENCE"):
-        _run(tree, texture.image_user, film.frames(plan, rate, count) + first)
+        _run(tree, texture.image_user, frames_of(film, plan, rate, count) + first)
 
 
 def _load(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..values import FASTEST_BEAT, SLOWEST_BEAT, counts_at, errors, is_tempo
+from ..values import counts_at, errors
+from .options import RehearsalOptions
 
-GHOSTS = ("move", "posture", "none")
 MOST = 3
 """From where the countdown counts down."""
 BEAT, QUICKEST = 1.0, 0.4
@@ -38,57 +38,6 @@ class Stop:
     stop: float
     name: str = ""
     hard: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RehearsalOptions:
-    """How a dance is taught.
-
-    Attributes:
-        rate: frames of the video per second.
-        slow: tempo of the preview; 0 for none.
-        pause: [s] for which the preview stands still before each move, besides the dance's own stops.
-        lead: [s] for which each run through the dance stands still at its start.
-        loops: how often the dance is shown in real time.
-        title: [s] for which the title card shows; 0 for none.
-        rest: [s] for which each run stands still at its end.
-        first, last: [s] of the dance; None for its start and end.
-        ghost: what it shows while the body stands: ``"move"`` plays the next move, ``"posture"`` stands in the next
-            posture, ``"none"``.
-        bpm: beats a minute of the music or the metronome, counted to eight in the picture; 0 for none.
-    """
-
-    rate: float = 24.0
-    slow: float = 0.5
-    pause: float = 1.0
-    lead: float = 3.0
-    loops: int = 1
-    title: float = 3.0
-    rest: float = 1.0
-    first: float | None = None
-    last: float | None = None
-    ghost: str = "move"
-    bpm: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 1.0 <= self.rate <= 240.0:
-            raise errors.InvalidValue(f"a video has 1 to 240 frames per second, not {self.rate:g}")
-        if self.slow != 0.0 and not 0.05 <= self.slow <= 1.0:
-            raise errors.InvalidValue(f"the preview's tempo is 0 (none) or between 0.05 and 1, not {self.slow:g}")
-        for name in ("pause", "lead", "title", "rest"):
-            if not 0.0 <= getattr(self, name) <= 60.0:
-                raise errors.InvalidValue(f"{name} is between 0 and 60 s, not {getattr(self, name):g}")
-        if not 0 <= self.loops <= 100:
-            raise errors.InvalidValue(f"the dance is shown 0 to 100 times in real time, not {self.loops}")
-        if self.loops == 0 and self.slow == 0.0:
-            raise errors.InvalidValue("neither a preview nor a run in real time is asked for: nothing to show")
-        if self.bpm != 0.0 and not is_tempo(self.bpm):
-            raise errors.InvalidValue(
-                f"a tempo is 0 (not counted) or between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not "
-                f"{self.bpm:g}"
-            )
-        if self.ghost not in GHOSTS:
-            raise errors.InvalidValue(f"the ghost is one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 
 
 @dataclass(frozen=True, slots=True)

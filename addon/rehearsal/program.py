@@ -12,9 +12,10 @@ from ..interpreter import ROOT, Interpreter, environment
 from ..values import errors
 from . import video as rehearsal_video
 from .dance import Danced, from_folder, from_scene
-from .plan import Plan, RehearsalOptions, plan
-from .scene import Staging, build_scene, passing
-from .video import Rendering, Report, prepare, render_video
+from .options import RehearsalOptions, Rendering, Staging
+from .plan import Plan, plan
+from .scene import build_scene, passing
+from .video import Report, prepare, render_video
 
 SCENE_FILE = "rehearsal.blend"
 CODE = (

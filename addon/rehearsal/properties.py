@@ -7,10 +7,7 @@ from pathlib import Path
 import bpy
 
 from ..values import errors
-from .film import Film
-from .plan import RehearsalOptions
-from .scene import Staging
-from .video import SAMPLES, VIDEO_END, Rendering
+from .options import SAMPLES, VIDEO_END, Film, RehearsalOptions, Rendering, Staging
 
 USUAL, LOOK = RehearsalOptions(), Staging()
 UNSAVED = "//"

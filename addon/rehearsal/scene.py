@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -14,11 +13,12 @@ from .. import convert, typed
 from ..action import motion_action, set_frame_rate
 from ..armature import shapes_of
 from ..values import Rig, errors
-from .camera import VIEWS, automatic_camera, chosen_camera, mirror_matrix
+from .camera import automatic_camera, chosen_camera, mirror_matrix
 from .dance import Danced
-from .film import Film, add_film
+from .film import add_film
 from .floor import add_floor, add_footprints
 from .look import GHOST, GHOST_ON_FILM, LEFT, MIDDLE, RIGHT, body_material, ghost_material, show_while, unlit
+from .options import Staging
 from .plan import Plan
 from .signs import add_signs
 
@@ -27,7 +27,6 @@ PASSING = (
     *("scenes", "collections", "objects", "armatures", "meshes", "curves", "materials", "actions", "cameras"),
     *("lights", "worlds", "images", "movieclips"),
 )
-COLOURS = ("sides", "own")
 RECEDED = 0.008
 """By how much the ghost is farther away than it seems, as a share of its distance."""
 LIGHT = -0.6, 1.5, 1.9
@@ -36,39 +35,6 @@ PAGE = 0.80
 """Linear grey behind all."""
 SUN = np.radians(1.0)
 """Apparent size of the light: a sharp shadow needs few samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class Staging:
-    """How a rehearsal looks.
-
-    Attributes:
-        size: of the picture in pixels.
-        view: ``"front"``, ``"behind"`` or ``"camera"``.
-        camera: of the view ``"camera"``; it stays as it is.
-        mirror: swap left and right, as a teacher who faces the pupil.
-        colours: ``"sides"`` (left blue, right red) or ``"own"``, the materials that the body has.
-        title: on the title card.
-        film: behind the body, or None.
-        catch: let the body cast its shadow on the film (Cycles).
-    """
-
-    size: tuple[int, int] = (640, 360)
-    view: str = "front"
-    mirror: bool = False
-    colours: str = "sides"
-    title: str = ""
-    film: Film | None = None
-    catch: bool = True
-    camera: bpy.types.Object | None = None
-
-    def __post_init__(self) -> None:
-        if not all(16 <= side <= 8192 and side % 2 == 0 for side in self.size):
-            raise errors.InvalidValue(f"a video's sides are even numbers from 16 to 8192 pixels, not {self.size}")
-        if self.view not in VIEWS:
-            raise errors.InvalidValue(f"the view is one of {', '.join(VIEWS)}, not {self.view!r}")
-        if self.colours not in COLOURS:
-            raise errors.InvalidValue(f"the colours are one of {', '.join(COLOURS)}, not {self.colours!r}")
 
 
 @contextmanager

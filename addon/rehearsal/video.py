@@ -10,44 +10,19 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
 
 from ..values import discard, errors, own_folder, stopping, sweep, write_atomically, write_folder
+from .options import VIDEO_END, Rendering
 
-ENGINES = ("auto", "cycles", "eevee")
-SAMPLES = 4
-"""Of Cycles: they only smooth edges, as no light here has to be sampled."""
 LAYERS = 24
 """Surfaces of the ghost and the signs, one behind the other, that light may pass."""
-VIDEO_END = ".mp4"
 CANCELLED = 130
 """Exit code, as a shell says of Ctrl-C."""
 NO_CODEC = "this Blender writes no H.264: the frames are in the folder"
 Report = Callable[[float, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """How the frames are made.
-
-    Attributes:
-        engine: ``"cycles"``, ``"eevee"`` (needs a graphics card), or ``"auto"``: EEVEE where a window shows one.
-        samples: per pixel.
-        denoise: of Cycles; costs more than it saves here.
-    """
-
-    engine: str = "auto"
-    samples: int = SAMPLES
-    denoise: bool = False
-
-    def __post_init__(self) -> None:
-        if self.engine not in ENGINES:
-            raise errors.InvalidValue(f"the engine is one of {', '.join(ENGINES)}, not {self.engine!r}")
-        if not 1 <= self.samples <= 4096:
-            raise errors.InvalidValue(f"1 to 4096 samples are possible, not {self.samples}")
 
 
 def graphics_card() -> bool:

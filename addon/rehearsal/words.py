@@ -8,11 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..values import errors
-from .film import CLOCKS, Film
-from .plan import GHOSTS, RehearsalOptions
+from .options import (
+    CLOCKS,
+    COLOURS,
+    ENGINES,
+    GHOSTS,
+    SAMPLES,
+    VIDEO_END,
+    Film,
+    RehearsalOptions,
+    Rendering,
+    Staging,
+)
 from .program import rehearse_folder, told
-from .scene import COLOURS, Staging
-from .video import ENGINES, NO_CODEC, SAMPLES, VIDEO_END, Rendering, can_write_video
+from .video import NO_CODEC, can_write_video
 
 VERB = "rehearse"
 DESCRIPTION = "Render a video to learn a dance from: a slow preview, then real time; while the body stands, a ghost "

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy_extras import anim_utils
 
-from addon import armature, recording, study
+from addon import armature, recording, scene_rigs, study
 from addon.authoring import timeline
 
 Body = Any
@@ -34,7 +34,7 @@ def broken(name: str) -> Callable[[Break], Break]:
 
 def the_body() -> Body:
     """The rig of the whole scene, which is open and not yet broken."""
-    return next(item for item in DATA.objects if armature.is_rig(item))
+    return next(item for item in DATA.objects if scene_rigs.is_rig(item))
 
 
 def mode(body: Body, name: str) -> None:

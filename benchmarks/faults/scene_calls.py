@@ -128,10 +128,10 @@ def seen() -> Iterator[Outcome]:
             yield _tried(f"panel {cls.__name__}", lambda cls=cls: _draw(cls))  # type: ignore[misc]
     yield _tried("lists", _lists)
     yield _tried("preferences", lambda: registration.Preferences.draw(_sheet(), CONTEXT))  # type: ignore[arg-type]
-    for draw in (overlays._draw_legends, overlays._draw_motion, live_overlays._draw_space, live_overlays._draw_words):
+    for draw in (overlays.draw_legends, overlays.draw_motion, live_overlays._draw_space, live_overlays._draw_words):
         yield _tried(f"overlay {draw.__name__}", lambda draw=draw: _over("VIEW_3D", draw))  # type: ignore[misc]
-    for module in (timeline_overlays, flight_strip):
-        yield _tried(f"overlay {module.__name__}", lambda draw=module._draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
+    for draw in (timeline_overlays._draw, flight_strip.draw):
+        yield _tried(f"overlay {draw.__module__}", lambda draw=draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
     yield _tried("live tick", switch._tick)
     yield _tried("another frame", lambda: CONTEXT.scene.frame_set(2))
     yield _tried("and back", lambda: CONTEXT.scene.frame_set(1))

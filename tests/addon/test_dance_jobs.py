@@ -19,7 +19,8 @@ from addon.checks import checks_of, hold_to
 from addon.moves import moves_of
 from addon.operators.design_dance import design_words
 from addon.rehearsal.dance import from_folder, from_scene
-from addon.rehearsal.plan import RehearsalOptions, plan
+from addon.rehearsal.options import RehearsalOptions
+from addon.rehearsal.plan import plan
 from addon.study import STUDY_KEY, TRIAL_KEY
 from addon.told import told
 from addon.values import SceneTimeline

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import action, armature, command, recording, scores, study
+from addon import action, armature, command, recording, scene_rigs, scores, study
 from addon.authoring import author, dances, ghost, keyed, marks, timeline
 from addon.colours import colouring
 from addon.values import study_folder
@@ -109,8 +109,8 @@ def test_a_ghost_shows_and_changes_nothing_else(registered: None, designed: Path
     ghost.show_ghost(bpy.context, body, dance, "proposal", beside=False)
     shown = ghost.ghost_of(scene, body)
     assert body.animation_data.action.name == action_before
-    assert not armature.is_rig(shown)
-    assert armature.rig_in(bpy.context) == body
+    assert not scene_rigs.is_rig(shown)
+    assert scene_rigs.rig_in(bpy.context) == body
     assert all(item.hide_render and item.hide_select for item in (shown, *shown.children))
     scene.frame_set(20)
     graph = bpy.context.evaluated_depsgraph_get()

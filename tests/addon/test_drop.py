@@ -8,8 +8,7 @@ import bpy
 import pytest
 
 from addon import action, study
-from addon.operators.recordings import FILES_KEY
-from addon.recording import recordings_in
+from addon.recording import FILES_KEY, recordings_in
 from addon.study import show_study
 from addon.told import told
 from solver.formats.recording import read_recording

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from addon import action
-from addon.armature import rig_in, rig_of
+from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, timeline
+from addon.scene_rigs import rig_in
 from addon.told import Told, told
 from benchmarks.figures.jump import RATE, flown
 from solver.dance.authoring.timeline import keyed_of

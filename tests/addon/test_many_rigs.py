@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, inertials, registration
+from addon import action, armature, inertials, registration, scene_rigs
 from addon.authoring import ghost, marks, timeline
 from addon.colours import CHANGING, colour_at, colour_body, linear
 from addon.told import Said, forget, tell, told
@@ -77,7 +77,7 @@ def test_a_linked_rig_says_so(body: bpy.types.Object, tmp_path: Path) -> None:
     linked = here.objects[0]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = linked
-    assert armature.rig_in(bpy.context) == linked
+    assert scene_rigs.rig_in(bpy.context) == linked
     assert "lib.blend" in armature.linked(linked)
     for name in ("key_posture", "set_role", "contact", "legend", "ellipsoids", "colour", "limits", "check_dance"):
         assert not getattr(bpy.ops.exciting_dance, name).poll(), name
@@ -107,7 +107,7 @@ def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequ
         here.collections[0].override_hierarchy_create(scene, layer, reference=instance, do_fully_editable=True)
     else:
         scene.collection.objects.link(here.objects[0].override_create())
-    own = armature.rigs_in(scene)[0]
+    own = scene_rigs.rigs_in(scene)[0]
     assert own.override_library is not None
     assert own.data.library is not None
     assert own.animation_data.action.library is not None
@@ -120,7 +120,7 @@ def opened_again() -> bpy.types.Object:
     """The rig of the open file after saving and opening it."""
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    found = armature.rigs_in(bpy.context.scene)[0]
+    found = scene_rigs.rigs_in(bpy.context.scene)[0]
     bpy.context.view_layer.objects.active = found
     return found
 
@@ -181,7 +181,7 @@ def test_the_way_out_of_linked_bones_works(override: bpy.types.Object) -> None:
     assert not bpy.ops.exciting_dance.state_rig.poll()
     override.select_set(True)
     bpy.ops.object.make_local(type="SELECT_OBDATA")
-    local = armature.rig_in(bpy.context)
+    local = scene_rigs.rig_in(bpy.context)
     assert local.data.library is None
     assert armature.trouble(local, data=True) == ""
     assert bpy.ops.exciting_dance.state_rig.poll()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon import armature, convert
+from addon import armature, convert, scene_rigs
 from addon.action import set_frame_rate
 from addon.authoring import timeline
 from addon.capture.posing import Poser
@@ -47,7 +47,7 @@ def test_no_rig_is_added_inside_another(own: Path) -> None:
     """A person and two robots: no two bounding boxes meet, the first stands at the origin, all on the floor."""
     for kind in ("human", "hoap3", "hrp2"):
         assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
-    bodies = armature.rigs_in(bpy.context.scene)
+    bodies = scene_rigs.rigs_in(bpy.context.scene)
     assert len(bodies) == 3
     for (low, high), (lowest, highest) in combinations(map(spread, bodies), 2):
         assert ((low > highest) | (high < lowest)).any()

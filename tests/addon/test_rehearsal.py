@@ -15,12 +15,13 @@ from addon.action import motion_action, set_frame_rate
 from addon.jobs import Job
 from addon.rehearsal.camera import mirror_matrix
 from addon.rehearsal.dance import Danced, from_folder, stops_of
-from addon.rehearsal.film import Film
-from addon.rehearsal.plan import Plan, RehearsalOptions, Stop, plan
+from addon.rehearsal.film import frames_of
+from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
+from addon.rehearsal.plan import Plan, Stop, plan
 from addon.rehearsal.program import SCENE_FILE, planned, renderer, write_scene
-from addon.rehearsal.scene import Staging, build_scene, passing
+from addon.rehearsal.scene import build_scene, passing
 from addon.rehearsal.signs import stance_words
-from addon.rehearsal.video import Rendering, deliver, prepare
+from addon.rehearsal.video import deliver, prepare
 from addon.rehearsal.words import run
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
@@ -354,10 +355,10 @@ def test_images_never_replace_somebody_elses_folder(tmp_path: Path) -> None:
 def test_frames_of_a_film_follow_its_clock() -> None:
     """By the video's clock a film runs on at its own rate; by the dance's it stands still while the dance does."""
     done: Plan = plan(STOPS, SPAN, RehearsalOptions(title=0.0))
-    video = Film(Path("x"), offset=1.0, start=2.0, speed=2.0).frames(done, 30.0, 10**6)
+    video = frames_of(Film(Path("x"), offset=1.0, start=2.0, speed=2.0), done, 30.0, 10**6)
     np.testing.assert_array_equal(video[:25], 60)
     assert video[24 + 48] == 60 + 2 * 2 * 30
-    dance = Film(Path("x"), clock="dance").frames(done, 30.0, 10**6)
+    dance = frames_of(Film(Path("x"), clock="dance"), done, 30.0, 10**6)
     np.testing.assert_array_equal(dance, np.floor(done.times * 30.0 + 1e-6))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import armature
+from addon import scene_rigs
 from addon.recording import recordings_in
 from addon.view import corners, frame
 from solver.rigs import hoap3, human
@@ -70,7 +70,7 @@ def test_a_new_rig_and_a_dropped_recording_are_framed(own: Path, tmp_path: Path)
     for view, _, _ in views():
         view.view_location = 100.0, 0.0, 0.0
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
-    body = armature.rigs_in(bpy.context.scene)[0]
+    body = scene_rigs.rigs_in(bpy.context.scene)[0]
     for view, wide, tall in views():
         assert np.abs(places(view, corners(body), wide, tall)).max() < 1.0
         view.view_location = 0.0, 0.0, 100.0
