@@ -1,16 +1,19 @@
 """Wheels without what only compilers, developers and readers need.
 
 Pinocchio's wheels carry the C++ headers of all their libraries, static libraries, CMake files, programs, manuals, and
-every library of Boost, some of them under three names: more than half of what Blender would unpack. Licences stay.
+every library of Boost, some of them under three names: more than half of what Blender would unpack. Licences stay; a
+wheel that was published without its licence text gets it from ``licences``, where it stands as in the wheel's headers.
 """
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 PREFIX = "cmeel.prefix"
@@ -20,6 +23,10 @@ NEVER_LOADED = {"include", "bin", "share", "cmake", "pkgconfig"}
 TESTS = {"test", "tests"}
 FOR_DEVELOPERS = {".a", ".h", ".hpp", ".hxx", ".cmake", ".pxd", ".pyi"}
 LICENCE = re.compile(r"licen[cs]e|copying|notice|authors", re.IGNORECASE)
+LICENCE_TEXT = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
+"""The name of a file that holds the text itself."""
+LICENCES = Path(__file__).resolve().parent / "licences"
+"""Texts of licences by the distribution that lacks its own."""
 LIBRARY = re.compile(r"lib[^/]+\.(?:so(?:\.\d+)*|(?:\d+\.)*dylib)")
 NAMED = re.compile(rb"[\0/](lib[\w.+-]+\.(?:so[.\d]*|dylib))(?=\0)")
 """A shared library's name as the tables of ELF and Mach-O files hold it, with or without a folder."""
@@ -37,7 +44,22 @@ def slim(wheels: Iterable[Path], folder: Path) -> None:
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as whole:
             dropped = {name for name in whole.namelist() if is_superfluous(name) or is_unused(name, needed)}
-            _rewrite(whole, folder / wheel.name, dropped)
+            _rewrite(whole, folder / wheel.name, dropped, missing_licence(wheel, set(whole.namelist()) - dropped))
+
+
+def missing_licence(wheel: Path, names: Collection[str]) -> dict[str, bytes]:
+    """The licence text that a wheel lacks, by its name inside the wheel; empty where it has one.
+
+    Raises:
+        SystemExit: it has none, and neither have we.
+    """
+    if any(LICENCE_TEXT.search(PurePosixPath(name).name) for name in names):
+        return {}
+    text = LICENCES / f"{wheel.name.split('-')[0].replace('_', '-').lower()}.txt"
+    if not text.exists():
+        raise SystemExit(f"{wheel.name} holds no licence text, which must be distributed with it: add {text.name}")
+    own = next(name.split("/")[0] for name in names if name.split("/")[0].endswith(".dist-info"))
+    return {f"{own}/licenses/LICENSE": text.read_bytes()}
 
 
 def is_superfluous(name: str) -> bool:
@@ -82,20 +104,27 @@ def needed_libraries(wheels: Iterable[Path]) -> set[str]:
     return needed
 
 
-def _rewrite(whole: zipfile.ZipFile, target: Path, dropped: Collection[str]) -> None:
-    """A wheel without some of its files, and without their lines in its record."""
+def _rewrite(whole: zipfile.ZipFile, target: Path, dropped: Collection[str], added: Mapping[str, bytes]) -> None:
+    """A wheel without some of its files and with others, as its record tells."""
     with zipfile.ZipFile(target, "w") as lighter:
         for member in whole.infolist():
             if member.filename in dropped:
                 continue
             data = whole.read(member)
             if re.fullmatch(r"[^/]+\.dist-info/RECORD", member.filename):
-                data = _record_without(data, dropped)
+                data = _record(data, dropped, added)
             lighter.writestr(member, data)
+        for name, data in added.items():
+            lighter.writestr(name, data)
 
 
-def _record_without(record: bytes, dropped: Collection[str]) -> bytes:
+def _record(record: bytes, dropped: Collection[str], added: Mapping[str, bytes]) -> bytes:
+    """The record of what is left and what was added."""
     rows = csv.reader(io.StringIO(record.decode("utf-8"), newline=""))
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(row for row in rows if row and row[0] not in dropped)
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows(row for row in rows if row and row[0] not in dropped)
+    for name, data in added.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        table.writerow([name, f"sha256={digest}", len(data)])
     return text.getvalue().encode("utf-8")

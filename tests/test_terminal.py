@@ -124,3 +124,16 @@ def test_where_no_bar_can_be_lines_are_written(before: str, columns: int) -> Non
     terminal = Terminal(sys.executable, "-c", before + WORK, columns=columns)
     assert terminal.ended() == 0
     assert "[ 75 %] lifting leg 3" in screen(terminal.sent)
+
+
+@pytest.mark.parametrize(("word", "columns"), [("text", COLUMNS), ("text", 0), ("none", COLUMNS)])
+def test_an_error_begins_a_line_of_its_own(word: str, columns: int, tmp_path: Path) -> None:
+    """After progress as a bar, as lines or as nothing, an error starts where a line starts and ends it."""
+    words = ("-m", "solver", "rig", str(tmp_path / "none.urdf"), "--progress", word)
+    terminal = Terminal(sys.executable, *words, columns=columns)
+    assert terminal.ended() == 2
+    shown = screen(terminal.sent)
+    assert [line for line in shown if "error:" in line] == [shown[-2]]
+    assert shown[-2].startswith("error: ")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith("error: ")

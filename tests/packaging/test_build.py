@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,6 +54,15 @@ def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
     assert tops == {"__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md"}
     assert "solver/study/pipeline.py" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+
+
+def test_the_manifest_says_whose_it_is_and_where_it_lives(built: Path) -> None:
+    """Copyright with its year, and a website, as Blender's platform shows them."""
+    with zipfile.ZipFile(built) as archive:
+        manifest = tomllib.loads(archive.read("blender_manifest.toml").decode("utf-8"))
+    assert all(re.fullmatch(r"\d{4}(-\d{4})? \S.*", owner) for owner in manifest["copyright"])
+    assert manifest["copyright"]
+    assert manifest["website"].startswith("https://")
 
 
 def test_every_bundled_wheel_finds_what_it_requires() -> None:

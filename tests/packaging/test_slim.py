@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import importlib.metadata
 import io
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -47,10 +50,10 @@ METADATA = {
 RECORD = "alpha-1.0.dist-info/RECORD"
 
 
-def lightened(folder: Path) -> Path:
-    """The lighter form of a wheel with all of the above."""
+def lightened(folder: Path, *, without: str = "") -> Path:
+    """The lighter form of a wheel with all of the above but one file."""
     wheel, lighter = folder / "alpha-1.0-py3-none-any.whl", folder / "lighter"
-    files = KEPT | GONE | METADATA
+    files = {name: data for name, data in (KEPT | GONE | METADATA).items() if name != without}
     with zipfile.ZipFile(wheel, "w") as whole:
         for name, data in files.items():
             whole.writestr(name, data)
@@ -89,3 +92,36 @@ def test_pip_installs_it(tmp_path: Path) -> None:
     subprocess.run([*command, str(lightened(tmp_path))], check=True)
     done = subprocess.run([sys.executable, "-c", "import alpha; print(alpha.NAME)"], cwd=target, capture_output=True)
     assert done.stdout.split() == [b"alpha"]
+
+
+LICENCE = "cmeel.prefix/share/doc/alpha/LICENSE"
+
+
+def test_a_wheel_that_lacks_its_licence_gets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel without any licence text is delivered with the text that stands beside the build, and records it."""
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "alpha.txt").write_text("do what you like\n", encoding="utf-8")
+    monkeypatch.setattr(slim, "LICENCES", tmp_path / "texts")
+    own = "alpha-1.0.dist-info/licenses/LICENSE"
+    with zipfile.ZipFile(lightened(tmp_path, without=LICENCE)) as wheel:
+        assert wheel.read(own) == b"do what you like\n"
+        assert recorded((own, wheel.read(own))) in wheel.read(RECORD).decode().splitlines()
+
+
+def test_a_wheel_of_unknown_licence_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is built whose licence text cannot be distributed with it."""
+    monkeypatch.setattr(slim, "LICENCES", tmp_path)
+    with pytest.raises(SystemExit, match=r"no licence text.*add alpha\.txt"):
+        lightened(tmp_path, without=LICENCE)
+
+
+@pytest.mark.parametrize("name", build.WHEELS)
+def test_every_bundled_wheel_has_its_licence_text(name: str) -> None:
+    """The wheel holds the text itself, or the build adds it; a text that the build adds is no empty one."""
+    text = slim.LICENCES / f"{name}.txt"
+    try:
+        files = importlib.metadata.files(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{name} is not installed here")
+    own = [file for file in files if slim.LICENCE_TEXT.search(file.name) and not slim.is_superfluous(file.as_posix())]
+    assert own or len(text.read_text(encoding="utf-8")) > 500

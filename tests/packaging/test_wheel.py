@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -17,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging"))
 
 import build  # type: ignore[import-not-found]  # noqa: E402
+from long_description import with_absolute_links  # type: ignore[import-not-found]  # noqa: E402
 
 from solver.version import VERSION  # noqa: E402
 
@@ -70,6 +73,48 @@ def test_the_wheel_holds_the_package_and_its_data_only(wheel: Path) -> None:
     sources = {f"exciting_dance/{path.relative_to(ROOT / 'solver')}" for path in inside}
     data = {f"exciting_dance/{path.relative_to(ROOT)}" for path in (ROOT / "assets").rglob("*.json")}
     assert names == sources | data
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """What the wheel is made of, its description included, is in the source distribution."""
+    backend = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
+    subprocess.run([*backend, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
+    (source,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    subprocess.run([*backend, "-t", "wheel"], cwd=folder, check=True, capture_output=True)
+    contents = [
+        {name: inside.read(name) for name in inside.namelist() if "__pycache__" not in name}
+        for inside in (zipfile.ZipFile(wheel), zipfile.ZipFile(next(tmp_path.glob("*.whl"))))
+    ]
+    assert contents[0] == contents[1]
+
+
+def test_what_pypi_shows_leads_nowhere_wrong(wheel: Path) -> None:
+    """The description is the README without a relative link or image, which PyPI could not follow."""
+    with zipfile.ZipFile(wheel) as inside:
+        (name,) = (name for name in inside.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = inside.read(name).decode("utf-8")
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert "# Exciting Dance" in metadata
+    assert re.findall(r"\]\((?!https?://|#)[^)]*\)", metadata) == []
+
+
+def test_links_lead_to_the_version_in_the_repository() -> None:
+    """Images lead to the raw file, pages to the page, of the version's tag; absolute links stay; so do places."""
+    text = "![a body](docs/body.png) and [limits](docs/limits.md), [pip](https://pip.pypa.io), [above](#top)"
+    found = with_absolute_links(text, "https://example.org/dance/", "1.2.0")
+    assert found == (
+        "![a body](https://example.org/dance/raw/v1.2.0/docs/body.png) and "
+        "[limits](https://example.org/dance/blob/v1.2.0/docs/limits.md), [pip](https://pip.pypa.io), [above](#top)"
+    )
+    assert with_absolute_links(text, None, "1.2.0") == " and limits, [pip](https://pip.pypa.io), [above](#top)"
+
+
+def test_type_checkers_read_the_annotations(wheel: Path) -> None:
+    """The package says that its annotations count (PEP 561)."""
+    assert "exciting_dance/py.typed" in zipfile.ZipFile(wheel).namelist()
 
 
 def test_installed_it_knows_its_rigs_and_markers(installed: Path, tmp_path: Path) -> None:
