@@ -56,7 +56,7 @@ def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
 
-def test_the_manifest_says_whose_it_is_and_where_it_lives(built: Path) -> None:
+def test_the_manifest_names_the_copyright(built: Path) -> None:
     """Copyright with its year, as Blender's platform shows them."""
     with zipfile.ZipFile(built) as archive:
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode("utf-8"))
