@@ -13,6 +13,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from .reference import reference_line
+
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = """
 import sys, os, time, json
@@ -56,6 +58,7 @@ def enabled() -> Enabling:
 
 def main() -> int:
     """Print the figures."""
+    print(reference_line())
     done = enabled()
     print(f"enabling the extension: {done.seconds:.2f} CPU s, {len(done.modules)} modules")
     return 0
