@@ -164,7 +164,7 @@ def _covering_tests(clone: Path, place: str, tests: Sequence[str]) -> dict[tuple
     done = _run(clone, ["-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}", "-m", "pytest", "-q",
                         "-p", "record_durations", "-p", "no:cacheprovider", *tests], limit=None)  # fmt: skip
     if done != 0:
-        raise SystemExit(f"the tests {' '.join(tests)} fail without any change; mend them first")
+        raise SystemExit(f"the tests {' '.join(tests)} fail without any change; correct them first")
     seconds: dict[str, float] = json.loads(durations.read_text())
     nodes: dict[str, list[str]] = {}
     for node in seconds:
