@@ -423,6 +423,7 @@ def _fill(value: object, *, truncate: bool = False) -> Break:
                 if truncate and isinstance(old, str):
                     owner[name] = old[: len(old) // 2]
                 elif not truncate:
+                    del owner[name]  # Blender refuses another type for some properties that exist
                     owner[name] = value
         if not truncate:
             for patch in ("left_sole", "right_sole"):

@@ -134,7 +134,7 @@ def verbs(stage: Stage, line: Path, rig: Rig) -> None:
     for verb in ("repair", "complete", "dance"):
         shutil.copytree(stage.kept("slow"), stage.kept(verb))
     write_rig(stage.kept("dance") / "rig.json", rig)
-    write_rig(stage.kept("rig"), rig)
+    write_rig(stage.folder / "rig.json", rig).rename(stage.kept("rig"))
     stage.kept("export").write_text("time\n0\n", encoding="utf-8")
     seen = recorded()
     write_trc(stage.recording, Markers(seen.marker_times, seen.markers, seen.positions))
