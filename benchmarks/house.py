@@ -20,12 +20,16 @@ from pathlib import Path
 from .enabling import enabled
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
+from .figures.reading_paths import measure_paths
 from .figures.round_trip import round_trips
+from .figures.vocabulary import quaint_words
 
 SOURCES = "the sources"
 NEWEST = "twist"
 """The check that was added last; adding it once touched ten files."""
 DANCE = ("dance", "human", "--height", "1.75", "--mass", "70", "--sex", "male", "--postures", "12", "--workers", "1")
+BEFORE = {"report": (234, 548), "design": (193, 406), "repair": (132, 264)}
+"""Files entered and returns on the three main paths before they were shortened, by the same measure."""
 COVERED = ("solver/report", "solver/scene", "solver/identification/comparison.py", "solver/cli/compare.py")
 """What the coverage is of: report and study folder, comparison, readers of scenes."""
 COVERING = ("tests/report", "tests/scene", "tests/identification", "tests/cli", "tests/study")
@@ -36,7 +40,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
     quick = parser.parse_args(arguments).quick
-    figures = [*_structure(), *_round_trips(), *_panel(), *_enabling(), *_dance(quick), *_coverage(quick)]
+    figures = [
+        *_structure(),
+        *_reading(),
+        *_interface(),
+        *_round_trips(),
+        *_panel(),
+        *_enabling(),
+        *_dance(quick),
+        *_coverage(quick),
+    ]
     print(heading())
     for figure in figures:
         print(row(figure))
@@ -60,6 +73,42 @@ def _structure() -> list[Figure]:
         Figure("imports that run upward or in a circle, solver and add-on", SOURCES, len(upward()), "",
                at_most(0)),
     ]  # fmt: skip
+
+
+def _reading() -> list[Figure]:
+    """Length of the three main paths through the source, and the words that a reader meets there."""
+    paths = {"report": "markers to report", "design": "design of a dance", "repair": "repair of a dance"}
+    rows = []
+    for name, (files, returns) in measure_paths().items():
+        before = BEFORE[name]
+        rows += [
+            Figure(f"{paths[name]}: files entered", SOURCES, files, "", at_most(before[0] - 1),
+                   note=f"was {before[0]}"),
+            Figure(f"{paths[name]}: returns to a file", SOURCES, returns, "", at_most(before[1] - 1),
+                   note=f"was {before[1]}"),
+        ]  # fmt: skip
+    for place, found in quaint_words().items():
+        most = ", ".join(f"{word} {count}" for word, count in found.most_common(5))
+        rows.append(Figure(f"quaint words: {place}", SOURCES, found.total(), "", at_most(0), note=most))
+    return rows
+
+
+def _interface() -> list[Figure]:
+    """Public names of the package, and the options that the help of two verbs lists."""
+    import solver
+    from solver.cli import parser
+
+    rows = [Figure("names in solver.__all__", SOURCES, len(solver.__all__), "", at_most(60))]
+    for verb in ("identify", "dance"):
+        listed = _verb(parser(), verb).format_help()
+        options = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", listed, re.M)) - {"--help", "--help-all"}
+        rows.append(Figure(f"options in {verb} --help", SOURCES, len(options), "", at_most(20)))
+    return rows
+
+
+def _verb(parser: argparse.ArgumentParser, verb: str) -> argparse.ArgumentParser:
+    choices = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return choices[verb]
 
 
 def _round_trips() -> list[Figure]:

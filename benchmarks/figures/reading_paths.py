@@ -1,0 +1,112 @@
+"""How many files a reader enters who follows a job through the source, and how often the path returns to one.
+
+A reader follows the calls in the order in which they happen and reads each function once, at its first call. A path
+*enters* a file when the next new function lies in it, and *returns* when that file was entered before and left since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from .structure import ROOT
+
+JOBS = ("report", "design", "repair")
+"""From markers to the report; designing a dance; repairing one."""
+
+
+def trace_path(job: Callable[[], object]) -> tuple[int, int]:
+    """Files of solver that a job enters, and returns to a file entered before.
+
+    Args:
+        job: runs in this thread alone.
+    """
+    functions: dict[tuple[str, int], None] = {}
+    sources = str(ROOT / "solver")
+
+    def record(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(sources) and not code.co_name.startswith("<"):
+            functions.setdefault((code.co_filename, code.co_firstlineno))
+
+    sys.setprofile(record)
+    try:
+        job()
+    finally:
+        sys.setprofile(None)
+    entered: set[str] = set()
+    returns, current = 0, ""
+    for file, _ in functions:
+        if file != current:
+            returns += file in entered
+            entered.add(file)
+            current = file
+    return len(entered), returns
+
+
+def measure_paths() -> dict[str, tuple[int, int]]:
+    """Files and returns by job, each traced in a process of its own, since a function is read once."""
+    found = {}
+    for name in JOBS:
+        run = [sys.executable, "-m", "benchmarks.figures.reading_paths", name]
+        done = subprocess.run(run, check=True, capture_output=True, text=True, cwd=ROOT)
+        files, returns = json.loads(done.stdout.splitlines()[-1])
+        found[name] = (files, returns)
+    return found
+
+
+def _prepare(name: str, folder: Path) -> list[str]:
+    """Write the input of a job; the words of its command."""
+    if name == "design":
+        return ["dance", "hoap3", "--postures", "2", "--workers", "1"]
+    if name == "repair":
+        return ["repair", str(_write_dragged_dance(folder))]
+    import solver
+    from solver.demo.laboratory import write_forces, write_trc
+
+    for recording in solver.simulated_person().recordings:
+        assert recording.markers is not None
+        write_trc(folder / f"{recording.name}.trc", recording.markers)
+        if recording.wrenches is not None:
+            write_forces(folder / f"{recording.name}.mot", recording.wrenches)
+    return ["identify", str(folder), "--sex", "male", "--mass", "71", "--jobs", "1", "--bootstrap", "0"]
+
+
+def _write_dragged_dance(folder: Path) -> Path:
+    """A robot whose root was moved by 1 cm without its feet."""
+    import solver
+    from solver.contacts.schedule import Schedule
+    from solver.dance.authoring.keyed_file import KEYED
+    from solver.dance.authoring.keys import Keyed, Keyframe
+    from tests.dance.authored import home, moved
+
+    robot = solver.hoap3(torque="peak")
+    q, anchors = home(robot)
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.01)), Keyframe(2.0, q, "fixed"))
+    return KEYED.write(folder / "dragged.json", Keyed(robot, keys, Schedule.constant(anchors, 0.0, 2.0)))
+
+
+def main(arguments: list[str]) -> int:
+    """Trace one job of `JOBS` and print its files and returns as JSON."""
+    import joblib
+
+    from solver.cli import main as run
+
+    with tempfile.TemporaryDirectory() as folder, joblib.parallel_config(backend="sequential"):
+        command = [*_prepare(arguments[0], Path(folder)), "--progress", "none", "--output", f"{folder}/output"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = trace_path(lambda: run(command))
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,64 @@
+"""Words of a private language in what people read: names, messages, labels, help and headings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from .structure import ROOT, sources
+
+QUAINT = {
+    "afresh", "anew", "aside", "asides", "asked", "asking", "asks", "astride", "belief", "beliefs", "believe",
+    "believed", "believes", "believing", "borne", "complaint", "complaints", "doing", "doings", "doubt", "doubted",
+    "doubtful", "doubts", "felt", "forgiven", "giving", "gone", "hopeless", "likeliest", "nestled", "programme",
+    "programmes", "rival", "rivals", "spoiled", "spoilt", "stood", "tell", "telling", "tells", "told",
+}  # fmt: skip
+"""Words for which the field has its own: note, report, requested, weight, baseline, residual, program."""
+WORD = re.compile(r"[A-Za-z][a-z]*")
+QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
+
+
+def words(text: str) -> list[str]:
+    """Words of a name or a sentence; ``frequency_weights`` and ``FrequencyWeights`` are two each."""
+    return [word.lower() for word in WORD.findall(text)]
+
+
+def quaint_in_code(path: Path) -> Counter[str]:
+    """Quaint words in the names and the string constants, docstrings too, of a Python file."""
+    found: Counter[str] = Counter()
+    for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
+        found.update(word for word in words(text) if word in QUAINT)
+    return found
+
+
+def quaint_in_page(path: Path) -> Counter[str]:
+    """Quaint words of a page outside code and quotations."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    return Counter(word for word in words(QUOTED.sub("", text)) if word in QUAINT)
+
+
+def quaint_words() -> dict[str, Counter[str]]:
+    """Quaint words by place: code of solver and add-on, and pages."""
+    code, pages = Counter[str](), Counter[str]()
+    for path in sources():
+        code += quaint_in_code(path)
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]):
+        pages += quaint_in_page(path)
+    return {"names, messages and docstrings of solver and add-on": code, "README, CHANGELOG and docs": pages}
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.arg | ast.keyword):
+            yield node.arg or ""
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.alias):
+            yield node.name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
