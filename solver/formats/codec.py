@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError, InvalidValue
+from ..version import VERSION as PROGRAM
 from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
 from .json_tree import json_object, read_json
@@ -99,12 +100,23 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
         what = f"is {found!r}" if isinstance(found, str) else "does not say that it is a file of this program"
         raise InputError(path, f"{what}, not {' or '.join(repr(k.name) for k in kinds)}", remedy=kinds[0].remedy)
     if (version := tree.pop(VERSION, None)) != kind.version:
-        problem = f"has version {version!r} of {kind.name!r}, this program reads {kind.version}"
-        raise InputError(path, problem, remedy=kind.remedy)
+        raise _other_version(path, kind, version)
     try:
         return from_tree(kind.value, tree, arrays)
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=kind.remedy) from error
+
+
+def _other_version(path: str | Path, kind: FileKind[Any], version: object) -> InputError:
+    """The refusal of a file of another version, which names the program that reads it."""
+    problem = f"has version {version!r} of {kind.name!r}; Exciting Dance {PROGRAM} reads version {kind.version}"
+    if isinstance(version, bool) or not isinstance(version, int):
+        return InputError(path, problem, remedy=kind.remedy)
+    if version > kind.version:
+        remedy = f"Update Exciting Dance: a release after {PROGRAM} reads it"
+        return InputError(path, problem, remedy=remedy)
+    problem += f". Version {version} is read by the development version before 0.1.0 that wrote it"
+    return InputError(path, problem, remedy=kind.remedy)
 
 
 def json_text(tree: Any) -> str:

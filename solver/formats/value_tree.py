@@ -20,6 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..errors import SolverError
+from .former_names import is_removed, present_class, present_field
 from .tree_leaves import IN_TREE, Arrays, WrongEntry, expect, float_tree, key_of, key_tree, scalar, scalar_tree, shown
 
 DEEPEST = 64
@@ -113,13 +114,16 @@ def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "
     if is_dataclass(declared):
         return _instance(declared, expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below)
     if issubclass(declared, Enum):
-        known = isinstance(tree, str) and tree in declared.__members__
-        return declared[expect(tree, known, tree, place, f"one of {', '.join(declared.__members__)}")]
+        members = declared.__members__
+        member = tree if not isinstance(tree, str) or tree in members else present_field(declared, tree)
+        known = isinstance(member, str) and member in members
+        return declared[expect(member, known, tree, place, f"one of {', '.join(members)}")]
     return scalar(declared, tree, place)
 
 
 def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, depth: int) -> Any:
     declared = _declared_fields(kind)
+    tree = _with_present_names(kind, tree, place)
     if unknown := sorted(set(tree) - set(declared)):
         raise WrongEntry(place, f"has the unknown entry {unknown[0]!r}; known: {', '.join(declared)}")
     values = {}
@@ -135,6 +139,20 @@ def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, d
     except UNFIT as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise WrongEntry(place, f"does not make a {kind.__name__} ({problem})") from error
+
+
+def _with_present_names(kind: type, tree: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """The entries of an object by the present names of the class's fields; those of removed fields are left out."""
+    declared = _declared_fields(kind)
+    named: dict[str, Any] = {}
+    for name, entry in tree.items():
+        if name not in declared and is_removed(kind, name):
+            continue
+        present = name if name in declared else present_field(kind, name)
+        if present in named:
+            raise WrongEntry(place, f"has the entry {present!r} twice")
+        named[present] = entry
+    return named
 
 
 @cache
@@ -187,9 +205,12 @@ def _union(declared: Any, tree: Any, arrays: Arrays, place: str, depth: int) -> 
     if len(kinds) == 1:
         return from_tree(kinds[0], tree, arrays, place, depth)
     known = {_name(kind): kind for kind in kinds}
-    if not isinstance(tree, dict) or set(tree) != {"type", "value"} or tree["type"] not in list(known):
+    name = tree["type"] if isinstance(tree, dict) and set(tree) == {"type", "value"} else None
+    if isinstance(name, str) and name not in known:
+        name = present_class(name)
+    if not isinstance(name, str) or name not in known:
         raise WrongEntry(place, f"{shown(tree)} says none of the types {', '.join(known)}")
-    return from_tree(known[tree["type"]], tree["value"], arrays, place, depth + 1)
+    return from_tree(known[name], tree["value"], arrays, place, depth + 1)
 
 
 def _name(kind: Any) -> str:

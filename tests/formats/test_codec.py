@@ -134,7 +134,7 @@ def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
         ("colour", "GREEN", "colour: 'GREEN' is not one of RED, BLUE"),
         ("counts", {"x": 1}, "counts: the name 'x' is no whole number"),
         ("role", "dancing", "role: 'dancing' is not one of"),
-        ("version", 7, "has version 7"),
+        ("version", "7", "has version '7'"),
         ("kind", "another", "is 'another', not 'test of everything'"),
         ("more", json.loads("[" * 100 + "]" * 100), "nested more than 64 levels"),
     ],
