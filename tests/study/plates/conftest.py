@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import numpy as np
 import pytest
 
 from solver.rig import Rig
 from solver.study.following import track_all
 from solver.study.recordings import load
 from solver.study.subject import calibrate_subject
-from solver.study.values import TrialRecord
+from solver.study.values import Poses, TrialRecord
+from tests.simulated_walk import simulated_walker
 
 
-@pytest.fixture(scope="session")
-def runner(shared_data: Path) -> tuple[Rig, tuple[TrialRecord, ...]]:
-    """Real: subject_e's two runs, tracked; one plate is stepped on after the other."""
-    recordings = load([shared_data / "subject_e"])
+@pytest.fixture(scope="session", params=["simulated", "recorded"])
+def walks(request: pytest.FixtureRequest) -> tuple[Rig, tuple[TrialRecord, ...]]:
+    """Two trials in which one plate is stepped on after the other: simulated walks, and subject_e's tracked runs."""
+    if request.param == "simulated":
+        walker = simulated_walker()
+        return walker.rig, tuple(
+            TrialRecord(recording, given=Poses(motion.times, motion.q, np.ones(len(motion), bool)))
+            for recording, motion in zip(walker.recordings[1:], walker.motions)
+        )
+    recordings = load([request.getfixturevalue("shared_data") / "subject_e"])
     person = calibrate_subject(recordings, sex="male", mass=72.8)
     return person.rig, track_all(person, recordings, jobs=1)

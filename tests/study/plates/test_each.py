@@ -37,42 +37,42 @@ def between(prepared: Prepared) -> np.ndarray:
     return np.array([shifts[1, 1] - shifts[0, 1], gains[1] - gains[0]])
 
 
-def test_plates_as_they_are_are_left(runner: Body) -> None:
-    """Real: nothing is told of single plates that are right, and nothing is changed."""
-    found = prepare(*runner, PRESET)
+def test_plates_as_they_are_are_left(walks: Body) -> None:
+    """Nothing is told of single plates that are right, and nothing is changed."""
+    found = prepare(*walks, PRESET)
     assert told(found) == []
     assert between(found).tolist() == [0.0, 0.0]
 
 
-def test_one_plate_aside_is_put_right(runner: Body) -> None:
-    """Real, one plate moved 5 cm in software: the plates come together again, within what steps leave open."""
-    rig, records = runner
+def test_one_plate_aside_is_put_right(walks: Body) -> None:
+    """One plate moved 5 cm in software: the plates come together again, within what steps leave open."""
+    rig, records = walks
     found = prepare(rig, with_forces(lambda w: w.displaced(ASIDE))(records), PRESET)
     assert {finding.done for finding in told(found)} == {Done.UNDONE}
     assert between(found) == pytest.approx([-0.05, 0.0], abs=0.008)
     assert all(f.interval[0] < f.evidence < f.interval[1] for f in told(found))
 
 
-def test_one_plates_gain_is_put_right(runner: Body) -> None:
-    """Real, one plate read 5 % less in software: its factor is that much larger than the other one's."""
-    rig, records = runner
+def test_one_plates_gain_is_put_right(walks: Body) -> None:
+    """One plate read 5 % less in software: its factor is that much larger than the other one's."""
+    rig, records = walks
     found = prepare(rig, with_forces(lambda w: w.scaled(GAINS))(records), PRESET)
     assert {finding.kind for finding in told(found)} == {MASS}
     assert between(found) == pytest.approx([0.0, 0.05], abs=0.012)
 
 
-def test_one_word_leaves_single_plates(runner: Body) -> None:
-    """Real: overruled, both are told and nothing is changed."""
-    rig, records = runner
+def test_one_word_leaves_single_plates(walks: Body) -> None:
+    """Overruled, both are told and nothing is changed."""
+    rig, records = walks
     spoiled = with_forces(lambda w: w.scaled(GAINS).displaced(ASIDE))(records)
     found = prepare(rig, spoiled, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
     assert {finding.done for finding in told(found)} == {Done.OVERRULED}
     assert between(found).tolist() == [0.0, 0.0]
 
 
-def test_further_trials_take_what_was_found_of_each_plate(runner: Body) -> None:
-    """Real: a trial on plates that were judged before gets their places and gains, not its own."""
-    rig, records = runner
+def test_further_trials_take_what_was_found_of_each_plate(walks: Body) -> None:
+    """A trial on plates that were judged before gets their places and gains, not its own."""
+    rig, records = walks
     wrenches = records[0].recording.wrenches
     assert wrenches is not None
     correction = PlateCorrection(1.0, np.zeros(3), -ASIDE, 1.0 / GAINS)

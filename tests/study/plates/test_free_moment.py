@@ -133,19 +133,21 @@ def test_overruling_the_finding_is_taking_the_moment_as_it_is() -> None:
             PlateOptions(**wrong)  # type: ignore[arg-type]
 
 
-def test_two_runs_have_the_right_sign(runner: Body) -> None:
-    """Real, subject_e: nothing is found in the files as they are; both reversed in software are found and undone."""
-    rig, records = runner
+def test_two_trials_have_the_right_sign(walks: Body) -> None:
+    """Nothing is found in the files as they are; both reversed in software are found and undone."""
+    rig, records = walks
     assert [finding.done for finding in found(prepare(rig, records, PRESET))] == [Done.NOTHING]
     wrong = prepare(rig, turned(records), PRESET)
-    assert [(finding.done, finding.trials) for finding in found(wrong)] == [(Done.UNDONE, ("run200", "run300"))]
+    assert [(finding.done, finding.trials) for finding in found(wrong)] == [
+        (Done.UNDONE, tuple(record.name for record in records))
+    ]
 
 
-def test_one_wrong_file_among_right_ones_is_found_alone(runner: Body) -> None:
-    """Real, subject_e: of two trials on the same plates the one reversed in software is undone, the other is not."""
-    rig, records = runner
-    done = {finding.trials: finding.done for finding in found(prepare(rig, turned(records, ["run300"]), PRESET))}
-    assert done == {("run200",): Done.NOTHING, ("run300",): Done.UNDONE}
+def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
+    """Of two trials on the same plates the one reversed in software is undone, the other is not."""
+    rig, records = walks
+    done = {finding.trials: finding.done for finding in found(prepare(rig, turned(records, [records[1].name]), PRESET))}
+    assert done == {(records[0].name,): Done.NOTHING, (records[1].name,): Done.UNDONE}
 
 
 def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:

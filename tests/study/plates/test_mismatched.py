@@ -29,7 +29,6 @@ from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
-MASS_OF_E = 72.9
 BY_NAME = {case.name: case for case in CASES}
 Body = tuple[Rig, tuple[TrialRecord, ...]]
 
@@ -40,26 +39,26 @@ def findings(prepared: Prepared, kind: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_mismatch_is_told_by_its_cause(runner: Body, case: Case) -> None:
-    """Real, subject_e's runs, spoiled in software in twelve ways: each is told in words that name what was done."""
-    found, text = tells(case, *runner, mass=MASS_OF_E)
+def test_every_mismatch_is_told_by_its_cause(walks: Body, case: Case) -> None:
+    """Trials spoiled in software in twelve ways: each is reported in words that name what was done."""
+    found, text = tells(case, *walks, mass=walks[0].prior.total_mass)
     assert found, text
 
 
-def test_nothing_is_said_of_forces_that_belong(runner: Body) -> None:
-    """Real, subject_e as recorded: no warning, and every finding is as it should be."""
-    prepared = prepare(*runner, PRESET)
-    assert said(*runner) == ""
+def test_nothing_is_said_of_forces_that_belong(walks: Body) -> None:
+    """Trials as recorded: no warning, and every finding is as it should be."""
+    prepared = prepare(*walks, PRESET)
+    assert said(*walks) == ""
     assert prepared.findings
     assert {finding.done for finding in prepared.findings} == {Done.NOTHING, Done.TAKEN_OFF}  # a lag of some ms
 
 
-def test_a_trial_that_does_not_belong_is_left_out(runner: Body) -> None:
-    """Real, one of two runs with the horizontal forces reversed: it gives no equations, the other one does."""
-    rig, records = runner
+def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
+    """One of two trials with the horizontal forces reversed: it gives no equations, the other one does."""
+    rig, records = walks
     spoiled = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
     prepared = prepare(rig, spoiled, PRESET)
-    assert [finding.trials for finding in findings(prepared, BELONGING)] == [("run200",)]
+    assert [finding.trials for finding in findings(prepared, BELONGING)] == [(records[0].name,)]
     assert prepared.records[0].trial is None
     assert prepared.records[0].motion is not None
     assert prepared.records[1].trial is not None
@@ -75,11 +74,11 @@ def test_a_trial_that_does_not_belong_is_left_out(runner: Body) -> None:
         ("a stated mass that every plate contradicts", MASS),
     ],
 )
-def test_one_word_overrules(runner: Body, name: str, kind: str) -> None:
+def test_one_word_overrules(walks: Body, name: str, kind: str) -> None:
     """Whoever overrules a finding goes on with what was recorded, and the finding says so."""
-    rig, records = runner
+    rig, records = walks
     case = BY_NAME[name]
-    stated = None if case.stated_mass is None else case.stated_mass * MASS_OF_E
+    stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
     # what else such forces would be suspected of is not the point here
     options = PlateOptions(overruled=tuple({kind, BELONGING}))
     prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
@@ -88,9 +87,9 @@ def test_one_word_overrules(runner: Body, name: str, kind: str) -> None:
     assert not any(record.plates.shift.any() for record in prepared.records)
 
 
-def test_frames_in_which_forces_stand_still_do_not_count(runner: Body) -> None:
-    """Real, half a run frozen: the frozen frames give no equations, the rest does."""
-    rig, records = runner
+def test_frames_in_which_forces_stand_still_do_not_count(walks: Body) -> None:
+    """Half a trial frozen: the frozen frames give no equations, the rest does."""
+    rig, records = walks
     before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(standing_still)(records)))
     assert before is not None
     assert after is not None
@@ -117,9 +116,9 @@ def test_markers_that_repeat_stand_still() -> None:
     assert np.flatnonzero(still).tolist() == list(range(50, 80))
 
 
-def test_frozen_markers_are_told(runner: Body) -> None:
-    """Real: markers that repeat for half a second while the plates go on are found, and those frames do not count."""
-    rig, records = runner
+def test_frozen_markers_are_told(walks: Body) -> None:
+    """Markers that repeat for half a second while the plates go on are found, and those frames do not count."""
+    rig, records = walks
     markers = records[0].recording.markers
     assert markers is not None
     positions = markers.positions.copy()
@@ -127,7 +126,7 @@ def test_frozen_markers_are_told(runner: Body) -> None:
     frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
     prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
     told = findings(prepared, STANDSTILL)
-    assert [finding.trials for finding in told] == [("run200",)]
+    assert [finding.trials for finding in told] == [(records[0].name,)]
     assert "markers stand still for 0.49 s" in told[0].text
     trial = prepared.records[0].trial
     assert trial is not None
@@ -135,40 +134,40 @@ def test_frozen_markers_are_told(runner: Body) -> None:
     assert not trial.counted[inside].any()
 
 
-def test_plates_elsewhere_are_put_right(runner: Body) -> None:
-    """Real: plates moved 4 cm to the side come back by that, within what the body's own asymmetry leaves open."""
-    rig, records = runner
+def test_plates_elsewhere_are_put_right(walks: Body) -> None:
+    """Plates moved 4 cm to the side come back by that, within what the body's own asymmetry leaves open."""
+    rig, records = walks
     aside = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
     prepared = prepare(rig, aside, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
     assert [finding.done for finding in findings(prepared, PLACE)] == [Done.UNDONE]
     assert prepared.records[0].plates.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
 
 
-def test_another_layout_is_held_against_the_usual_one(runner: Body) -> None:
-    """Real: the plates of one run under other names and 1 cm aside are found by that much against the other run's."""
-    rig, records = runner
+def test_another_layout_is_held_against_the_usual_one(walks: Body) -> None:
+    """The plates of one trial under other names and 1 cm aside are found by that much against the other trial's."""
+    rig, records = walks
     own = records[1].recording.wrenches
     assert own is not None
-    other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("left", "right"))
+    other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
     spoiled = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
     prepared = prepare(rig, spoiled, PRESET)
     done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, PLACE)}
-    assert done["run200",][0] == Done.NOTHING
-    assert done["run300",][0] == Done.UNDONE
-    assert done["run300",][1] == pytest.approx(-10.0, abs=3.0)
+    assert done[records[0].name,][0] == Done.NOTHING
+    assert done[records[1].name,][0] == Done.UNDONE
+    assert done[records[1].name,][1] == pytest.approx(-10.0, abs=3.0)
 
 
-def test_two_trials_whose_forces_are_exchanged_are_both_named(runner: Body) -> None:
-    """Real: forces under each other's name are refused, and both trials are named."""
-    rig, records = runner
-    with pytest.raises(InvalidValue, match=r"run200.*run300") as error:
+def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> None:
+    """Forces under each other's name are refused, and both trials are named."""
+    rig, records = walks
+    with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
         prepare(rig, each_others_forces(records), PRESET)
     assert "--overrule belonging" in str(error.value)
 
 
-def test_spoiling_leaves_the_records(runner: Body) -> None:
+def test_spoiling_leaves_the_records(walks: Body) -> None:
     """What the cases change is a copy: the recordings of the fixture stay what they were."""
-    records: Records = runner[1]
+    records: Records = walks[1]
     before = [r.recording.wrenches.values.copy() for r in records if r.recording.wrenches is not None]
     for case in CASES:
         case.spoiled(records)
@@ -199,11 +198,11 @@ def test_samples_lost_under_load_are_told_from_steps(rate: int) -> None:
     assert not lost[:, 1].any()
 
 
-def test_a_dropout_of_40_ms_is_told_and_left_out(runner: Body) -> None:
+def test_a_dropout_of_40_ms_is_told_and_left_out(walks: Body) -> None:
     """Real, both plates of one run read nothing for 40 ms of stance: told with when, and the wrench there comes from
     its neighbours: nearer to what was recorded than the hole that an overruled finding leaves.
     """
-    rig, records = runner
+    rig, records = walks
     whole = records[0].recording.wrenches
     assert whole is not None
     values = whole.values.copy()

@@ -145,9 +145,11 @@ def test_forces_that_are_not_known_turn_nothing() -> None:
 
 
 @pytest.mark.parametrize("quarters", [0, 1, 3])
-def test_real_runs_tell_how_their_plates_are_turned(runner: tuple[Rig, tuple[TrialRecord, ...]], quarters: int) -> None:
-    """Real, subject_e: run200 with forces turned about each plate's middle is told; untouched it is not."""
-    rig, records = runner
+def test_whole_trials_show_how_their_plates_are_turned(
+    walks: tuple[Rig, tuple[TrialRecord, ...]], quarters: int
+) -> None:
+    """A trial with forces turned about each plate's middle is reported; untouched it is not."""
+    rig, records = walks
     own = records[0].recording.wrenches
     assert own is not None
     level, values = turn(quarters), own.values.copy()
@@ -160,5 +162,5 @@ def test_real_runs_tell_how_their_plates_are_turned(runner: tuple[Rig, tuple[Tri
     spoiled = replace(records[0].recording, wrenches=replace(own, values=values))
     prepared = prepare(rig, [replace(records[0], recording=spoiled), records[1]], preset_of("human_8hz"))
     told = [f for f in prepared.findings if f.kind == BELONGING and "level axes" in f.text]
-    assert [f.trials for f in told] == ([("run200",)] if quarters else [])
+    assert [f.trials for f in told] == ([(records[0].name,)] if quarters else [])
     assert all(IN_WORDS[quarters] in f.text for f in told)
