@@ -9,9 +9,9 @@ import argparse
 import os
 import sys
 
-from .rehearsal import words as rehearsal_words
+from .rehearsal import command as rehearsal_words
+from .solver_api import errors, stopping
 from .study import make_scene
-from .values import errors, stopping
 
 
 def main() -> int:

@@ -8,9 +8,10 @@ import bpy
 import numpy as np
 from bpy_extras import anim_utils
 
-from . import convert, typed
+from . import bpy_access as typed
+from . import convert
 from .armature import bone_axes, rig_of
-from .values import SceneMotion, errors
+from .solver_api import SceneMotion, errors
 
 FIRST_FRAME = 1.0
 """The frame at which time is zero."""
@@ -35,9 +36,9 @@ def set_frame_rate(scene: bpy.types.Scene, rate: float) -> None:
     scene.render.fps_base = scene.render.fps / rate
 
 
-def clock_is_free(scene: bpy.types.Scene, besides: Iterable[bpy.types.Object] = ()) -> bool:
+def can_change_frame_rate(scene: bpy.types.Scene, excluding: Iterable[bpy.types.Object] = ()) -> bool:
     """Whether nothing of a scene, besides these objects, is animated, which another frame rate would slow or hurry."""
-    excepted = {item.session_uid for item in besides}
+    excepted = {item.session_uid for item in excluding}
     return not any(curves_of(item) for item in scene.objects if item.session_uid not in excepted)
 
 
@@ -46,24 +47,27 @@ def frames_at(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
     return FIRST_FRAME + np.asarray(times) * frame_rate(scene)
 
 
-def times_at(scene: bpy.types.Scene) -> float:
+def current_time(scene: bpy.types.Scene) -> float:
     """Time [s] that the scene stands at; the reverse of `frames_at`."""
     return (scene.frame_current + scene.frame_subframe - FIRST_FRAME) / frame_rate(scene)
 
 
-def show_frames(scene: bpy.types.Scene, first: float, last: float) -> None:
+def set_frame_range(scene: bpy.types.Scene, first: float, last: float) -> None:
     """Let the scene play all of these frames, and stand at the first."""
-    scene.frame_start, scene.frame_end = int(np.floor(_kept(first) + 1e-3)), int(np.ceil(_kept(last) - 1e-3))
+    scene.frame_start, scene.frame_end = (
+        int(np.floor(_clip_frame(first) + 1e-3)),
+        int(np.ceil(_clip_frame(last) - 1e-3)),
+    )
     scene.frame_set(scene.frame_start)
 
 
-def go_to(scene: bpy.types.Scene, frame: float) -> None:
+def set_frame(scene: bpy.types.Scene, frame: float) -> None:
     """Show a frame, or a moment between two."""
-    whole = np.floor(_kept(frame))
-    scene.frame_set(int(whole), subframe=float(_kept(frame) - whole))
+    whole = np.floor(_clip_frame(frame))
+    scene.frame_set(int(whole), subframe=float(_clip_frame(frame) - whole))
 
 
-def _kept(frame: float) -> float:
+def _clip_frame(frame: float) -> float:
     """The frame within those that Blender has."""
     return float(np.clip(np.nan_to_num(frame), -LAST_FRAME, LAST_FRAME))
 
@@ -83,7 +87,7 @@ class Curves:
         self, action: bpy.types.Action, target: bpy.types.Object | None, slot: bpy.types.ActionSlot | None = None
     ) -> None:
         if slot is None:
-            slot = action.slots.new(id_type="OBJECT", name=typed.there(target, "object").name)
+            slot = action.slots.new(id_type="OBJECT", name=typed.require(target, "object").name)
         if target is not None:
             animation = target.animation_data or target.animation_data_create()
             animation.action, animation.action_slot = action, slot
@@ -114,12 +118,12 @@ class Curves:
             curve.keyframe_points.foreach_set("interpolation", np.full(len(keys), interpolation, np.int32))
             curve.update()
 
-    def drop(self, paths: set[str]) -> None:
+    def remove(self, paths: set[str]) -> None:
         """Remove the curves of these data paths."""
         for curve in [curve for curve in self._curves if curve.data_path in paths]:
             self._curves.remove(curve)
 
-    def mark(self, frames: np.ndarray, types: np.ndarray, paths: set[str] | None = None) -> None:
+    def set_key_types(self, frames: np.ndarray, types: np.ndarray, paths: set[str] | None = None) -> None:
         """Give the keys at these frames, of curves that have a key at each, types (K,) as numbers.
 
         Of all curves, or of those with these data paths.
@@ -142,7 +146,7 @@ class Curves:
         return groups.get(name) or groups.new(name)
 
 
-def own_action(item: bpy.types.Object) -> bpy.types.Action:
+def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
     """The action of an object, which takes keys: a new one where it plays none, a copy where it is linked.
 
     An object that is a library override still plays the action of its library, and Blender keys no linked action.
@@ -156,7 +160,7 @@ def own_action(item: bpy.types.Object) -> bpy.types.Action:
         made = animation.action = typed.local_copy(played)
         if slot is not None:
             animation.action_slot = made.slots[slot.identifier]
-    return typed.there(animation.action, "action")
+    return typed.require(animation.action, "action")
 
 
 def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
@@ -175,7 +179,7 @@ def key_frames(curve: bpy.types.FCurve) -> np.ndarray:
     return both[::2].astype(float)
 
 
-def motion_action(
+def add_motion_action(
     scene: bpy.types.Scene, armature: bpy.types.Object, motion: SceneMotion, name: str
 ) -> bpy.types.Action:
     """Give an armature a recorded motion of its rig as an action, whose keys are samples and no postures.
@@ -189,7 +193,7 @@ def motion_action(
     action = bpy.data.actions.new(name)
     curves, frames = Curves(action, armature), frames_at(scene, motion.times)
     key_motion(curves, armature, motion, frames)
-    curves.mark(frames, np.full(len(frames), SAMPLED, np.int32))
+    curves.set_key_types(frames, np.full(len(frames), SAMPLED, np.int32))
     return action
 
 
@@ -220,4 +224,4 @@ def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bpy.typ
     layer = action.layers[0] if action.layers else action.layers.new("Layer")  # Blender 4.5
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     assert isinstance(strip, bpy.types.ActionKeyframeStrip)
-    return typed.there(strip.channelbag(slot, ensure=True), "channelbag")
+    return typed.require(strip.channelbag(slot, ensure=True), "channelbag")

@@ -7,26 +7,28 @@ import hashlib
 import bpy
 import numpy as np
 
-from . import convert, custom, meshes, typed
-from .changes import since_change
+from . import bpy_access as typed
+from . import convert, meshes
+from . import custom_properties as custom
+from .change_cache import cached_until_change
 from .scene_rigs import RIG_KEY, is_rig
-from .values import Rig, errors, rig_of_text, rig_text
+from .solver_api import Rig, errors, rig_from_text, rig_to_text
 
 DIGEST_KEY = "exciting_dance_digest"
 """Custom property of the armature data: a short name of that text, so that it is read once and not at each redraw."""
 LINK_KEY = "exciting_dance_link"
 """Custom property of a mesh object: the link it shows."""
-READ: dict[str, Rig] = {}
+RIG_CACHE: dict[str, Rig] = {}
 """Rigs that were read from armatures, by digest."""
-REMEMBERED = 16
-LIMITS = "Joint limits"
+CACHE_SIZE = 16
+LIMITS_NAME = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
-AGAIN = "undo that edit, or add the rig again: Dance > Rig > Add Rig"
+REMEDY = "undo that edit, or add the rig again: Dance > Rig > Add Rig"
 """The way out for a rig that is no longer what its armature says."""
-NEAR = 1e-3
+POSITION_TOLERANCE = 1e-3
 """[m] within which a bone rests where its rig has the link."""
-NAMED = 4
+LISTED_BONES = 4
 """Bones that an error names."""
 ROLL_STEPS = 3
 """Blender finds a bone's roll from its matrix to some 1e-5 rad; a hinge's axis is wanted to single precision."""
@@ -53,24 +55,24 @@ def build_armature(
     collection.objects.link(armature)
     frames = [convert.bone_frame(rig, link) for link in range(len(rig.links))]
     _add_bones(context, armature, rig, frames)
-    _sort_sides(data, rig)
+    _assign_sides(data, rig)
     for link, frame in enumerate(frames):
-        _restrain(armature.pose.bones[rig.links[link]], rig, link, frame)
+        _restrict_to_joint(armature.pose.bones[rig.links[link]], rig, link, frame)
     shapes = bpy.data.collections.new(f"{rig.name} shapes")
     collection.children.link(shapes)
     _add_shapes(armature, rig, shapes)
-    describe(armature, rig)
+    store_rig(armature, rig)
     data.display_type, armature.show_in_front = "STICK", True
     return armature
 
 
-def describe(armature: bpy.types.Object, rig: Rig) -> None:
+def store_rig(armature: bpy.types.Object, rig: Rig) -> None:
     """Keep a rig on its armature."""
-    data, text = typed.armature(armature), rig_text(rig)
+    data, text = typed.armature(armature), rig_to_text(rig)
     data[RIG_KEY], data[DIGEST_KEY] = text, _digest(text)
 
 
-def hide(armature: bpy.types.Object | None) -> None:
+def hide_rig(armature: bpy.types.Object | None) -> None:
     """Hide a rig, if there is one, with its shapes."""
     if armature is not None:
         for item in (armature, *shapes_of(armature).values()):
@@ -87,27 +89,29 @@ def rig_of(armature: bpy.types.Object) -> Rig:
     if not is_rig(armature):
         raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
     data = typed.armature(armature)
-    digest = custom.text(data, DIGEST_KEY, AGAIN)
-    if digest not in READ:
-        words = custom.text(data, RIG_KEY, AGAIN)
+    digest = custom.read_text(data, DIGEST_KEY, REMEDY)
+    if digest not in RIG_CACHE:
+        words = custom.read_text(data, RIG_KEY, REMEDY)
         if _digest(words) != digest:
-            raise custom.damaged(data, RIG_KEY, "it is not what the add-on wrote", AGAIN)
+            raise custom.damaged_error(data, RIG_KEY, "it is not what the add-on wrote", REMEDY)
         try:
-            rig = rig_of_text(words)
+            rig = rig_from_text(words)
         except errors.SolverError as error:
-            raise custom.damaged(data, RIG_KEY, str(error), AGAIN) from error
-        while len(READ) >= REMEMBERED:
-            del READ[next(iter(READ))]
-        READ[digest] = rig
-    rig, posed = READ[digest], typed.pose_bones(armature)
+            raise custom.damaged_error(data, RIG_KEY, str(error), REMEDY) from error
+        while len(RIG_CACHE) >= CACHE_SIZE:
+            del RIG_CACHE[next(iter(RIG_CACHE))]
+        RIG_CACHE[digest] = rig
+    rig, posed = RIG_CACHE[digest], typed.pose_bones(armature)
     names = (digest, armature.name, data.is_editmode, tuple(data.bones.keys()), tuple(posed.keys()))
-    why = since_change("bones", armature, lambda: _mismatch(armature, rig), kinds=("ARMATURE",), mark=names)
+    why = cached_until_change(
+        "bones", armature, lambda: _find_mismatch(armature, rig), kinds=("ARMATURE",), state=names
+    )
     if why:
         raise errors.InvalidValue(why)
     return rig
 
 
-def _mismatch(armature: bpy.types.Object, rig: Rig) -> str:
+def _find_mismatch(armature: bpy.types.Object, rig: Rig) -> str:
     """How bones and links of a rig differ, by name or by parent, in one sentence; empty where they match."""
     bones, posed = typed.armature(armature).bones, typed.pose_bones(armature)
     if typed.armature(armature).is_editmode:
@@ -116,28 +120,28 @@ def _mismatch(armature: bpy.types.Object, rig: Rig) -> str:
     lacking = [link for link in rig.links if link not in found or link not in posed]
     if lacking:
         others = [name for name in found if name not in rig.links]
-        back = f" ({_listed(others)} belongs to no link: rename it back)" if others else ""
-        return f"{armature.name}: link {_listed(lacking)} of the rig has no bone{back}: {AGAIN}"
+        back = f" ({_join_names(others)} belongs to no link: rename it back)" if others else ""
+        return f"{armature.name}: link {_join_names(lacking)} of the rig has no bone{back}: {REMEDY}"
     for link, parent in zip(rig.links, rig.parents, strict=True):
         wanted = rig.links[parent] if parent >= 0 else None
         if found[link] != wanted:
             return (
                 f"{armature.name}: bone {link} hangs on {found[link] or 'nothing'} instead of {wanted or 'nothing'}, "
-                f"so bones were renamed or moved: {AGAIN}"
+                f"so bones were renamed or moved: {REMEDY}"
             )
     return ""
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:NAMED])
-    return f"{shown} and {len(names) - NAMED} more" if len(names) > NAMED else shown
+def _join_names(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:LISTED_BONES])
+    return f"{shown} and {len(names) - LISTED_BONES} more" if len(names) > LISTED_BONES else shown
 
 
-def _digest(words: str) -> str:
-    return hashlib.sha256(words.encode()).hexdigest()
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def linked(body: bpy.types.Object, *, data: bool = False) -> str:
+def library_problem(body: bpy.types.Object, *, data: bool = False) -> str:
     """Why a rig cannot be written to: it is linked from another file; empty where it can.
 
     Args:
@@ -153,7 +157,7 @@ def linked(body: bpy.types.Object, *, data: bool = False) -> str:
     return ""
 
 
-def trouble(body: bpy.types.Object, *, data: bool = False) -> str:
+def rig_problem(body: bpy.types.Object, *, data: bool = False) -> str:
     """Why nothing can be done with a rig as it is, in one sentence; empty where all can.
 
     Args:
@@ -164,10 +168,10 @@ def trouble(body: bpy.types.Object, *, data: bool = False) -> str:
         rig_of(body)
     except errors.SolverError as error:
         return str(error)
-    return linked(body, data=data)
+    return library_problem(body, data=data)
 
 
-def collection_beside(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Collection:
+def local_collection(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Collection:
     """Where objects that belong to a rig go: into its collection, or the scene's where that is an override."""
     own = (c for c in body.users_collection if c.library is None and c.override_library is None)
     return next(own, scene.collection)
@@ -175,7 +179,7 @@ def collection_beside(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.typ
 
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
     """The mesh object that shows each link."""
-    shown = {custom.label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"}
+    shown = {custom.read_label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"}
     shown.pop("", None)
     return shown
 
@@ -194,8 +198,8 @@ def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
     for index, (link, parent) in enumerate(zip(rig.links, rig.parents, strict=True)):
         bone = armature.data.bones[link]
         away = float(np.linalg.norm(np.array(bone.head_local) - rest[index, :3, 3]))
-        if not away < NEAR:
-            raise errors.InvalidValue(f"{armature.name}: bone {link} was moved by {away:.3g} m in edit mode: {AGAIN}")
+        if not away < POSITION_TOLERANCE:
+            raise errors.InvalidValue(f"{armature.name}: bone {link} was moved by {away:.3g} m in edit mode: {REMEDY}")
         local = convert.to_array(bone.matrix)
         turns.append(local if parent < 0 else turns[parent] @ local)
     return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(turns)
@@ -215,10 +219,10 @@ def attach(
     child.matrix_basis = convert.to_matrix(placement)
 
 
-def limits_only(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+def is_limit_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint is this add-on's own, which lets a hinge stop at its limits and moves nothing else."""
     return (
-        constraint.name == LIMITS
+        constraint.name == LIMITS_NAME
         and isinstance(constraint, bpy.types.LimitRotationConstraint)
         and constraint.owner_space == "LOCAL"
         and constraint.influence == 1.0
@@ -230,7 +234,7 @@ def enforce_limits(armature: bpy.types.Object, on: bool) -> None:
     """Let hinges stop at their limits while posing; off by default, so that a measured motion stays as measured."""
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            if constraint.name == LIMITS:
+            if constraint.name == LIMITS_NAME:
                 constraint.mute = not on
 
 
@@ -259,7 +263,7 @@ def _add_bones(
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def _sort_sides(data: bpy.types.Armature, rig: Rig) -> None:
+def _assign_sides(data: bpy.types.Armature, rig: Rig) -> None:
     sides = {left: "Left" for left, _ in rig.pairs} | {right: "Right" for _, right in rig.pairs}
     groups = {name: data.collections.new(name) for name in SIDES}
     for link in rig.links:
@@ -268,7 +272,7 @@ def _sort_sides(data: bpy.types.Armature, rig: Rig) -> None:
         data.bones[link].color.palette = SIDES[side]
 
 
-def _restrain(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.BoneFrame) -> None:
+def _restrict_to_joint(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.BoneFrame) -> None:
     """Leave a bone the freedom of its joint; limits go to inverse kinematics and to a muted constraint."""
     joint = rig.joints[link]
     if joint.kind not in ("free", "planar"):
@@ -293,7 +297,7 @@ def _restrain(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.Bone
     setattr(bone, f"ik_max_{name}", min(np.pi, max(high, 0.0)))
     constraint = bone.constraints.new("LIMIT_ROTATION")
     assert isinstance(constraint, bpy.types.LimitRotationConstraint)
-    constraint.name, constraint.owner_space, constraint.use_transform_limit = LIMITS, "LOCAL", True
+    constraint.name, constraint.owner_space, constraint.use_transform_limit = LIMITS_NAME, "LOCAL", True
     setattr(constraint, f"use_limit_{name}", True)
     setattr(constraint, f"min_{name}", low)
     setattr(constraint, f"max_{name}", high)
@@ -306,7 +310,7 @@ def _add_shapes(armature: bpy.types.Object, rig: Rig, collection: bpy.types.Coll
         parts = [meshes.shape_geometry(shape) for shape in rig.shapes if shape.link == link]
         if not parts:
             continue
-        body = bpy.data.objects.new(f"{link} shape", meshes.mesh_of(f"{link} shape", parts))
+        body = bpy.data.objects.new(f"{link} shape", meshes.build_mesh(f"{link} shape", parts))
         collection.objects.link(body)
         body[LINK_KEY] = link
         attach(body, armature, link, axes[index], np.eye(4))

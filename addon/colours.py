@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import custom
-from .scene_rigs import rigs_in
+from . import custom_properties as custom
+from .scene_rigs import find_rigs
 from .scores import DEVIATION, EXCITATION
-from .values import errors
+from .solver_api import errors
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .values import Rig, SceneResult
+    from .solver_api import Rig, SceneResult
 
 COLOUR_KEY = "exciting_dance_colour"
 """Custom property of the armature object: the quantity its body is coloured by."""
 RANGE_KEY, TITLE_KEY = "exciting_dance_colour_range", "exciting_dance_colour_title"
 """The same: lowest and highest number of those colours, and the title of their legend."""
-UNKNOWN = (0.16, 0.16, 0.17)
+UNKNOWN_COLOUR = (0.16, 0.16, 0.17)
 """sRGB of a link without a value."""
-GROWING = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
+SEQUENTIAL_MAP = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
 """Dark violet to yellow, equal steps of lightness (the map known as viridis)."""
-FALLING = " ".join(reversed(GROWING.split()))
+REVERSED_MAP = " ".join(reversed(SEQUENTIAL_MAP.split()))
 """The same from yellow to dark violet, where less is better."""
-CHANGING = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee f3d3cc f3b8ab f09d8c e8826f dd6954 ce523d bb3d28 a62914"  # noqa: E501
+DIVERGING_MAP = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee f3d3cc f3b8ab f09d8c e8826f dd6954 ce523d bb3d28 a62914"  # noqa: E501
 """Blue through light grey to red, both halves with the same lightness in OKLab."""
-SHARING = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
+FRACTION_MAP = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
 """Light grey (nothing) to deep green (all), equal steps of lightness in OKLab."""
-NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+ROUND_NUMBERS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,55 +43,55 @@ class Quantity:
     Attributes:
         label: title of the legend.
         unit: of the numbers on the legend.
-        table: its colour map.
+        colour_map: its colour map.
         values: (L,) in that unit from a result and its rig, or from a score (L,); NaN where unknown.
         limits: lowest and highest number of the legend for those values.
         description: one sentence for the interface.
-        score: what the bones tell of their dance, instead of a result; empty for inertial quantities.
+        score_name: what the bones tell of their dance, instead of a result; empty for inertial quantities.
     """
 
     label: str
     unit: str
-    table: str
+    colour_map: str
     values: Callable[..., np.ndarray]
     limits: Callable[[np.ndarray], tuple[float, float]]
     description: str
-    score: str = ""
+    score_name: str = ""
 
 
-def from_zero(values: np.ndarray) -> tuple[float, float]:
+def limits_from_zero(values: np.ndarray) -> tuple[float, float]:
     """0 to the largest value, rounded up."""
     import numpy as np
 
-    return 0.0, _nice(float(np.nanmax(np.append(values[np.isfinite(values)], 0.0))))
+    return 0.0, _round_up(float(np.nanmax(np.append(values[np.isfinite(values)], 0.0))))
 
 
-def around_zero(values: np.ndarray) -> tuple[float, float]:
+def limits_around_zero(values: np.ndarray) -> tuple[float, float]:
     """Symmetric, at least +-10, so that small changes stay pale."""
     import numpy as np
 
-    most = _nice(float(np.nanmax(np.append(np.abs(values[np.isfinite(values)]), 10.0))))
+    most = _round_up(float(np.nanmax(np.append(np.abs(values[np.isfinite(values)]), 10.0))))
     return -most, most
 
 
-def percent(values: np.ndarray) -> tuple[float, float]:
+def limits_of_percent(values: np.ndarray) -> tuple[float, float]:
     """0 to 100."""
     return 0.0, 100.0
 
 
 def _densities(result: SceneResult, rig: Rig) -> np.ndarray:
-    from .values import densities
+    from .solver_api import densities
 
     return densities(result.parameters, rig.volumes)
 
 
-def _powers_of_ten(values: np.ndarray) -> np.ndarray:
+def _log10(values: np.ndarray) -> np.ndarray:
     import numpy as np
 
     return np.log10(values)
 
 
-def powers(values: np.ndarray) -> tuple[float, float]:
+def limits_of_powers(values: np.ndarray) -> tuple[float, float]:
     """From one whole power of ten to another, three to six apart: beyond it, a link is simply not excited."""
     import numpy as np
 
@@ -102,47 +102,52 @@ def powers(values: np.ndarray) -> tuple[float, float]:
 
 QUANTITIES: dict[str, Quantity] = {
     "mass": Quantity(
-        "Mass", "kg", GROWING, lambda result, rig: result.parameters.masses, from_zero, "Mass of each link"
+        "Mass",
+        "kg",
+        SEQUENTIAL_MAP,
+        lambda result, rig: result.parameters.masses,
+        limits_from_zero,
+        "Mass of each link",
     ),
     "density": Quantity(
         "Density",
         "kg/m³",
-        GROWING,
+        SEQUENTIAL_MAP,
         _densities,
-        from_zero,
+        limits_from_zero,
         "Mass of each link over the volume of its shapes",
     ),
     "change": Quantity(
         "Mass against prior",
         "%",
-        CHANGING,
+        DIVERGING_MAP,
         lambda result, rig: 100.0 * result.mass_change,
-        around_zero,
+        limits_around_zero,
         "How much heavier (red) or lighter (blue) each link is than believed before the measurement",
     ),
     "determined": Quantity(
         "Determined by data",
         "%",
-        SHARING,
+        FRACTION_MAP,
         lambda result, rig: 100.0 * result.determined_share,
-        percent,
+        limits_of_percent,
         "Share of each link's ten parameters that the data determined; the prior supplied the rest",
     ),
     "excitation": Quantity(
         "Condition number",
         "power of 10",
-        FALLING,
-        _powers_of_ten,
-        powers,
+        REVERSED_MAP,
+        _log10,
+        limits_of_powers,
         "How badly the dance excites each link: condition number of its part of the regressor; bright is well excited",
         EXCITATION,
     ),
     "deviation": Quantity(
         "Predicted deviation",
         "%",
-        FALLING,
+        REVERSED_MAP,
         lambda values: 100.0 * values,
-        percent,
+        limits_of_percent,
         "Relative standard deviation to expect of each link's base parameters after the dance; bright is well known",
         DEVIATION,
     ),
@@ -160,20 +165,20 @@ class Colouring:
     from_flight: bool = False
 
     @property
-    def meaning(self) -> Quantity:
+    def definition(self) -> Quantity:
         """The quantity's description."""
         return QUANTITIES[self.quantity]
 
     @property
     def title(self) -> str:
         """Of the legend, with the unit."""
-        words = self.meaning.label
+        words = self.definition.label
         if self.quantity == "determined" and self.from_flight:
             words = "Determined by flight"
-        return f"{words} [{self.meaning.unit}]"
+        return f"{words} [{self.definition.unit}]"
 
 
-def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
+def compute_colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     """What a body would show, from the inertial parameters on its bones.
 
     Raises:
@@ -189,8 +194,8 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     if quantity not in QUANTITIES:
         raise errors.UnknownName(quantity, QUANTITIES)
     chosen, from_flight = QUANTITIES[quantity], False
-    if chosen.score:
-        score = read_score(armature, chosen.score)
+    if chosen.score_name:
+        score = read_score(armature, chosen.score_name)
         values = chosen.values(np.array([score[link] for link in rig.links]))
     else:
         result = read_inertials(armature)
@@ -211,39 +216,41 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
 
     from .armature import shapes_of
 
-    shown = colouring(armature, quantity)
-    others = [(other, _colouring_or_unknown(other, quantity)) for other in _beside(scene, armature)]
+    shown = compute_colouring(armature, quantity)
+    others = [(other, _colouring_or_unknown(other, quantity)) for other in _other_coloured_rigs(scene, armature)]
     coloured = [(armature, shown), *others]
     values = np.array([value for _, found in coloured for value in found.values.values()])
-    low, high = shown.meaning.limits(values)
+    low, high = shown.definition.limits(values)
     shown = replace(shown, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
     for rig, found in coloured:
         for link, shape in shapes_of(rig).items():
             value = found.values.get(link, np.nan)
             share = (value - low) / (high - low)
-            paint(shape, colour_at(shown.meaning.table, share) if np.isfinite(value) else UNKNOWN)
-        _keep(rig, shown)
+            set_colour(
+                shape, interpolate_colour(shown.definition.colour_map, share) if np.isfinite(value) else UNKNOWN_COLOUR
+            )
+        _store_legend(rig, shown)
     return shown
 
 
-def _beside(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:
+def _other_coloured_rigs(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:
     """The other coloured rigs of a scene that are in sight and can be painted."""
-    rigs = (item for item in rigs_in(scene) if item != armature and item.library is None)
+    rigs = (item for item in find_rigs(scene) if item != armature and item.library is None)
     return [item for item in rigs if COLOUR_KEY in item and item.visible_get()]
 
 
 def _colouring_or_unknown(armature: bpy.types.Object, quantity: str) -> Colouring:
     """What a body would show; nothing is known of one that does not carry the quantity."""
     try:
-        return colouring(armature, quantity)
+        return compute_colouring(armature, quantity)
     except errors.SolverError:
         return Colouring(quantity, {}, 0.0, 0.0, from_flight=True)
 
 
-def _keep(armature: bpy.types.Object, shown: Colouring) -> None:
+def _store_legend(armature: bpy.types.Object, colouring: Colouring) -> None:
     """Keep with a body what its colours mean, for its legend, also where it becomes a library override."""
-    armature[COLOUR_KEY], armature[TITLE_KEY] = shown.quantity, shown.title
-    armature[RANGE_KEY] = [shown.low, shown.high]
+    armature[COLOUR_KEY], armature[TITLE_KEY] = colouring.quantity, colouring.title
+    armature[RANGE_KEY] = [colouring.low, colouring.high]
     for key in (COLOUR_KEY, TITLE_KEY, RANGE_KEY):
         armature.property_overridable_library_set(f'["{key}"]', True)
 
@@ -255,48 +262,48 @@ class Legend:
     title: str
     low: float
     high: float
-    table: str
+    colour_map: str
 
 
-def quantity_of(armature: bpy.types.Object) -> str:
+def shown_quantity(armature: bpy.types.Object) -> str:
     """The quantity by which a body is coloured; empty where it is not."""
-    named = custom.label(armature, COLOUR_KEY)
+    named = custom.read_label(armature, COLOUR_KEY)
     return named if named in QUANTITIES else ""
 
 
-def legend_of(armature: bpy.types.Object) -> Legend | None:
+def read_legend(armature: bpy.types.Object) -> Legend | None:
     """The legend of the colours that are on a body; None where it is not coloured. Cheap enough for a redraw."""
-    quantity = quantity_of(armature)
+    quantity = shown_quantity(armature)
     if not quantity:
         return None
     try:
-        low, high = custom.numbers(armature, RANGE_KEY, 2).tolist()
+        low, high = custom.read_array(armature, RANGE_KEY, 2).tolist()
     except errors.InvalidValue:
         return None
-    return Legend(custom.label(armature, TITLE_KEY), low, high, QUANTITIES[quantity].table)
+    return Legend(custom.read_label(armature, TITLE_KEY), low, high, QUANTITIES[quantity].colour_map)
 
 
 @cache
-def stops(table: str) -> np.ndarray:
+def colour_stops(colour_map: str) -> np.ndarray:
     """sRGB in [0, 1] (C, 3) of a map at even steps."""
     import numpy as np
 
-    colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in table.split()])
+    colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in colour_map.split()])
     colours.flags.writeable = False
     return colours
 
 
-def colour_at(table: str, share: float) -> tuple[float, float, float]:
+def interpolate_colour(colour_map: str, fraction: float) -> tuple[float, float, float]:
     """sRGB in [0, 1] of a map at a share in [0, 1]; clipped outside."""
     import numpy as np
 
-    colours = stops(table)
-    place = float(np.clip(share, 0.0, 1.0)) * (len(colours) - 1)
+    colours = colour_stops(colour_map)
+    place = float(np.clip(fraction, 0.0, 1.0)) * (len(colours) - 1)
     red, green, blue = (float(np.interp(place, np.arange(len(colours)), channel)) for channel in colours.T)
     return red, green, blue
 
 
-def linear(colour: tuple[float, float, float]) -> tuple[float, float, float, float]:
+def srgb_to_linear(colour: tuple[float, float, float]) -> tuple[float, float, float, float]:
     """Scene-linear RGBA of an sRGB colour, as materials want it."""
     import numpy as np
 
@@ -305,18 +312,18 @@ def linear(colour: tuple[float, float, float]) -> tuple[float, float, float, flo
     return float(values[0]), float(values[1]), float(values[2]), 1.0
 
 
-def srgb(values: np.ndarray) -> np.ndarray:
+def linear_to_srgb(values: np.ndarray) -> np.ndarray:
     """sRGB of scene-linear values in [0, 1]."""
     import numpy as np
 
     return np.where(values <= 0.0031308, 12.92 * values, 1.055 * np.power(values, 1.0 / 2.4) - 0.055)
 
 
-def paint(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
+def set_colour(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
     """Give an object a plain material of its own, reused when it has one; a linked mesh keeps its materials."""
-    rgba, slot = linear(colour), next(iter(shape.material_slots), None)
+    rgba, slot = srgb_to_linear(colour), next(iter(shape.material_slots), None)
     material = None if slot is None else slot.material
-    shader = shader_of(material) if material is not None else None
+    shader = find_shader(material) if material is not None else None
     if material is None or shader is None or material.library is not None:
         made = plain_material(shape.name, colour)
         if slot is None:
@@ -329,7 +336,7 @@ def paint(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
     shader.inputs["Base Color"].default_value = rgba
 
 
-def shader_of(material: bpy.types.Material) -> Any:
+def find_shader(material: bpy.types.Material) -> Any:
     """The shader that a plain material has; None where it was taken away."""
     return material.node_tree.nodes.get("Principled BSDF") if material.node_tree is not None else None
 
@@ -341,7 +348,7 @@ def plain_material(
     material = bpy.data.materials.new(name)
     if material.node_tree is None:
         material.use_nodes = True
-    rgba = linear(colour)
+    rgba = srgb_to_linear(colour)
     material.diffuse_color = (*rgba[:3], alpha)  # type: ignore[assignment]
     material.roughness = 0.55
     shader = material.node_tree.nodes["Principled BSDF"]
@@ -357,11 +364,11 @@ def plain_material(
     return material
 
 
-def _nice(value: float) -> float:
+def _round_up(value: float) -> float:
     """The next round number at or above a positive value; 1 for zero."""
     import numpy as np
 
     if value <= 0.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(value))
-    return float(next(step * power for step in NICE if step * power >= value * (1.0 - 1e-9)))
+    return float(next(step * power for step in ROUND_NUMBERS if step * power >= value * (1.0 - 1e-9)))

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import bpy
 
-from .interpreter import chosen
-from .values import dance_folder, errors
+from .interpreter import chosen_interpreter
+from .solver_api import dance_folder, errors
 
 NAME = "exciting_dance"
 NO_PICTURE = "--no-picture"
-PARTIAL = 1
+INCOMPLETE = 1
 """Exit code of a verb that wrote less than was requested, such as a partial dance; or of one that crashed."""
-WITH_SCENE = ("identify", "track", "dance")
+SCENE_VERBS = ("identify", "track", "dance")
 _handles: list = []
 
 
@@ -28,20 +28,20 @@ def run(arguments: list[str]) -> int:
     Returns:
         the child's exit code, or 2 where the scene cannot be made.
     """
-    from .authoring.dances import make_dance_scene
-    from .rehearsal import words as rehearsal_words
+    from .authoring.dance_import import make_dance_scene
+    from .rehearsal import command as rehearsal_words
     from .study import make_scene
 
     if arguments[:1] == [rehearsal_words.VERB]:
         return rehearsal_words.run(arguments[1:], f"blender --command {NAME} {rehearsal_words.VERB}")
     picture = NO_PICTURE not in arguments
     arguments = [word for word in arguments if word != NO_PICTURE]
-    solver = chosen(bpy.context)
-    folder = _output(arguments)
-    before = _written(folder)
+    solver = chosen_interpreter(bpy.context)
+    folder = _output_folder(arguments)
+    before = _summary_time(folder)
     done = subprocess.run(solver.command(arguments or ["--help"]), env=solver.environment, check=False)
-    partial = done.returncode == PARTIAL and _written(folder) != before
-    if (done.returncode and not partial) or not arguments or arguments[0] not in WITH_SCENE or folder is None:
+    partial = done.returncode == INCOMPLETE and _summary_time(folder) != before
+    if (done.returncode and not partial) or not arguments or arguments[0] not in SCENE_VERBS or folder is None:
         return done.returncode
     try:
         make = make_dance_scene if arguments[0] == "dance" else make_scene
@@ -65,13 +65,13 @@ def unregister() -> None:
         bpy.utils.unregister_cli_command(_handles.pop())
 
 
-def _written(folder: str | None) -> int | None:
+def _summary_time(folder: str | None) -> int | None:
     """[ns] when the summary in a folder was written; None where there is none."""
     path = Path(folder or "") / dance_folder.SUMMARY_FILE
     return path.stat().st_mtime_ns if folder is not None and path.exists() else None
 
 
-def _output(arguments: list[str]) -> str | None:
+def _output_folder(arguments: list[str]) -> str | None:
     for index, word in enumerate(arguments):
         if word == "--output" and index + 1 < len(arguments):
             return arguments[index + 1]

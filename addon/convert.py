@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .values import Rig, SceneMotion, so3
+from .solver_api import Rig, SceneMotion, so3
 
 SHORTEST_BONE = 0.02
 """[m] Blender deletes bones without length."""
-ACROSS = np.cos(np.radians(45.0))
+LARGEST_TWIST_COSINE = np.cos(np.radians(45.0))
 """A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
 TINY = 1e-12
-AGAINST = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
+DEGENERATE_COSINES = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
 """Cosines to the parent between which Blender's rest matrix of a bone cancels digits and errs by 1e-5."""
-TILT = 0.2
+TILT_ANGLE = 0.2
 """[rad] by which such a bone is turned away about its x axis."""
 
 
@@ -47,38 +47,38 @@ def bone_frame(rig: Rig, link: int) -> BoneFrame:
 
     No bone points nearly against its parent (some degrees off): there Blender's own rest matrices lose orthogonality.
     """
-    frame, parent = _frame(rig, link), rig.parents[link]
+    frame, parent = _unadjusted_frame(rig, link), rig.parents[link]
     if parent < 0:
         return frame
     turns, _ = rig.rest
     ahead = turns[link].T @ turns[parent] @ bone_frame(rig, parent).axes[:, 1]
-    if not AGAINST[0] < ahead @ frame.axes[:, 1] < AGAINST[1]:
+    if not DEGENERATE_COSINES[0] < ahead @ frame.axes[:, 1] < DEGENERATE_COSINES[1]:
         return frame
     if frame.axis == 1:
-        return BoneFrame(_completed(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
-    tilted = [frame.axes @ _about_x(angle) for angle in (-TILT, TILT)]
+        return BoneFrame(_complete_axes(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
+    tilted = [frame.axes @ _rotation_about_x(angle) for angle in (-TILT_ANGLE, TILT_ANGLE)]
     axes = max(tilted, key=lambda candidate: float(ahead @ candidate[:, 1]))
     return BoneFrame(axes, frame.length, frame.axis, frame.sign)
 
 
-def _about_x(angle: float) -> np.ndarray:
+def _rotation_about_x(angle: float) -> np.ndarray:
     return so3.exp(np.array([angle, 0.0, 0.0]))
 
 
-def _frame(rig: Rig, link: int) -> BoneFrame:
+def _unadjusted_frame(rig: Rig, link: int) -> BoneFrame:
     toward, joint = _direction(rig, link), rig.joints[link]
     length = max(float(np.linalg.norm(toward)), SHORTEST_BONE)
     y = toward / np.linalg.norm(toward)
     if len(joint.axes) == 1:
         axis = joint.axes[0]
         along = float(axis @ y)
-        if abs(along) > ACROSS:
+        if abs(along) > LARGEST_TWIST_COSINE:
             sign = float(np.sign(along))
-            return BoneFrame(_completed(sign * axis), length, 1, sign)
+            return BoneFrame(_complete_axes(sign * axis), length, 1, sign)
         y = y - along * axis
         y /= np.linalg.norm(y)
         return BoneFrame(np.column_stack([axis, y, np.cross(axis, y)]), length, 0)
-    return BoneFrame(_completed(y), length)
+    return BoneFrame(_complete_axes(y), length)
 
 
 def rest_matrices(rig: Rig) -> np.ndarray:
@@ -135,16 +135,16 @@ def joint_movement(
     return rotations, translations
 
 
-def moved(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def transform(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (N, 4) xyzw and points (N, 3) of an object's own space, in the world."""
     world = to_array(matrix)
     turn = so3.to_quaternion(to_array(matrix.to_quaternion().to_matrix()))
     return so3.product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
 
 
-def motion_moved(matrix: Matrix, motion: SceneMotion) -> SceneMotion:
+def transform_motion(matrix: Matrix, motion: SceneMotion) -> SceneMotion:
     """A motion whose root is seen in an object's own space, with its root in the world."""
-    rotations, root = moved(matrix, motion.rotations[:, 0], motion.root)
+    rotations, root = transform(matrix, motion.rotations[:, 0], motion.root)
     return replace(motion, rotations=np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1), root=root)
 
 
@@ -188,33 +188,33 @@ def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
     return angles
 
 
-def joints_of(rig: Rig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joint_movements(rig: Rig, link_rotations: np.ndarray, link_origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Movement of every joint from the links' frames in the world.
 
     Args:
         rig: whose links they are.
-        turns: (N, L, 3, 3) axes of the links.
-        places: (N, L, 3) [m] their origins.
+        link_rotations: (N, L, 3, 3) axes of the links.
+        link_origins: (N, L, 3) [m] their origins.
 
     Returns:
         rotations (N, L, 4) xyzw and translations (N, L, 3) [m] from the neutral pose, in joint axes; the root's in the
         world.
     """
-    rotations, translations = np.empty((*places.shape[:2], 4)), np.array(places)
+    rotations, translations = np.empty((*link_origins.shape[:2], 4)), np.array(link_origins)
     for link, joint in enumerate(rig.joints):
-        turn, parent = turns[:, link], joint.parent
+        turn, parent = link_rotations[:, link], joint.parent
         if parent >= 0:
-            back = (turns[:, parent] @ joint.rotation).swapaxes(1, 2)
+            back = (link_rotations[:, parent] @ joint.rotation).swapaxes(1, 2)
             turn = back @ turn
-            away = places[:, link] - places[:, parent] - turns[:, parent] @ joint.position
+            away = link_origins[:, link] - link_origins[:, parent] - link_rotations[:, parent] @ joint.position
             # frames n, axes i of the joint, axes j of the world
             translations[:, link] = np.einsum("nij,nj->ni", back, away)
         rotations[:, link] = so3.to_quaternion(turn)
     return rotations, translations
 
 
-def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joints_of`."""
+def link_poses(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joint_movements`."""
     turns, places = so3.to_matrix(rotations), np.array(translations)
     for link, joint in enumerate(rig.joints):
         parent = joint.parent
@@ -227,10 +227,10 @@ def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple
     return turns, places
 
 
-def roll_error(wanted: np.ndarray, got: Matrix) -> float:
+def roll_error(target: np.ndarray, matrix: Matrix) -> float:
     """Angle [rad] by which a bone with matrix ``got`` must still roll about its y axis to match ``wanted`` (4, 4)."""
-    actual = to_array(got)
-    across = wanted[:3, 0]
+    actual = to_array(matrix)
+    across = target[:3, 0]
     return -float(np.arctan2(across @ actual[:3, 2], across @ actual[:3, 0]))
 
 
@@ -244,7 +244,7 @@ def to_array(matrix: Matrix) -> np.ndarray:
     return np.array(matrix, dtype=float)
 
 
-def aiming(directions: np.ndarray) -> np.ndarray:
+def rotations_to(directions: np.ndarray) -> np.ndarray:
     """Quaternions (N, 4) wxyz that turn +z onto directions (N, 3); the shortest way, continuous in time."""
     result, last = np.zeros((len(directions), 4)), Quaternion()
     for frame, direction in enumerate(directions):
@@ -262,7 +262,7 @@ def _direction(rig: Rig, link: int) -> np.ndarray:
     return np.array([0.0, 0.0, SHORTEST_BONE])
 
 
-def _completed(y: np.ndarray) -> np.ndarray:
+def _complete_axes(y: np.ndarray) -> np.ndarray:
     """Right-handed axes (3, 3) around a unit y: z as far forward (link x) as possible, or up where y points forward."""
     forward = np.array([1.0, 0.0, 0.0])
     z = forward if abs(y @ forward) < NEARLY_PARALLEL else np.array([0.0, 0.0, 1.0])

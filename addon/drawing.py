@@ -17,33 +17,33 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils.geometry import convex_hull_2d
 
-from .colours import stops
+from .colours import colour_stops
 
 Colour = tuple[float, float, float, float]
 Point = Sequence[float] | np.ndarray
 Points = Sequence[Point] | np.ndarray
 
-INK: Colour = (0.93, 0.93, 0.93, 1.0)
-FAINT, HEAD, LIFT = 0.01, 0.06, 0.002
+TEXT_COLOUR: Colour = (0.93, 0.93, 0.93, 1.0)
+SHORTEST_ARROW, ARROW_HEAD, FLOOR_OFFSET = 0.01, 0.06, 0.002
 """[m] Arrows shorter than this are left out; an arrow's head; height of what lies on the floor over it."""
-SLIM = 0.4
+ARROW_SLENDERNESS = 0.4
 """Share of an arrow that its head may take, and half the head's width against its length."""
-LINE, BOLD = 1.5, 3.5
-LEFT, BOTTOM, WIDTH, HEIGHT = 24, 40, 16, 200
+LINE_WIDTH, BOLD_WIDTH = 1.5, 3.5
+LEGEND_LEFT, LEGEND_BOTTOM, LEGEND_WIDTH, LEGEND_HEIGHT = 24, 40, 16, 200
 """[px] Of a legend."""
 FONT = 0
-PAPER: Colour = (0.08, 0.08, 0.09, 0.78)
+BACKGROUND: Colour = (0.08, 0.08, 0.09, 0.78)
 """Behind words, so that they can be read over any theme and body."""
-LEADING, LETTERS = 18.0, 12.0
+LINE_HEIGHT, LETTER_HEIGHT = 18.0, 12.0
 """[px] Between lines on the paper, and of its letters."""
 
 
-def scale() -> float:
+def interface_scale() -> float:
     """The user's interface scale."""
     return float(bpy.context.preferences.system.ui_scale)
 
 
-def polygon(points: np.ndarray) -> np.ndarray:
+def convex_hull(points: np.ndarray) -> np.ndarray:
     """Convex hull (V, 2) of those points (P, 3) that are on the floor (not NaN); empty when fewer than three are."""
     ground = points[np.isfinite(points).all(axis=1), :2]
     if len(ground) < 3:
@@ -51,82 +51,82 @@ def polygon(points: np.ndarray) -> np.ndarray:
     return ground[convex_hull_2d(ground.tolist())]
 
 
-def arrow(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
+def arrow_lines(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
     """Pairs of points of an arrow's lines: shaft and four barbs; none when it is too short to see."""
     length = float(np.linalg.norm(along))
-    if not math.isfinite(length) or length < FAINT:
+    if not math.isfinite(length) or length < SHORTEST_ARROW:
         return []
     tip, axis = start + along, along / length
     side = np.cross(axis, (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0))
     side /= np.linalg.norm(side)
-    size = min(HEAD, SLIM * length)
+    size = min(ARROW_HEAD, ARROW_SLENDERNESS * length)
     lines = [start, tip]
     for barb in (side, -side, np.cross(axis, side), -np.cross(axis, side)):
-        lines += [tip, tip - size * axis + SLIM * size * barb]
+        lines += [tip, tip - size * axis + ARROW_SLENDERNESS * size * barb]
     return lines
 
 
-def cross(centre: np.ndarray, size: float) -> list[np.ndarray]:
+def cross_lines(centre: np.ndarray, size: float) -> list[np.ndarray]:
     """Pairs of points of arms [m] along the world's axes, the level ones first."""
     return [centre + sign * size * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
 
 
-def outline(corners: np.ndarray, height: float = LIFT) -> list[np.ndarray]:
+def outline_lines(corners: np.ndarray, height: float = FLOOR_OFFSET) -> list[np.ndarray]:
     """Pairs of points (3,) of the edges of corners (V, 2), at a height."""
     points = [np.array([x, y, height]) for x, y in corners]
     return [point for k in range(len(points)) for point in (points[k], points[(k + 1) % len(points)])]
 
 
-def ring(centre: Point, radius: float, height: float = LIFT, steps: int = 24) -> np.ndarray:
+def circle_points(centre: Point, radius: float, height: float = FLOOR_OFFSET, steps: int = 24) -> np.ndarray:
     """Corners (steps, 3) of a level circle about a point (2,)."""
     angles = np.linspace(0.0, 2.0 * np.pi, steps, endpoint=False)
     x, y = centre[0] + radius * np.cos(angles), centre[1] + radius * np.sin(angles)
     return np.stack([x, y, np.full(steps, height)], axis=1)
 
 
-def lines(points: Points, colour: Colour, width: float) -> None:
+def draw_lines(points: Points, colour: Colour, width: float) -> None:
     """Draw lines between pairs of points."""
     if not len(points):
         return
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINES", {"pos": _plain(points)})
+    batch = batch_for_shader(shader, "LINES", {"pos": _to_tuples(points)})
     shader.bind()
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width * scale())
+    shader.uniform_float("lineWidth", width * interface_scale())
     shader.uniform_float("color", colour)
     batch.draw(shader)
 
 
-def fan(corners: Points, colour: Colour) -> None:
+def fill_convex(corners: Points, colour: Colour) -> None:
     """Fill a convex outline (V, 2 or 3)."""
     if len(corners) < 3:
         return
     faces = [(0, k, k + 1) for k in range(1, len(corners) - 1)]
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": _plain(corners)}, indices=faces)
+    batch = batch_for_shader(shader, "TRIS", {"pos": _to_tuples(corners)}, indices=faces)
     shader.bind()
     shader.uniform_float("color", colour)
     batch.draw(shader)
 
 
-def floor(corners: np.ndarray, colour: Colour, height: float = LIFT) -> None:
+def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET) -> None:
     """Fill a convex polygon (V, 2) on the floor and draw its edge opaque."""
     if len(corners) < 3:
         return
-    fan([(x, y, height) for x, y in corners], colour)
-    lines(outline(corners, height), (*colour[:3], 1.0), LINE)
+    fill_convex([(x, y, height) for x, y in corners], colour)
+    draw_lines(outline_lines(corners, height), (*colour[:3], 1.0), LINE_WIDTH)
 
 
-def box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
+def fill_box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
     """Fill a rectangle [px]."""
     right, top = left + width, bottom + height
-    fan([(left, bottom), (right, bottom), (right, top), (left, top)], colour)
+    fill_convex([(left, bottom), (right, bottom), (right, top), (left, top)], colour)
 
 
 @lru_cache(16)
-def _ramp(table: str, place: tuple[float, float], size: tuple[float, float]) -> gpu.types.GPUBatch:
+def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[float, float]) -> gpu.types.GPUBatch:
     """An upright rectangle [px] with a colour map, kept on the graphics card: linear between the map's stops."""
-    (left, bottom), (width, height), colours = place, size, stops(table).tolist()
+    (left, bottom), (width, height), colours = position, size, colour_stops(colour_map).tolist()
     heights = [bottom + height * stop / (len(colours) - 1) for stop in range(len(colours))]
     corners = [(x, y) for y in heights for x in (left, left + width)]
     faces = [(k + a, k + b, k + 2) for k in range(0, len(corners) - 2, 2) for a, b in ((0, 1), (1, 3))]
@@ -134,19 +134,19 @@ def _ramp(table: str, place: tuple[float, float], size: tuple[float, float]) -> 
     return batch_for_shader(gpu.shader.from_builtin("SMOOTH_COLOR"), "TRIS", content, indices=faces)
 
 
-def forget() -> None:
+def free_batches() -> None:
     """Free the graphics card's memory."""
-    _ramp.cache_clear()
+    _colour_bar.cache_clear()
 
 
-def legend(table: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
+def draw_legend(colour_map: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
     """A colour map with its title and with words at shares of its height, in the lower left corner."""
-    size, left = scale(), left_edge()
-    bottom, width, height = (size * x for x in (BOTTOM, WIDTH, HEIGHT))
-    _ramp(table, (left, bottom), (width, height)).draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
-    write(title, left, bottom + height + 14 * size, 13 * size)
+    size, left = interface_scale(), left_edge()
+    bottom, width, height = (size * x for x in (LEGEND_BOTTOM, LEGEND_WIDTH, LEGEND_HEIGHT))
+    _colour_bar(colour_map, (left, bottom), (width, height)).draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
+    draw_text(title, left, bottom + height + 14 * size, 13 * size)
     for share, words in ticks:
-        write(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
+        draw_text(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
 
 
 def left_edge() -> float:
@@ -156,34 +156,34 @@ def left_edge() -> float:
         over = region.type == "TOOLS" and region.alignment == "LEFT" and region.width > 1
         if over and context.preferences.system.use_region_overlap:
             edge = max(edge, float(region.x + region.width - context.region.x))
-    return edge + LEFT * scale()
+    return edge + LEGEND_LEFT * interface_scale()
 
 
-def paper_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, float]:
+def text_box_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, float]:
     """[px] Width and height that `paper` needs."""
-    size = scale()
-    inner = max(extent(words, LETTERS * size) for words, _, _ in rows)
-    return inner + 38 * size, (LEADING * len(rows) + 12) * size
+    size = interface_scale()
+    inner = max(text_width(words, LETTER_HEIGHT * size) for words, _, _ in rows)
+    return inner + 38 * size, (LINE_HEIGHT * len(rows) + 12) * size
 
 
-def paper(
-    rows: Sequence[tuple[str, Colour, Colour]], place: tuple[float, float], size: tuple[float, float] | None = None
+def draw_text_box(
+    rows: Sequence[tuple[str, Colour, Colour]], position: tuple[float, float], size: tuple[float, float] | None = None
 ) -> None:
     """Rows of words, each with the colours of its box and of its letters, on dark paper.
 
     Args:
         rows: from above.
-        place: [px] lower left corner.
+        position: [px] lower left corner.
         size: [px] width and height; by default as small as can be.
     """
-    (left, bottom), step = place, scale()
-    width, height = paper_size(rows) if size is None else size
-    box(left, bottom, width, height, PAPER)
-    heights = [bottom + height - (LEADING * (row + 1) + 1) * step for row in range(len(rows))]
+    (left, bottom), step = position, interface_scale()
+    width, height = text_box_size(rows) if size is None else size
+    fill_box(left, bottom, width, height, BACKGROUND)
+    heights = [bottom + height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(len(rows))]
     for y, (_, colour, _) in zip(heights, rows, strict=True):  # before all words, which end the blending
-        box(left + 9 * step, y, 9 * step, 9 * step, colour)
+        fill_box(left + 9 * step, y, 9 * step, 9 * step, colour)
     for y, (words, _, ink) in zip(heights, rows, strict=True):
-        write(words, left + 26 * step, y, LETTERS * step, ink)
+        draw_text(words, left + 26 * step, y, LETTER_HEIGHT * step, ink)
 
 
 def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
@@ -194,7 +194,9 @@ def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
     return -first * step, step
 
 
-def write(words: str, x: float, y: float, size: float, colour: Colour = INK, *, shadow: bool = False) -> None:
+def draw_text(
+    text: str, x: float, y: float, size: float, colour: Colour = TEXT_COLOUR, *, shadow: bool = False
+) -> None:
     """Words with their left end at a place [px]; a shadow makes them legible on anything."""
     blf.size(FONT, size)
     if shadow:
@@ -202,15 +204,15 @@ def write(words: str, x: float, y: float, size: float, colour: Colour = INK, *, 
         blf.shadow(FONT, 3, 0.0, 0.0, 0.0, 1.0)
     blf.color(FONT, *colour)
     blf.position(FONT, x, y, 0.0)
-    blf.draw(FONT, words)
+    blf.draw(FONT, text)
     blf.disable(FONT, blf.SHADOW)
 
 
-def extent(words: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """[px] that words are wide."""
     blf.size(FONT, size)
-    return float(blf.dimensions(FONT, words)[0])
+    return float(blf.dimensions(FONT, text)[0])
 
 
-def _plain(points: Points) -> list[tuple[float, ...]]:
+def _to_tuples(points: Points) -> list[tuple[float, ...]]:
     return [tuple(map(float, point)) for point in points]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import meshes, typed
+from . import bpy_access as typed
+from . import meshes
 from .armature import attach, bone_axes, rig_of
 from .colours import plain_material
 from .inertials import read_inertials
-from .values import equivalent_ellipsoids
+from .solver_api import equivalent_ellipsoids
 
 ELLIPSOID_KEY = "exciting_dance_ellipsoid"
 COM_RADIUS = 0.012
 """[m]"""
-SHELL, CENTRE = (0.95, 0.60, 0.18), (0.10, 0.10, 0.12)
-INERTIA = " inertia"
+ELLIPSOID_COLOUR, COM_COLOUR = (0.95, 0.60, 0.18), (0.10, 0.10, 0.12)
+INERTIA_SUFFIX = " inertia"
 
 
 def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection) -> list[str]:
@@ -28,9 +29,9 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
     rig, result = rig_of(armature), read_inertials(armature)
     centres, semi_axes, axes = equivalent_ellipsoids(result.parameters)
     turns = bone_axes(armature, rig)
-    ball, point = meshes.rings_mesh("Inertia ellipsoid"), meshes.ball_mesh("Centre of mass", COM_RADIUS)
-    ball.materials.append(plain_material("Inertia ellipsoid", SHELL))
-    point.materials.append(plain_material("Centre of mass", CENTRE))
+    ball, point = meshes.rings_mesh("Inertia ellipsoid"), meshes.sphere_mesh("Centre of mass", COM_RADIUS)
+    ball.materials.append(plain_material("Inertia ellipsoid", ELLIPSOID_COLOUR))
+    point.materials.append(plain_material("Centre of mass", COM_COLOUR))
     impossible = []
     for row, link in enumerate(result.links):
         if not np.isfinite(centres[row]).all():
@@ -38,12 +39,18 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
             continue
         placement = np.eye(4)
         placement[:3, 3] = centres[row]
-        attach(_mark(f"{link} CoM", point, link, collection), armature, link, turns[rig.index(link)], placement)
+        attach(_add_object(f"{link} CoM", point, link, collection), armature, link, turns[rig.index(link)], placement)
         if not np.isfinite(semi_axes[row]).all():
             impossible.append(link)
             continue
         placement[:3, :3] = axes[row] * semi_axes[row]
-        attach(_mark(link + INERTIA, ball, link, collection), armature, link, turns[rig.index(link)], placement)
+        attach(
+            _add_object(link + INERTIA_SUFFIX, ball, link, collection),
+            armature,
+            link,
+            turns[rig.index(link)],
+            placement,
+        )
     return impossible
 
 
@@ -59,7 +66,7 @@ def remove_ellipsoids(armature: bpy.types.Object) -> None:
                 bpy.data.materials.remove(material)
 
 
-def _mark(name: str, mesh: bpy.types.Mesh, link: str, collection: bpy.types.Collection) -> bpy.types.Object:
+def _add_object(name: str, mesh: bpy.types.Mesh, link: str, collection: bpy.types.Collection) -> bpy.types.Object:
     """A mesh that says of which link it is, and is seen through the body."""
     item = bpy.data.objects.new(name, mesh)
     item[ELLIPSOID_KEY] = link

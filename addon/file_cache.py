@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-LOOK_EVERY = 1.0
+CHECK_INTERVAL = 1.0
 """[s] between looks at a file's time of change: a network drive takes longer for it than drawing does."""
 
 
@@ -22,18 +22,18 @@ class FileCache(Generic[T]):
     """
 
     read: Callable[[Path], T | None]
-    _known: dict[Path, tuple[float, float | None, T | None]] = field(default_factory=dict)
+    _entries: dict[Path, tuple[float, float | None, T | None]] = field(default_factory=dict)
     """Of each file: when it was looked at [s], its time of change (None: no file), and what it holds."""
 
     def get(self, path: Path) -> T | None:
         """What a file holds; None where there is none, or nothing to draw."""
         now = time.monotonic()
-        looked, changed, value = self._known.get(path, (-LOOK_EVERY, None, None))
-        if now - looked >= LOOK_EVERY:
-            before, changed = changed, _changed(path)
+        looked, changed, value = self._entries.get(path, (-CHECK_INTERVAL, None, None))
+        if now - looked >= CHECK_INTERVAL:
+            before, changed = changed, _modification_time(path)
             if changed != before:
                 value = None if changed is None else self.read(path)
-            self._known[path] = now, changed, value
+            self._entries[path] = now, changed, value
         return value
 
     def __post_init__(self) -> None:
@@ -41,19 +41,19 @@ class FileCache(Generic[T]):
 
     def clear(self) -> None:
         """Read again from now on."""
-        self._known.clear()
+        self._entries.clear()
 
 
 CACHES: list[FileCache] = []
 
 
-def read_again() -> None:
+def clear_caches() -> None:
     """Forget what all files hold, after a job that may have written them."""
     for cache in CACHES:
         cache.clear()
 
 
-def _changed(path: Path) -> float | None:
+def _modification_time(path: Path) -> float | None:
     """Time of change of a file; None without one."""
     try:
         return path.stat().st_mtime

@@ -13,20 +13,21 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import custom, typed
+from . import bpy_access as typed
+from . import custom_properties as custom
 from .armature import rig_of
-from .values import InertialParameters, Rig, SceneResult, errors, six_of, symmetric
+from .solver_api import InertialParameters, Rig, SceneResult, errors, symmetric_entries, symmetric_matrix
 
 RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
-EXACT, EXACT_STD = "inertial_parameters", "std_inertial_parameters"
+PARAMETERS, STD_PARAMETERS = "inertial_parameters", "std_inertial_parameters"
 FROM_FLIGHT = "from_flight"
-DETERMINED, DETERMINED_EACH = "determined", "determined_parameters"
-PER_LINK = 10
-AGAIN = "undo that edit, identify again, or add the rig again"
+DETERMINED, DETERMINED_PARAMETERS = "determined", "determined_parameters"
+PARAMETERS_PER_LINK = 10
+REMEDY = "undo that edit, identify again, or add the rig again"
 """The way out for damaged inertials."""
-ORDER = "xx, xy, yy, xz, yz, zz"
-WORDS = {"": "identified", "prior_": "believed before the measurement", "std_": "standard deviation"}
+INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
+PREFIX_MEANINGS = {"": "identified", "prior_": "believed before the measurement", "std_": "standard deviation"}
 
 
 def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
@@ -43,17 +44,17 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
     for row, link in enumerate(result.links):
         bone = armature.data.bones[link]
         for prefix, parameters in found.items():
-            _set(bone, prefix, "mass", float(parameters.masses[row]))
-            _set(bone, prefix, "com", np.nan_to_num(parameters.coms[row]).tolist())
-            _set(bone, prefix, "inertia", six_of(parameters.inertias_at_com[row]).tolist())
-            bone[prefix + EXACT] = parameters.values[row].tolist()
+            _set_property(bone, prefix, "mass", float(parameters.masses[row]))
+            _set_property(bone, prefix, "com", np.nan_to_num(parameters.coms[row]).tolist())
+            _set_property(bone, prefix, "inertia", symmetric_entries(parameters.inertias_at_com[row]).tolist())
+            bone[prefix + PARAMETERS] = parameters.values[row].tolist()
         if result.std is not None and result.com_std is not None:
-            _set(bone, "std_", "mass", float(result.std[row, 0]))
-            _set(bone, "std_", "com", np.nan_to_num(result.com_std[row]).tolist())
-            _set(bone, "std_", "inertia", result.std[row, 4:].tolist())
-            bone[EXACT_STD] = result.std[row].tolist()
+            _set_property(bone, "std_", "mass", float(result.std[row, 0]))
+            _set_property(bone, "std_", "com", np.nan_to_num(result.com_std[row]).tolist())
+            _set_property(bone, "std_", "inertia", result.std[row, 4:].tolist())
+            bone[STD_PARAMETERS] = result.std[row].tolist()
         else:
-            _forget(bone, "std_mass", "std_com", "std_inertia", EXACT_STD)
+            _remove_properties(bone, "std_mass", "std_com", "std_inertia", STD_PARAMETERS)
         if result.determined is not None:
             bone[DETERMINED] = float(result.determined_share[row])
             bone.id_properties_ui(DETERMINED).update(
@@ -62,9 +63,9 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
                 min=0.0,
                 max=1.0,
             )
-            bone[DETERMINED_EACH] = result.determined[row].tolist()
+            bone[DETERMINED_PARAMETERS] = result.determined[row].tolist()
         else:
-            _forget(bone, DETERMINED, DETERMINED_EACH)
+            _remove_properties(bone, DETERMINED, DETERMINED_PARAMETERS)
     typed.armature(armature)[RESULT_KEY] = json.dumps(
         {
             "method": result.method,
@@ -82,14 +83,14 @@ def write_prior(armature: bpy.types.Object) -> None:
     write_inertials(armature, SceneResult(prior, prior, method="prior"))
 
 
-def body_of(armature: bpy.types.Object) -> Rig:
+def rig_with_inertials(armature: bpy.types.Object) -> Rig:
     """The rig with the inertial parameters on its bones, identified or set by hand: what dances, is checked, moves.
 
     Raises:
         InvalidValue: the object is no rig, or a bone's mass is one that no body has.
     """
     rig = rig_of(armature)
-    if any(EXACT not in armature.data.bones[link] for link in rig.links):
+    if any(PARAMETERS not in armature.data.bones[link] for link in rig.links):
         return rig
     found = read_inertials(armature).parameters
     return rig if np.array_equal(found.values, rig.prior.values) else rig.with_prior(found)
@@ -98,29 +99,29 @@ def body_of(armature: bpy.types.Object) -> Rig:
 def total_mass(armature: bpy.types.Object) -> float | None:
     """What the bones weigh together [kg], as identified or set by hand; None where one of them does not say."""
     try:
-        return float(sum(custom.number(bone, "mass", AGAIN) for bone in typed.armature(armature).bones))
+        return float(sum(custom.read_number(bone, "mass", REMEDY) for bone in typed.armature(armature).bones))
     except errors.SolverError:
         return None
 
 
-def told(armature: bpy.types.Object) -> list[str]:
+def describe_result(armature: bpy.types.Object) -> list[str]:
     """The result on the bones in short lines: total mass, method, what it satisfies. Cheap enough for a redraw."""
     mass = total_mass(armature)
     try:
-        about = _about(armature)
+        about = _read_result_summary(armature)
     except errors.SolverError as error:
         return [str(error)]
     if mass is None:
-        return [f"some bones have no mass: {AGAIN}"]
+        return [f"some bones have no mass: {REMEDY}"]
     satisfies = [f"satisfies: {about['satisfies']}"] if about["satisfies"] else []
     alone = " from flight alone" if about["details"][FROM_FLIGHT] else ""
     return [f"{mass:.1f} kg, {about['method']}{alone}", *satisfies]
 
 
-def bounds_of(armature: bpy.types.Object) -> tuple[str, ...]:
+def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:
     """Names of the parameters that ended on a bound; none where the result is damaged."""
     try:
-        return _about(armature)["at_bounds"]
+        return _read_result_summary(armature)["at_bounds"]
     except errors.SolverError:
         return ()
 
@@ -132,65 +133,69 @@ def read_inertials(armature: bpy.types.Object) -> SceneResult:
         InvalidValue: a bone carries no inertial parameters.
     """
     rig, bones = rig_of(armature), armature.data.bones
-    lacking = [link for link in rig.links if EXACT not in bones[link]]
+    lacking = [link for link in rig.links if PARAMETERS not in bones[link]]
     if lacking:
         raise errors.InvalidValue(f"no inertial parameters on the bones {', '.join(lacking)}")
     return SceneResult(
-        parameters=InertialParameters(rig.links, np.array([_current(bones[link], "") for link in rig.links])),
-        prior=InertialParameters(rig.links, np.array([_current(bones[link], "prior_") for link in rig.links])),
-        std=_rows(bones, rig.links, EXACT_STD),
-        com_std=_rows(bones, rig.links, "std_com"),
-        determined=_rows(bones, rig.links, DETERMINED_EACH),
-        **_about(armature),
+        parameters=InertialParameters(
+            rig.links, np.array([_current_parameters(bones[link], "") for link in rig.links])
+        ),
+        prior=InertialParameters(
+            rig.links, np.array([_current_parameters(bones[link], "prior_") for link in rig.links])
+        ),
+        std=_read_rows(bones, rig.links, STD_PARAMETERS),
+        com_std=_read_rows(bones, rig.links, "std_com"),
+        determined=_read_rows(bones, rig.links, DETERMINED_PARAMETERS),
+        **_read_result_summary(armature),
     )
 
 
-def _about(armature: bpy.types.Object) -> dict[str, Any]:
+def _read_result_summary(armature: bpy.types.Object) -> dict[str, Any]:
     """What the armature says of its result, checked."""
     data = typed.armature(armature)
-    tree = custom.tree(data, RESULT_KEY, AGAIN)
+    tree = custom.read_object(data, RESULT_KEY, REMEDY)
     words = {name: tree.get(name, "") for name in ("method", "satisfies")}
     bounds = tree.get("at_bounds", [])
     if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*words.values(), *bounds)):
-        raise custom.damaged(data, RESULT_KEY, "it is of another version", AGAIN)
+        raise custom.damaged_error(data, RESULT_KEY, "it is of another version", REMEDY)
     return {**words, "at_bounds": tuple(bounds), "details": {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True}}
 
 
-def _set(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:
+def _set_property(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:
     bone[prefix + name] = value
     descriptions = {
         "mass": ("Mass [kg]", "MASS"),
         "com": ("Centre of mass [m], link frame", "DISTANCE"),
-        "inertia": (f"Inertia [kg m²] about the centre of mass, link axes: {ORDER}", "NONE"),
+        "inertia": (f"Inertia [kg m²] about the centre of mass, link axes: {INERTIA_ORDER}", "NONE"),
     }
     text, unit = descriptions[name]
     if prefix == "std_" and name == "inertia":
-        text = f"Inertia [kg m²] about the joint centre, link axes: {ORDER}"
+        text = f"Inertia [kg m²] about the joint centre, link axes: {INERTIA_ORDER}"
     ui = bone.id_properties_ui(prefix + name)
-    ui.update(description=f"{text}, {WORDS[prefix]}", precision=5)
+    ui.update(description=f"{text}, {PREFIX_MEANINGS[prefix]}", precision=5)
     if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 knows no unit of mass here
         ui.update(subtype=unit)  # type: ignore[arg-type]
 
 
-def _forget(bone: bpy.types.Bone, *names: str) -> None:
+def _remove_properties(bone: bpy.types.Bone, *names: str) -> None:
     for name in names:
         if name in bone:
             del bone[name]
 
 
-def _current(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
+def _current_parameters(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
     """The exact ten where the readable properties still say the same, otherwise those of the readable ones."""
-    exact = custom.numbers(bone, prefix + EXACT, PER_LINK, AGAIN)
-    mass = np.array([custom.number(bone, f"{prefix}mass", AGAIN)])
-    com = custom.numbers(bone, f"{prefix}com", 3, AGAIN)[None]
-    inertia = custom.numbers(bone, f"{prefix}inertia", 6, AGAIN)[None]
-    shown = InertialParameters.from_com((bone.name,), mass, com, symmetric(inertia))
+    exact = custom.read_array(bone, prefix + PARAMETERS, PARAMETERS_PER_LINK, REMEDY)
+    mass = np.array([custom.read_number(bone, f"{prefix}mass", REMEDY)])
+    com = custom.read_array(bone, f"{prefix}com", 3, REMEDY)[None]
+    inertia = custom.read_array(bone, f"{prefix}inertia", 6, REMEDY)[None]
+    shown = InertialParameters.from_com((bone.name,), mass, com, symmetric_matrix(inertia))
     edited = not np.allclose(shown.values[0], exact, rtol=1e-9, atol=1e-12)
     return shown.values[0] if edited and exact[0] != 0.0 else exact
 
 
-def _rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str) -> np.ndarray | None:
+def _read_rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str) -> np.ndarray | None:
     if any(name not in bones[link] for link in links):
         return None
-    count = 3 if name == "std_com" else PER_LINK
-    return np.array([custom.numbers(bones[link], name, count, AGAIN, finite=False) for link in links])
+    count = 3 if name == "std_com" else PARAMETERS_PER_LINK
+    return np.array([custom.read_array(bones[link], name, count, REMEDY, finite=False) for link in links])

@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, ClassVar
 import bpy
 
 from . import redraw
-from .complaints import by_name, last_words
-from .file_cache import read_again
-from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
-from .scene_rigs import rig_in
-from .told import Said, forget, tell
-from .typed import Status, found_again, known_by, scene
-from .values import errors, stopping
-from .whole import all_or_nothing
+from .bpy_access import Status, find_by_session_id, scene, session_id
+from .file_cache import clear_caches
+from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
+from .job_messages import JobMessage, dismiss_message, store_message
+from .process_errors import describe_failure, name_job_files
+from .scene_rigs import active_rig
+from .solver_api import errors, stopping
+from .transaction import all_or_nothing
 
 if TYPE_CHECKING:
-    from .values import Lock
+    from .solver_api import Lock
 
-LOOK_EVERY = 0.1
+POLL_INTERVAL = 0.1
 """[s] between looks at a running child."""
-KEPT_LINES, LONGEST_LINE = 200, 65_536
+MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
 """Of what a child says: complaints that are kept, and letters after which a line counts as ended."""
-OWN_FOLDER = "study-"
+FOLDER_PREFIX = "study-"
 """Begins the names of jobs' folders."""
-PATIENCE = 3.0
+END_TIMEOUT = 3.0
 """[s] a child has to end by itself after it was told to."""
 
 
@@ -44,7 +44,7 @@ class Job:
 
     Attributes:
         title: what it does, for people.
-        place: the panel that shows it.
+        panel: the panel that shows it.
         fraction: of the work that is done, in [0, 1].
         message: what it does now.
     """
@@ -55,14 +55,14 @@ class Job:
         arguments: list[str],
         interpreter: Interpreter,
         *,
-        patience: float = PATIENCE,
-        place: str = "",
+        end_timeout: float = END_TIMEOUT,
+        panel: str = "",
     ) -> None:
-        self.title, self.place, self.fraction, self.message = title, place, 0.0, "starting"
-        self._patience = patience
+        self.title, self.panel, self.fraction, self.message = title, panel, 0.0, "starting"
+        self._end_timeout = end_timeout
         self.started = time.monotonic()
-        self._told_to_end: float | None = None
-        self._words: deque[str] = deque(maxlen=KEPT_LINES)
+        self._cancel_time: float | None = None
+        self._error_lines: deque[str] = deque(maxlen=MAX_LINES)
         self._interpreter = interpreter
         try:
             self._process = subprocess.Popen(
@@ -76,8 +76,10 @@ class Job:
                 errors="replace",
             )
         except OSError as error:
-            raise cannot_run(interpreter, error) from None
-        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._progress, self._complaints)]
+            raise start_error(interpreter, error) from None
+        self._readers = [
+            threading.Thread(target=read, daemon=True) for read in (self._read_progress, self._read_errors)
+        ]
         for reader in self._readers:
             reader.start()
 
@@ -94,30 +96,30 @@ class Job:
     @property
     def cancelled(self) -> bool:
         """Whether the child was told to end."""
-        return self._told_to_end is not None
+        return self._cancel_time is not None
 
     def cancel(self) -> None:
         """Tell the child to end, and return at once."""
         if self.running and not self.cancelled:
-            self._told_to_end = time.monotonic()
-            self.message = "stopping" if self._patience <= PATIENCE else "finishing what is done"
+            self._cancel_time = time.monotonic()
+            self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "finishing what is done"
             self._process.terminate()
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Whether the child still works; one that was told to end and does not is killed."""
-        if self._told_to_end is not None and self.running and time.monotonic() - self._told_to_end > self._patience:
+        if self._cancel_time is not None and self.running and time.monotonic() - self._cancel_time > self._end_timeout:
             self._process.kill()
         return self.running
 
     def end(self) -> None:
         """Cancel, and wait until the child is gone; nobody waits for what it could still finish."""
-        self._patience = min(self._patience, PATIENCE)
+        self._end_timeout = min(self._end_timeout, END_TIMEOUT)
         self.cancel()
-        while self.look():
-            time.sleep(LOOK_EVERY)
+        while self.poll():
+            time.sleep(POLL_INTERVAL)
         self._close()
 
-    def check(self, *, finished: bool = False) -> None:
+    def raise_on_failure(self, *, finished: bool = False) -> None:
         """Raise unless the ended child did its work.
 
         Args:
@@ -133,18 +135,18 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            words = last_words(list(self._words), self._process.returncode, doing=self.message)
-            raise errors.BackendError(words + self._interpreter.doubt(self._words))
+            words = describe_failure(list(self._error_lines), self._process.returncode, activity=self.message)
+            raise errors.BackendError(words + self._interpreter.describe_origin(self._error_lines))
 
     def _close(self) -> None:
         for reader in self._readers:
-            reader.join(PATIENCE)
+            reader.join(END_TIMEOUT)
         if self._process.stdin is not None:
             self._process.stdin.close()
 
-    def _progress(self) -> None:
+    def _read_progress(self) -> None:
         assert self._process.stdout is not None
-        for line in iter(partial(self._process.stdout.readline, LONGEST_LINE), ""):
+        for line in iter(partial(self._process.stdout.readline, MAX_LINE_LENGTH), ""):
             try:
                 step = json.loads(line)
                 fraction, message = min(max(float(step["fraction"]), 0.0), 1.0), str(step["message"])
@@ -154,20 +156,20 @@ class Job:
                 self.fraction = fraction
                 self.message = self.message if self.cancelled else message
 
-    def _complaints(self) -> None:
+    def _read_errors(self) -> None:
         assert self._process.stderr is not None
-        for line in iter(partial(self._process.stderr.readline, LONGEST_LINE), ""):
+        for line in iter(partial(self._process.stderr.readline, MAX_LINE_LENGTH), ""):
             if line.strip():
-                self._words.append(line.rstrip())
+                self._error_lines.append(line.rstrip())
 
 
-class Current:
+class CurrentJob:
     """The job that runs in this Blender, for the panel that shows it; one at a time."""
 
     job: ClassVar[Job | None] = None
 
     @classmethod
-    def take(cls) -> Job | None:
+    def release(cls) -> Job | None:
         """The job, which from now on is no longer the current one."""
         job, cls.job = cls.job, None
         return job
@@ -175,19 +177,19 @@ class Current:
 
 def end_current() -> None:
     """No job outlives the add-on, the file it works for, or Blender."""
-    job = Current.take()
+    job = CurrentJob.release()
     if job is not None:
         job.end()
 
 
 @bpy.app.handlers.persistent
-def _before_another_file(*_: object) -> None:
+def _end_before_load(*_: object) -> None:
     end_current()
 
 
 def register() -> None:
     """End the job before another file is opened and when Blender quits."""
-    bpy.app.handlers.load_pre.append(_before_another_file)
+    bpy.app.handlers.load_pre.append(_end_before_load)
     atexit.register(end_current)
 
 
@@ -195,8 +197,8 @@ def unregister() -> None:
     """End the job."""
     end_current()
     atexit.unregister(end_current)
-    if _before_another_file in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_before_another_file)
+    if _end_before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_end_before_load)
 
 
 class JobOperator:
@@ -207,97 +209,103 @@ class JobOperator:
     """
 
     title: ClassVar[str] = "Solving"
-    place: ClassVar[str] = "study"
-    tells_success: bool = True
+    panel: ClassVar[str] = "study"
+    shows_success: bool = True
     keeps_folder: bool = False
-    patience: ClassVar[float] = PATIENCE
-    handed: ClassVar[Mapping[str, str]] = {}
+    end_timeout: ClassVar[float] = END_TIMEOUT
+    input_names: ClassVar[Mapping[str, str]] = {}
     """What the files that are written for the child are to the user."""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         """The verb and its options; results go into ``folder``."""
         raise NotImplementedError
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         """Put the results into the scene; what to tell the user."""
         raise NotImplementedError
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         """What runs the child: the solver's Python, unless said here."""
-        return chosen(context)
+        return chosen_interpreter(context)
 
-    def finished(self, folder: Path) -> bool:
+    def has_results(self, folder: Path) -> bool:
         """Whether results count although the child was told to end or ended with a code; never, unless said here."""
         return False
 
-    def wanted_folder(self, context: bpy.types.Context) -> Path | None:
+    def output_folder(self, context: bpy.types.Context) -> Path | None:
         """The folder that the user named, which stays whatever happens; None for a new one of the add-on's own."""
         return None
 
     @classmethod
-    def missing(cls, context: bpy.types.Context) -> str:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         """What stands in the way besides another job, in one sentence; nothing, unless said here."""
         return ""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """One job at a time, and nothing that is missing; what it is is said."""
-        said = f"{Current.job.title}: wait for it, or cancel it" if Current.job is not None else cls.missing(context)
+        said = (
+            f"{CurrentJob.job.title}: wait for it, or cancel it"
+            if CurrentJob.job is not None
+            else cls.find_problem(context)
+        )
         if said:
             cls.poll_message_set(said)  # type: ignore[attr-defined]
         return not said
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Start; and where there is no window, finish."""
-        if not self.begin(context) or Current.job is None:
+        if not self.begin(context) or CurrentJob.job is None:
             return {"CANCELLED"}
         if bpy.app.background:
-            Current.job.wait()
+            CurrentJob.job.wait()
             return self.finish(context)
         manager = context.window_manager
-        self._job, self._timer = Current.job, manager.event_timer_add(LOOK_EVERY, window=context.window)
+        self._job, self._timer = CurrentJob.job, manager.event_timer_add(POLL_INTERVAL, window=context.window)
         manager.modal_handler_add(self)  # type: ignore[arg-type]
-        self._shown: tuple[float, str] | None = None
+        self._shown_progress: tuple[float, str] | None = None
         return {"RUNNING_MODAL"}
 
     def begin(self, context: bpy.types.Context) -> bool:
         """Start the child; whether it runs. What stands in the way is told."""
-        self._about = None if (rig := rig_in(context)) is None else known_by(rig)
+        self._rig_id = None if (rig := active_rig(context)) is None else session_id(rig)
         self._folder: Path | None = None
         self._lock: Lock | None = None  # of a folder that is the add-on's own
         try:
-            wanted = self.wanted_folder(context)
-            self._folder, self._lock = new_folder() if wanted is None else (wanted, None)
+            wanted = self.output_folder(context)
+            self._folder, self._lock = create_job_folder() if wanted is None else (wanted, None)
             words = self.arguments(context, self._folder)
-            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience, place=self.place)
+            CurrentJob.job = Job(
+                self.title, words, self.interpreter(context), end_timeout=self.end_timeout, panel=self.panel
+            )
         except (errors.SolverError, OSError) as error:
-            self._clean()
-            self._fail(context, str(error))
-        return Current.job is not None
+            self._discard_folder()
+            self._show_error(context, str(error))
+        return CurrentJob.job is not None
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         """Look after the child now and then."""
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         now = (self._job.fraction, self._job.message)
-        if now != self._shown:
-            self._shown = now
-            redraw.sidebars()
-        if self._job.look() or self._being_edited():
+        if now != self._shown_progress:
+            self._shown_progress = now
+            redraw.redraw_sidebars()
+        if self._job.poll() or self._waits_for_edit_mode():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self.finish(context)
-        redraw.sidebars()
+        redraw.redraw_sidebars()
         return status
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender ends the operator: the window closes or another file is opened."""
         end_current()
-        self._clean()
+        self._discard_folder()
 
-    def _being_edited(self) -> bool:
+    def _waits_for_edit_mode(self) -> bool:
         """Whether the result has to wait: bones in edit mode take nothing, and it would be lost."""
-        rig = self.rig_if_there()
+        rig = self.existing_rig()
         waits = rig is not None and rig.mode == "EDIT"
         if waits:
             self._job.message = "done, leave edit mode to see it (Tab)"
@@ -305,27 +313,27 @@ class JobOperator:
 
     def finish(self, context: bpy.types.Context) -> Status:
         """Put what the ended child left into the scene, or tell what went wrong."""
-        job = Current.take()
+        job = CurrentJob.release()
         done = False
         assert self._folder is not None
         try:
             if job is None:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
-            job.check(finished=self.finished(self._folder))
+            job.raise_on_failure(finished=self.has_results(self._folder))
             with all_or_nothing():
                 said = self.apply(context, self._folder)
             done = True
-            read_again()
-            self._say(context, said)
+            clear_caches()
+            self._show_message(context, said)
         except errors.Cancelled as error:
             self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
         except errors.SolverError as error:
-            self._fail(context, by_name(str(error), self._folder, self.handed))
+            self._show_error(context, name_job_files(str(error), self._folder, self.input_names))
         finally:
             if done and self.keeps_folder:
-                self._keep()
+                self._release_folder()
             else:
-                self._clean()
+                self._discard_folder()
         return {"FINISHED"} if done else {"CANCELLED"}
 
     def rig(self) -> bpy.types.Object | None:
@@ -334,43 +342,43 @@ class JobOperator:
         Raises:
             InvalidValue: it was deleted.
         """
-        return None if self._about is None else found_again(bpy.data.objects, self._about)
+        return None if self._rig_id is None else find_by_session_id(bpy.data.objects, self._rig_id)
 
-    def rig_if_there(self) -> bpy.types.Object | None:
+    def existing_rig(self) -> bpy.types.Object | None:
         """The same; None where it was deleted meanwhile: for a result that can stand on a rig of its own."""
-        return next((item for item in bpy.data.objects if item.session_uid == self._about), None)
+        return next((item for item in bpy.data.objects if item.session_uid == self._rig_id), None)
 
-    def is_about(self, rig: bpy.types.Object) -> None:
+    def set_rig(self, rig: bpy.types.Object) -> None:
         """From now on the job is about this rig, which it made."""
-        self._about = known_by(rig)
+        self._rig_id = session_id(rig)
 
-    def _say(self, context: bpy.types.Context, said: Said) -> None:
-        self.report({"INFO"}, said.message)  # type: ignore[attr-defined]
+    def _show_message(self, context: bpy.types.Context, message: JobMessage) -> None:
+        self.report({"INFO"}, message.message)  # type: ignore[attr-defined]
         about = self.rig()
-        if self.tells_success:
-            tell(scene(context), about, self.place, said)
+        if self.shows_success:
+            store_message(scene(context), about, self.panel, message)
         else:
-            forget(scene(context), about, self.place)
+            dismiss_message(scene(context), about, self.panel)
 
-    def _fail(self, context: bpy.types.Context, words: str) -> None:
-        said = Said(words, "failed")
-        tell(scene(context), self.rig_if_there(), self.place, said)
+    def _show_error(self, context: bpy.types.Context, text: str) -> None:
+        said = JobMessage(text, "failed")
+        store_message(scene(context), self.existing_rig(), self.panel, said)
         self.report({"ERROR"}, said.message)  # type: ignore[attr-defined]
 
-    def _keep(self) -> None:
+    def _release_folder(self) -> None:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
 
-    def _clean(self) -> None:
-        from .values import discard
+    def _discard_folder(self) -> None:
+        from .solver_api import remove_locked_folder
 
         if self._lock is not None and self._folder is not None:
-            discard(self._folder, self._lock)
+            remove_locked_folder(self._folder, self._lock)
             self._lock = None
 
 
-def new_folder() -> tuple[Path, Lock]:
+def create_job_folder() -> tuple[Path, Lock]:
     """A new folder in the extension's own, or a temporary one where the add-on is no extension; and its lock.
 
     Those that a Blender which was killed left there are removed.
@@ -378,14 +386,14 @@ def new_folder() -> tuple[Path, Lock]:
     Raises:
         InputError: the disk is full, or nothing can be written there.
     """
-    from .values import own_folder, sweep
+    from .solver_api import create_locked_folder, remove_abandoned_folders
 
     parent = tempfile.gettempdir()
     try:
         if PACKAGE.startswith("bl_ext."):
             parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
-        sweep(Path(parent), OWN_FOLDER)
-        return own_folder(Path(parent), OWN_FOLDER)
+        remove_abandoned_folders(Path(parent), FOLDER_PREFIX)
+        return create_locked_folder(Path(parent), FOLDER_PREFIX)
     except OSError as error:
         raise errors.InputError(
             parent, f"holds no new folder: {error.strerror}", remedy="Make room or access"

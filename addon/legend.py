@@ -8,22 +8,22 @@ import bpy
 import numpy as np
 
 from . import meshes
-from .colours import Colouring, colour_at, colour_body, plain_material
+from .colours import Colouring, colour_body, interpolate_colour, plain_material
 
 LEGEND_KEY = "exciting_dance_legend"
 BANDS = 32
 TICKS = 5
 HEIGHT, WIDTH = 1.0, 0.07
 """[m] of the colour bar before scaling; it stands in the object's x-y plane and is read from +z."""
-INK = (0.13, 0.14, 0.16)
+TEXT_COLOUR = (0.13, 0.14, 0.16)
 
 
-def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float = 0.6) -> bpy.types.Object:
+def make_legend(collection: bpy.types.Collection, colouring: Colouring, size: float = 0.6) -> bpy.types.Object:
     """Make the legend of a coloured body.
 
     Args:
         collection: receives it.
-        shown: from `colours.colour_body`.
+        colouring: from `colours.colour_body`.
         size: height of the colour bar [m].
 
     Returns:
@@ -34,20 +34,20 @@ def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float 
         (np.array([[0.0, low, 0.0], [WIDTH, low, 0.0], [WIDTH, high, 0.0], [0.0, high, 0.0]]), [[0, 1, 2, 3]])
         for low, high in pairwise(edges)
     ]
-    mesh = meshes.mesh_of("Legend", bands, smooth=False)
+    mesh = meshes.build_mesh("Legend", bands, smooth=False)
     for band in range(BANDS):
-        colour = colour_at(shown.meaning.table, (band + 0.5) / BANDS)
+        colour = interpolate_colour(colouring.definition.colour_map, (band + 0.5) / BANDS)
         mesh.materials.append(plain_material(f"Legend {band:02d}", colour, glow=True))
     mesh.polygons.foreach_set("material_index", list(range(BANDS)))
     bar = bpy.data.objects.new("Legend", mesh)
-    bar[LEGEND_KEY] = shown.quantity
+    bar[LEGEND_KEY] = colouring.quantity
     collection.objects.link(bar)
-    ink = plain_material("Legend ink", INK, glow=True)
-    _text(collection, bar, shown.title, (0.0, HEIGHT + 0.07), 0.085, ink)
+    ink = plain_material("Legend ink", TEXT_COLOUR, glow=True)
+    _add_text(collection, bar, colouring.title, (0.0, HEIGHT + 0.07), 0.085, ink)
     for share in np.linspace(0.0, 1.0, TICKS):
-        value = shown.low + share * (shown.high - shown.low)
-        number = f"{value:+.3g}" if shown.low < 0.0 < shown.high and value else f"{value:.4g}"
-        _text(
+        value = colouring.low + share * (colouring.high - colouring.low)
+        number = f"{value:+.3g}" if colouring.low < 0.0 < colouring.high and value else f"{value:.4g}"
+        _add_text(
             collection, bar, number.replace("-", "\N{MINUS SIGN}"), (WIDTH + 0.03, share * HEIGHT - 0.025), 0.072, ink
         )
     bar.scale = (size / HEIGHT,) * 3
@@ -56,7 +56,7 @@ def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float 
     return bar
 
 
-def stand_beside(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
+def place_legend(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Put the legend upright to the body's left, facing forward as the body does at rest."""
     legend.matrix_world = armature.matrix_world
     legend.location.y += 0.75
@@ -71,7 +71,7 @@ def show_quantity(scene: bpy.types.Scene, body: bpy.types.Object, quantity: str)
         InvalidValue: the bones do not carry the quantity.
     """
     shown = colour_body(scene, body, quantity)
-    for bar in legends_in(scene):
+    for bar in find_legends(scene):
         made = make_legend(bar.users_collection[0], shown)
         made.parent, made.matrix_parent_inverse = bar.parent, bar.matrix_parent_inverse
         made.matrix_basis = bar.matrix_basis
@@ -79,14 +79,14 @@ def show_quantity(scene: bpy.types.Scene, body: bpy.types.Object, quantity: str)
     return shown
 
 
-def legends_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+def find_legends(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The legends of a scene."""
     return [item for item in scene.objects if LEGEND_KEY in item]
 
 
 def remove_legends(scene: bpy.types.Scene) -> None:
     """Take all legends away, with their meshes, texts and materials."""
-    for bar in legends_in(scene):
+    for bar in find_legends(scene):
         _remove(bar)
 
 
@@ -100,18 +100,18 @@ def _remove(bar: bpy.types.Object) -> None:
             bpy.data.materials.remove(material)
 
 
-def _text(
+def _add_text(
     collection: bpy.types.Collection,
     parent: bpy.types.Object,
-    words: str,
-    place: tuple[float, float],
+    string: str,
+    position: tuple[float, float],
     size: float,
-    ink: bpy.types.Material,
+    material: bpy.types.Material,
 ) -> None:
-    curve = bpy.data.curves.new(f"Legend {words}", "FONT")
+    curve = bpy.data.curves.new(f"Legend {string}", "FONT")
     assert isinstance(curve, bpy.types.TextCurve)
-    curve.body, curve.size = words, size
-    curve.materials.append(ink)
+    curve.body, curve.size = string, size
+    curve.materials.append(material)
     text = bpy.data.objects.new(curve.name, curve)
-    text.parent, text.location = parent, (*place, 0.0)
+    text.parent, text.location = parent, (*position, 0.0)
     collection.objects.link(text)

@@ -11,47 +11,48 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import convert, typed
+from . import bpy_access as typed
+from . import convert
 from .armature import bone_axes, rig_of
-from .drawing import BOLD, LINE, Colour, lines
+from .drawing import BOLD_WIDTH, LINE_WIDTH, Colour, draw_lines
 from .file_cache import FileCache
-from .values import SceneRecording, errors, read_json
+from .solver_api import SceneRecording, errors, read_json
 
-SEEN: Colour = (0.95, 0.95, 0.98, 1.0)
-APART: Colour = (1.00, 0.30, 0.20, 1.0)
-STAR = 0.008
+MEASURED_COLOUR: Colour = (0.95, 0.95, 0.98, 1.0)
+ERROR_COLOUR: Colour = (1.00, 0.30, 0.20, 1.0)
+STAR_SIZE = 0.008
 """[m] Arm of the star at a marker."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class MarkerLocations:
     """Where markers sit.
 
     Attributes:
         markers: P names.
         links: P names of the links that carry them.
-        offsets: (P, 3) [m] link frames.
+        locations: (P, 3) [m] link frames.
     """
 
     markers: tuple[str, ...]
     links: tuple[str, ...]
-    offsets: np.ndarray
+    locations: np.ndarray
 
 
-def _read(path: Path) -> Places | None:
+def _read_calibration(path: Path) -> MarkerLocations | None:
     try:
         rows = read_json(path, "Calibrate again")["attachments"]
         offsets = np.array([row["position"] for row in rows], float).reshape(len(rows), 3)
-        return Places(tuple(row["marker"] for row in rows), tuple(row["link"] for row in rows), offsets)
+        return MarkerLocations(tuple(row["marker"] for row in rows), tuple(row["link"] for row in rows), offsets)
     except (errors.SolverError, KeyError, TypeError, ValueError):
         return None
 
 
-CALIBRATIONS: FileCache[Places] = FileCache(_read)
+CALIBRATIONS: FileCache[MarkerLocations] = FileCache(_read_calibration)
 """Places of markers by the file that tells them."""
 
 
-def on_body(body: bpy.types.Object, places: Places) -> np.ndarray:
+def model_positions(body: bpy.types.Object, markers: MarkerLocations) -> np.ndarray:
     """Where the bones as they are shown have the markers (P, 3) [m], world; NaN of links that the body lacks.
 
     Raises:
@@ -59,16 +60,16 @@ def on_body(body: bpy.types.Object, places: Places) -> np.ndarray:
     """
     rig = rig_of(body)
     axes, bones = bone_axes(body, rig), typed.pose_bones(body)
-    result = np.full((len(places.markers), 3), np.nan)
-    for link in set(places.links) & set(rig.links):
-        own = np.array([name == link for name in places.links])
+    result = np.full((len(markers.markers), 3), np.nan)
+    for link in set(markers.links) & set(rig.links):
+        own = np.array([name == link for name in markers.links])
         world = convert.to_array(body.matrix_world @ bones[link].matrix)
         turn = world[:3, :3] @ axes[rig.index(link)].T
-        result[own] = places.offsets[own] @ turn.T + world[:3, 3]
+        result[own] = markers.locations[own] @ turn.T + world[:3, 3]
     return result
 
 
-def seen_at(recording: SceneRecording, markers: tuple[str, ...], time: float) -> np.ndarray:
+def measured_positions(recording: SceneRecording, markers: tuple[str, ...], time: float) -> np.ndarray:
     """Where the markers were seen (P, 3) [m], world, in the sample nearest to a time [s]; NaN where not."""
     result = np.full((len(markers), 3), np.nan)
     if not len(recording.marker_times):
@@ -81,9 +82,9 @@ def seen_at(recording: SceneRecording, markers: tuple[str, ...], time: float) ->
     return result
 
 
-def draw(seen: np.ndarray, modelled: np.ndarray) -> None:
+def draw(measured: np.ndarray, modelled: np.ndarray) -> None:
     """Draw markers (P, 3) [m] as seen, NaN where not, and a line each to where the body has them."""
-    both = np.isfinite(seen).all(axis=1) & np.isfinite(modelled).all(axis=1)
-    arms = STAR * np.concatenate([np.eye(3), -np.eye(3)])[[0, 3, 1, 4, 2, 5]]
-    lines((seen[both, None] + arms).reshape(-1, 3), SEEN, LINE)
-    lines(np.stack([seen[both], modelled[both]], axis=1).reshape(-1, 3), APART, BOLD)
+    both = np.isfinite(measured).all(axis=1) & np.isfinite(modelled).all(axis=1)
+    arms = STAR_SIZE * np.concatenate([np.eye(3), -np.eye(3)])[[0, 3, 1, 4, 2, 5]]
+    draw_lines((measured[both, None] + arms).reshape(-1, 3), MEASURED_COLOUR, LINE_WIDTH)
+    draw_lines(np.stack([measured[both], modelled[both]], axis=1).reshape(-1, 3), ERROR_COLOUR, BOLD_WIDTH)

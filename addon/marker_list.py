@@ -8,34 +8,34 @@ from typing import Any
 
 import bpy
 
-from . import typed
-from .values import spoken
+from . import bpy_access as typed
+from .solver_api import display_name
 
-CHOSEN = "chosen"
+CHOSEN_BY_USER = "chosen"
 """Why a marker sits where somebody put it, as `solver.scene.marker_set` says it."""
-STANDS = (CHOSEN, "given")
+DECIDED_REASONS = (CHOSEN_BY_USER, "given")
 """What tells a place that is not to be looked for again."""
 
 
-def _places(row: MarkerRow, context: bpy.types.Context, text: str) -> Iterator[str]:
+def _search_places(row: MarkerRow, context: bpy.types.Context, text: str) -> Iterator[str]:
     """The places whose words hold what is typed."""
-    from .values import marker_set
+    from .solver_api import marker_set
 
-    return (said for place in marker_set.places() if text.lower() in (said := spoken(place)))
-
-
-def _placed(row: MarkerRow, context: bpy.types.Context) -> None:
-    row.because, row.confidence, row.use = CHOSEN, 1.0, bool(row.place)
+    return (said for place in marker_set.marker_locations() if text.lower() in (said := display_name(place)))
 
 
-def _picked(markers: MarkerList, context: bpy.types.Context) -> None:
+def _on_place_changed(row: MarkerRow, context: bpy.types.Context) -> None:
+    row.because, row.confidence, row.use = CHOSEN_BY_USER, 1.0, bool(row.place)
+
+
+def _on_row_selected(markers: MarkerList, context: bpy.types.Context) -> None:
     """Select the marker of the active row where it is shown, and no other one."""
-    from .recording import RECORDING_KEY, recordings_in
+    from .recording import RECORDING_KEY, find_recordings
 
     if not 0 <= markers.index < len(markers.rows):
         return
     name = markers.rows[markers.index].name
-    for child in recordings_in(typed.scene(context)):
+    for child in find_recordings(typed.scene(context)):
         for item in child.objects:
             if item.get(RECORDING_KEY) and item.visible_get():
                 stem, dot, number = item.name.rpartition(".")
@@ -48,9 +48,9 @@ class MarkerRow(bpy.types.PropertyGroup):
     place: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Place",
         description="Landmark or link on which it sits",
-        search=_places,
+        search=_search_places,
         search_options=set(),
-        update=_placed,
+        update=_on_place_changed,
     )
     use: bpy.props.BoolProperty(name="Use", description="Track by it; unticked it is rejected")  # type: ignore[valid-type]
     confidence: bpy.props.FloatProperty(  # type: ignore[valid-type]
@@ -64,67 +64,67 @@ class MarkerList(bpy.types.PropertyGroup):
     """A marker set to be approved."""
 
     rows: bpy.props.CollectionProperty(type=MarkerRow)  # type: ignore[valid-type]
-    index: bpy.props.IntProperty(update=_picked)  # type: ignore[valid-type]
+    index: bpy.props.IntProperty(update=_on_row_selected)  # type: ignore[valid-type]
     tree: bpy.props.StringProperty(description="The set as it was found, JSON")  # type: ignore[valid-type]
 
 
-def markers_of(scene: bpy.types.Scene) -> MarkerList:
+def marker_list(scene: bpy.types.Scene) -> MarkerList:
     """The scene's list."""
     return scene.exciting_dance_markers  # type: ignore[attr-defined]
 
 
-def row_of(scene: bpy.types.Scene) -> MarkerRow | None:
+def active_row(scene: bpy.types.Scene) -> MarkerRow | None:
     """The active row; None without one."""
-    markers = markers_of(scene)
+    markers = marker_list(scene)
     return markers.rows[markers.index] if 0 <= markers.index < len(markers.rows) else None
 
 
-def doubtful(row: MarkerRow) -> bool:
+def is_uncertain(row: MarkerRow) -> bool:
     """Whether a row is to be looked at before it is believed."""
-    from .values import marker_set
+    from .solver_api import marker_set
 
-    return bool(row.use) and row.confidence < marker_set.LOWEST
+    return bool(row.use) and row.confidence < marker_set.REVIEW_CONFIDENCE
 
 
-def fill(scene: bpy.types.Scene, tree: dict[str, Any]) -> None:
+def fill_list(scene: bpy.types.Scene, tree: dict[str, Any]) -> None:
     """Show a marker set, instead of what was shown; the first row to be looked at becomes the active one.
 
     Raises:
         InputError: it is none.
     """
-    from .values import marker_set
+    from .solver_api import marker_set
 
-    found, markers = marker_set.placed_markers(tree), markers_of(scene)
+    found, markers = marker_set.marker_rows(tree), marker_list(scene)
     markers.rows.clear()
     for placed in found:
         row = markers.rows.add()
-        row.name, row.place = placed.marker, spoken(placed.place)
-        row.use, row.confidence, row.because = placed.use, placed.confidence, placed.because
-        row.others = "\n".join(map(spoken, placed.others))
+        row.name, row.place = placed.marker, display_name(placed.location)
+        row.use, row.confidence, row.because = placed.use, placed.confidence, placed.reason
+        row.others = "\n".join(map(display_name, placed.alternatives))
     markers.tree = json.dumps(tree)
-    markers.index = next((k for k, row in enumerate(markers.rows) if doubtful(row)), 0)
+    markers.index = next((k for k, row in enumerate(markers.rows) if is_uncertain(row)), 0)
 
 
-def decided(scene: bpy.types.Scene, *, alone: bool = False) -> dict[str, Any]:
+def build_marker_set(scene: bpy.types.Scene, *, only_decided: bool = False) -> dict[str, Any]:
     """The marker set as it is approved now.
 
     Args:
         scene: whose list.
-        alone: only with the markers that somebody decided: the others are to be looked for again.
+        only_decided: only with the markers that somebody decided: the others are to be looked for again.
 
     Raises:
         UnknownPlace: something stands in a row that is no place.
     """
-    from .values import marker_set
+    from .solver_api import marker_set
 
-    markers = markers_of(scene)
+    markers = marker_list(scene)
     tree = json.loads(markers.tree)
-    rows = [marker_set.PlacedMarker(row.name, row.place, row.use, row.confidence, row.because) for row in markers.rows]
-    whole = marker_set.approved(tree, rows)
-    if not alone:
+    rows = [marker_set.MarkerRow(row.name, row.place, row.use, row.confidence, row.because) for row in markers.rows]
+    whole = marker_set.apply_decisions(tree, rows)
+    if not only_decided:
         return whole
-    before = {placed.marker: placed.use for placed in marker_set.placed_markers(tree)}
-    told = {row.marker for row in rows if row.because in STANDS or row.use != before[row.marker]}
+    before = {placed.marker: placed.use for placed in marker_set.marker_rows(tree)}
+    told = {row.marker for row in rows if row.reason in DECIDED_REASONS or row.use != before[row.marker]}
     return {
         **whole,
         "markers": {name: entry for name, entry in whole["markers"].items() if name in told},

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from .values import Shape
+from .solver_api import Shape
 
 SEGMENTS = 32
 RINGS = 10
 """Rings of half a sphere."""
-RING_STEPS, TUBE_STEPS, TUBE = 48, 6, 0.02
+RING_STEPS, TUBE_STEPS, TUBE_RADIUS = 48, 6, 0.02
 """Of the rings that show an ellipsoid: corners around, corners across, thickness against the radius."""
 
 
@@ -20,18 +20,18 @@ def shape_geometry(shape: Shape) -> tuple[np.ndarray, list]:
         vertices, faces = shape.vertices * np.broadcast_to(shape.size or 1.0, 3), shape.faces.tolist()
     elif shape.kind == "capsule":
         radius, half = shape.size
-        vertices, faces = _ball(split=True)
+        vertices, faces = _unit_sphere(split=True)
         vertices = radius * vertices + half * np.sign(vertices[:, 2:]) * np.array([0.0, 0.0, 1.0])
     elif shape.kind == "box":
-        vertices, faces = _cube()
+        vertices, faces = _rounded_cube()
         vertices = vertices * np.array(shape.size)
     else:
-        vertices, faces = _ball()
+        vertices, faces = _unit_sphere()
         vertices = vertices * np.broadcast_to(shape.size, 3)
     return vertices @ shape.rotation.T + shape.centre, faces
 
 
-def mesh_of(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool = True) -> bpy.types.Mesh:
+def build_mesh(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool = True) -> bpy.types.Mesh:
     """One mesh of several geometries."""
     vertices: list = []
     faces: list = []
@@ -47,23 +47,23 @@ def mesh_of(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool = T
     return mesh
 
 
-def ball_mesh(name: str, radius: float) -> bpy.types.Mesh:
+def sphere_mesh(name: str, radius: float) -> bpy.types.Mesh:
     """A sphere of few faces [m]."""
-    vertices, faces = _ball(12, 4)
-    return mesh_of(name, [(radius * vertices, faces)])
+    vertices, faces = _unit_sphere(12, 4)
+    return build_mesh(name, [(radius * vertices, faces)])
 
 
 def rings_mesh(name: str) -> bpy.types.Mesh:
     """Three great circles of the unit sphere as thin tubes, to be scaled to semi-axes; what is behind stays visible."""
     around = np.linspace(0.0, 2.0 * np.pi, RING_STEPS, endpoint=False)
     across = np.linspace(0.0, 2.0 * np.pi, TUBE_STEPS, endpoint=False)
-    out = 1.0 + TUBE * np.cos(across)
+    out = 1.0 + TUBE_RADIUS * np.cos(across)
     circle = np.stack([np.outer(np.cos(around), out), np.outer(np.sin(around), out),
-                       np.tile(TUBE * np.sin(across), (RING_STEPS, 1))], axis=2)  # fmt: skip
+                       np.tile(TUBE_RADIUS * np.sin(across), (RING_STEPS, 1))], axis=2)  # fmt: skip
     steps = [(r, k) for r in range(RING_STEPS) for k in range(TUBE_STEPS)]
     corners = ((0, 0), (1, 0), (1, 1), (0, 1))
     faces = [[(r + i) % RING_STEPS * TUBE_STEPS + (k + j) % TUBE_STEPS for i, j in corners] for r, k in steps]
-    return mesh_of(name, [(np.roll(circle.reshape(-1, 3), turn, axis=1), faces) for turn in range(3)])
+    return build_mesh(name, [(np.roll(circle.reshape(-1, 3), turn, axis=1), faces) for turn in range(3)])
 
 
 def arrow_mesh(name: str) -> bpy.types.Mesh:
@@ -73,10 +73,10 @@ def arrow_mesh(name: str) -> bpy.types.Mesh:
     angles = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     vertices = [[radius * c[0], radius * c[1], z] for radius, z in outline for c in circle]
-    return mesh_of(name, [(np.array(vertices), _bands(len(outline), len(angles)))], smooth=False)
+    return build_mesh(name, [(np.array(vertices), _quad_bands(len(outline), len(angles)))], smooth=False)
 
 
-def _ball(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) -> tuple[np.ndarray, list]:
+def _unit_sphere(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) -> tuple[np.ndarray, list]:
     """The unit sphere; ``split`` doubles the equator, so that the halves can be moved apart into a capsule."""
     polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)
     upper = np.cos(polar)
@@ -89,13 +89,13 @@ def _ball(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) 
     body = [[r * np.cos(a), r * np.sin(a), z] for r, z in zip(radii[1:-1], heights[1:-1]) for a in angles]
     bands = len(heights) - 2
     faces: list = [[0, 1 + k, 1 + (k + 1) % segments] for k in range(segments)]
-    faces += [[corner + 1 for corner in face[::-1]] for face in _bands(bands, segments)]
+    faces += [[corner + 1 for corner in face[::-1]] for face in _quad_bands(bands, segments)]
     last, end = 1 + (bands - 1) * segments, 1 + bands * segments
     faces += [[end, last + (k + 1) % segments, last + k] for k in range(segments)]
     return np.concatenate([top, np.array(body), bottom]), faces
 
 
-def _cube(steps: int = 10) -> tuple[np.ndarray, list]:
+def _rounded_cube(steps: int = 10) -> tuple[np.ndarray, list]:
     """The cube of half extent one with softened edges."""
     grid = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, steps + 1))  # dense at the edges, where it bends
     vertices: list = []
@@ -107,7 +107,7 @@ def _cube(steps: int = 10) -> tuple[np.ndarray, list]:
                 for b in grid:
                     point = np.empty(3)
                     point[axis], point[(axis + 1) % 3], point[(axis + 2) % 3] = side, a, b
-                    vertices.append(_rounded(point))
+                    vertices.append(_round_point(point))
             for i in range(steps):
                 for j in range(steps):
                     corner = first + i * (steps + 1) + j
@@ -116,14 +116,14 @@ def _cube(steps: int = 10) -> tuple[np.ndarray, list]:
     return np.array(vertices), faces
 
 
-def _rounded(point: np.ndarray, radius: float = 0.2) -> np.ndarray:
+def _round_point(point: np.ndarray, radius: float = 0.2) -> np.ndarray:
     """A point of the cube's surface moved onto the cube with rounded edges."""
     inner = np.clip(point, radius - 1.0, 1.0 - radius)
     outward = point - inner
     return inner + radius * outward / np.linalg.norm(outward)
 
 
-def _bands(rows: int, columns: int) -> list:
+def _quad_bands(rows: int, columns: int) -> list:
     return [
         [r * columns + k, r * columns + (k + 1) % columns, (r + 1) * columns + (k + 1) % columns, (r + 1) * columns + k]
         for r in range(rows - 1)

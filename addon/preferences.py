@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .interpreter import PACKAGE, REMEDY, pinocchio_here
+from .interpreter import INSTALL_INSTRUCTIONS, PACKAGE, has_pinocchio
 
 
 class Preferences(bpy.types.AddonPreferences):
@@ -24,9 +24,9 @@ class Preferences(bpy.types.AddonPreferences):
         layout.prop(self, "solver_python")
         if self.solver_python:
             layout.label(text="The solver runs in another Python", icon="INFO")
-        elif pinocchio_here():
+        elif has_pinocchio():
             layout.label(text="Pinocchio found: ready", icon="CHECKMARK")
         else:
             layout.label(text="Pinocchio is missing in Blender's Python", icon="ERROR")
-            for line in REMEDY:
+            for line in INSTALL_INSTRUCTIONS:
                 layout.label(text=line)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import bpy
 
+from .bpy_access import scene
 from .colours import QUANTITIES
-from .scene_rigs import is_rig, rig_in
-from .typed import scene
-from .values import errors
-from .whole import all_or_nothing
+from .scene_rigs import active_rig, is_rig
+from .solver_api import errors
+from .transaction import all_or_nothing
 
 METHODS = (
     ("consistent", "Consistent", "Every link physically possible: pseudo-inertia positive semi-definite"),
@@ -32,24 +32,24 @@ ESTIMATORS = (
     ("force", "Forces alone", "Forces integrated twice, to compare with"),
     ("kinematic", "Motion alone", "Motion and inertials, to compare with"),
 )
-SCENE = "scene"
+SCENE_RIG = "scene"
 FOLLOWERS = (
-    (SCENE, "A rig of this scene", "The rig that is chosen below"),
+    (SCENE_RIG, "A rig of this scene", "The rig that is chosen below"),
     ("hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate; added to the scene"),
     ("hoap3", "HOAP-3", "Small humanoid, 21 joints; added to the scene"),
 )
 
 
-def _can_follow(settings: Settings, item: bpy.types.Object) -> bool:
+def _is_rig(settings: Settings, item: bpy.types.Object) -> bool:
     return is_rig(item)
 
 
-def _recolour(settings: Settings, context: bpy.types.Context) -> None:
-    from .inertials import EXACT
+def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None:
+    from .inertials import PARAMETERS
     from .legend import show_quantity
 
-    body = rig_in(context)
-    if body is None or not any(EXACT in bone for bone in body.data.bones):
+    body = active_rig(context)
+    if body is None or not any(PARAMETERS in bone for bone in body.data.bones):
         return
     try:
         with all_or_nothing():
@@ -58,11 +58,11 @@ def _recolour(settings: Settings, context: bpy.types.Context) -> None:
         return  # a callback tells nobody: the panel shows what is wrong with the rig
 
 
-def _show_file(settings: Settings, context: bpy.types.Context) -> None:
-    from .recording import show_of_file
+def _on_file_selected(settings: Settings, context: bpy.types.Context) -> None:
+    from .recording import show_recording_of
 
     if 0 <= settings.file_index < len(settings.files):
-        show_of_file(context, Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
+        show_recording_of(context, Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
 
 
 class RecordingFile(bpy.types.PropertyGroup):
@@ -133,7 +133,7 @@ class Settings(bpy.types.PropertyGroup):
         name="SRDF", description="The maker's file of links that may touch", subtype="FILE_PATH"
     )
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
-    file_index: bpy.props.IntProperty(update=_show_file)  # type: ignore[valid-type]
+    file_index: bpy.props.IntProperty(update=_on_file_selected)  # type: ignore[valid-type]
     marker_set: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Marker set", description="That says which marker sits where; empty: found out", subtype="FILE_PATH"
     )
@@ -166,7 +166,7 @@ class Settings(bpy.types.PropertyGroup):
     quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Colour by",
         items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items()),
-        update=_recolour,
+        update=_on_quantity_changed,
     )
     overlay: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Legend in viewport", description="Draw the legend over the 3D view", default=True
@@ -190,7 +190,7 @@ class Settings(bpy.types.PropertyGroup):
         name="Follower", description="Who dances what the selected armature does", items=FOLLOWERS
     )
     follower: bpy.props.PointerProperty(  # type: ignore[valid-type]
-        name="Rig", description="That follows", type=bpy.types.Object, poll=_can_follow
+        name="Rig", description="That follows", type=bpy.types.Object, poll=_is_rig
     )
     follow_repaired: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Repair",
@@ -246,6 +246,6 @@ class Settings(bpy.types.PropertyGroup):
     )
 
 
-def settings_of(context: bpy.types.Context) -> Settings:
+def study_settings(context: bpy.types.Context) -> Settings:
     """The scene's settings."""
     return context.scene.exciting_dance

@@ -8,10 +8,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import convert, custom, meshes, typed
-from .action import CONSTANT, Curves, clock_is_free, frames_at, show_frames
+from . import bpy_access as typed
+from . import convert, meshes
+from . import custom_properties as custom
+from .action import CONSTANT, Curves, can_change_frame_rate, frames_at, set_frame_range
 from .colours import plain_material
-from .values import SceneRecording, errors
+from .solver_api import SceneRecording, errors
 
 RECORDING_KEY = "exciting_dance_recording"
 """Custom property of the objects and of their collection: the name of the recording they show."""
@@ -23,9 +25,9 @@ MARKER_RADIUS = 0.011
 """[m] A usual marker's."""
 METRES_PER_NEWTON = 1.0e-3
 """Length of a force's arrow."""
-FAINT = 5.0
+SMALLEST_FORCE = 5.0
 """[N] below which no arrow is drawn."""
-MARKER, FORCE = (0.20, 0.21, 0.24), (0.93, 0.52, 0.08)
+MARKER_COLOUR, FORCE_COLOUR = (0.20, 0.21, 0.24), (0.93, 0.52, 0.08)
 DISPLAY_RATE = 120.0
 """[1/s] Forces sampled faster are thinned for display."""
 
@@ -49,44 +51,44 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
     return collection
 
 
-def recordings_in(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
+def find_recordings(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
     """The collections of a scene that hold recordings."""
-    return [child for child in scene.collection.children if custom.label(child, RECORDING_KEY)]
+    return [child for child in scene.collection.children if custom.read_label(child, RECORDING_KEY)]
 
 
-def files_of(collection: bpy.types.Collection) -> str:
+def read_files(collection: bpy.types.Collection) -> str:
     """The files of a recording that was imported, a line each; empty of another."""
-    return custom.label(collection, FILES_KEY)
+    return custom.read_label(collection, FILES_KEY)
 
 
 def show_only(context: bpy.types.Context, name: str) -> None:
     """Of the imported recordings show this one and no other: they all lie in one place."""
     for child in typed.view_layer(context).layer_collection.children:
-        if files_of(child.collection):
-            child.exclude = custom.label(child.collection, RECORDING_KEY) != name
+        if read_files(child.collection):
+            child.exclude = custom.read_label(child.collection, RECORDING_KEY) != name
 
 
-def show_of_file(context: bpy.types.Context, file: Path) -> None:
+def show_recording_of(context: bpy.types.Context, file: Path) -> None:
     """Of the imported recordings show the one that a file is of, from its start to its end where nothing else moves."""
-    for child in recordings_in(typed.scene(context)):
-        if str(file) in files_of(child).split("\n"):
-            show_only(context, custom.label(child, RECORDING_KEY))
-            play(typed.scene(context), child)
+    for child in find_recordings(typed.scene(context)):
+        if str(file) in read_files(child).split("\n"):
+            show_only(context, custom.read_label(child, RECORDING_KEY))
+            set_range_to_recording(typed.scene(context), child)
 
 
-def clock_is_recordings(scene: bpy.types.Scene) -> bool:
+def is_only_recordings(scene: bpy.types.Scene) -> bool:
     """Whether nothing but recordings moves in a scene, so that its clock is theirs."""
-    return clock_is_free(scene, [item for child in recordings_in(scene) for item in child.objects])
+    return can_change_frame_rate(scene, [item for child in find_recordings(scene) for item in child.objects])
 
 
-def play(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
+def set_range_to_recording(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
     """Let the scene play a recording from its start to its end, unless the scene's clock is another's."""
     try:
-        span = custom.numbers(collection, SPAN_KEY, 2)
+        span = custom.read_array(collection, SPAN_KEY, 2)
     except errors.InvalidValue:
         return  # it is empty, or nobody knows when it was: the clock stays
-    if clock_is_recordings(scene):
-        show_frames(scene, *map(float, frames_at(scene, span)))
+    if is_only_recordings(scene):
+        set_frame_range(scene, *map(float, frames_at(scene, span)))
 
 
 def remove_recordings(collections: Iterable[bpy.types.Collection]) -> None:
@@ -111,8 +113,8 @@ def _add_markers(
     scene: bpy.types.Scene, collection: bpy.types.Collection, recording: SceneRecording, name: str
 ) -> None:
     action = bpy.data.actions.new(f"{name} markers")
-    ball = meshes.ball_mesh(f"{name} marker", MARKER_RADIUS)
-    ball.materials.append(plain_material("Marker", MARKER))
+    ball = meshes.sphere_mesh(f"{name} marker", MARKER_RADIUS)
+    ball.materials.append(plain_material("Marker", MARKER_COLOUR))
     frames = frames_at(scene, recording.marker_times)
     for index, marker in enumerate(recording.markers):
         item = bpy.data.objects.new(marker, ball)
@@ -130,13 +132,13 @@ def _add_markers(
 def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, recording: SceneRecording, name: str) -> None:
     action = bpy.data.actions.new(f"{name} forces")
     arrow = meshes.arrow_mesh(f"{name} force")
-    arrow.materials.append(plain_material("Force", FORCE))
+    arrow.materials.append(plain_material("Force", FORCE_COLOUR))
     step = max(1, round((len(recording.force_times) - 1) / np.ptp(recording.force_times) / DISPLAY_RATE))
     frames = frames_at(scene, recording.force_times[::step])
     for index, plate in enumerate(recording.plates):
         forces, centres = recording.forces[::step, index], recording.centres[::step, index]
         sizes = np.linalg.norm(forces, axis=1)
-        drawn = np.isfinite(centres).all(axis=1) & (sizes > FAINT)
+        drawn = np.isfinite(centres).all(axis=1) & (sizes > SMALLEST_FORCE)
         if not drawn.any():
             continue
         item = bpy.data.objects.new(f"{name} {plate}", arrow)
@@ -145,7 +147,7 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
         collection.objects.link(item)
         curves = Curves(action, item)
         curves.add("location", frames[drawn], centres[drawn])
-        curves.add("rotation_quaternion", frames[drawn], convert.aiming(forces[drawn]))
+        curves.add("rotation_quaternion", frames[drawn], convert.rotations_to(forces[drawn]))
         scale = np.where(drawn, METRES_PER_NEWTON * sizes, 0.0)
         curves.add("scale", frames, np.repeat(scale[:, None], 3, axis=1))
         for path in ("hide_viewport", "hide_render"):

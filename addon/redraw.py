@@ -14,7 +14,7 @@ def _areas(*kinds: str) -> Iterator[bpy.types.Area]:
                 yield area
 
 
-def sidebars() -> None:
+def redraw_sidebars() -> None:
     """The sidebars of the 3D views, where the panels are."""
     for area in _areas("VIEW_3D"):
         for region in area.regions:
@@ -22,19 +22,19 @@ def sidebars() -> None:
                 region.tag_redraw()
 
 
-def views() -> None:
+def redraw_views() -> None:
     """The 3D views with their sidebars."""
     for area in _areas("VIEW_3D"):
         area.tag_redraw()
 
 
-def timelines() -> None:
+def redraw_timelines() -> None:
     """The Dope Sheets and timelines."""
     for area in _areas("DOPESHEET_EDITOR"):
         area.tag_redraw()
 
 
-def readings(*, in_views: bool = True) -> None:
+def redraw_check_results(*, in_views: bool = True) -> None:
     """What shows the live check's readings: timelines and panels, and the 3D views unless nothing is new there."""
-    timelines()
-    (views if in_views else sidebars)()
+    redraw_timelines()
+    (redraw_views if in_views else redraw_sidebars)()

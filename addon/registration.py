@@ -8,25 +8,61 @@ from functools import partial
 
 import bpy
 
-from . import bench, changes, checks, command, jobs, marker_list, moves, painting, told
-from .authoring import keyed
+from . import (
+    change_cache as changes,
+)
+from . import (
+    check_settings as checks,
+)
+from . import (
+    command,
+    jobs,
+    marker_list,
+)
+from . import (
+    dance_moves as moves,
+)
+from . import (
+    fixed_base as bench,
+)
+from . import (
+    job_messages as told,
+)
+from . import (
+    overlay_handlers as painting,
+)
+from .authoring import posture_cache as keyed
 from .authoring import properties as dance_properties
+from .capture import control as capture
 from .capture import properties as capture_properties
-from .capture import switch as capture
-from .live import switch as live
+from .live import control as live
 from .live.properties import LiveSettings
-from .operators import author as author_operators
-from .operators import bench as bench_operators
 from .operators import capture as capture_operators
-from .operators import dance_files, design_dance, estimate, ghosts, identify, recordings, retarget, rigs, see
-from .operators import dances as dance_operators
+from .operators import (
+    centroidal as estimate,
+)
+from .operators import check_and_repair as dance_operators
+from .operators import (
+    dance_files,
+    design_dance,
+    ghosts,
+    identify,
+    recordings,
+    retarget,
+    rigs,
+)
+from .operators import (
+    display as see,
+)
+from .operators import fixed_base as bench_operators
+from .operators import keying as author_operators
 from .operators import live as live_operators
 from .operators import markers as marker_operators
 from .operators import rehearsal as rehearsal_operators
-from .panels import bench as bench_panels
 from .panels import capture as capture_panels
 from .panels import checks as checks_panels
 from .panels import dance as dance_panels
+from .panels import fixed_base as bench_panels
 from .panels import live as live_panels
 from .panels import markers as marker_panels
 from .panels import rehearsal as rehearsal_panels
@@ -35,7 +71,7 @@ from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
-from .values import RECORDING_SUFFIXES
+from .solver_api import RECORDING_SUFFIXES
 
 CLASSES = (
     *told.CLASSES,
@@ -81,37 +117,37 @@ CLASSES = (
 def register() -> None:
     """Classes, settings, menus, overlays and the command line."""
     for cls in CLASSES:
-        _try(partial(bpy.utils.register_class, cls))
-    _try(_add_settings)
-    _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
-    _try(changes.register)
-    _try(checks.register)
-    _try(moves.register)
-    _try(bench.register)
-    _try(painting.register)
-    _try(live.register)
-    _try(capture.register)
-    _try(keyed.register)
-    _try(jobs.register)
-    _try(command.register)
+        _run_guarded(partial(bpy.utils.register_class, cls))
+    _run_guarded(_add_settings)
+    _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
+    _run_guarded(changes.register)
+    _run_guarded(checks.register)
+    _run_guarded(moves.register)
+    _run_guarded(bench.register)
+    _run_guarded(painting.register)
+    _run_guarded(live.register)
+    _run_guarded(capture.register)
+    _run_guarded(keyed.register)
+    _run_guarded(jobs.register)
+    _run_guarded(command.register)
 
 
 def unregister() -> None:
     """The reverse, in reverse."""
-    _try(command.unregister)
-    _try(jobs.unregister)
-    _try(keyed.unregister)
-    _try(capture.unregister)
-    _try(live.unregister)
-    _try(painting.unregister)
-    _try(bench.unregister)
-    _try(moves.unregister)
-    _try(checks.unregister)
-    _try(changes.unregister)
-    _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
-    _try(_remove_settings)
+    _run_guarded(command.unregister)
+    _run_guarded(jobs.unregister)
+    _run_guarded(keyed.unregister)
+    _run_guarded(capture.unregister)
+    _run_guarded(live.unregister)
+    _run_guarded(painting.unregister)
+    _run_guarded(bench.unregister)
+    _run_guarded(moves.unregister)
+    _run_guarded(checks.unregister)
+    _run_guarded(changes.unregister)
+    _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
+    _run_guarded(_remove_settings)
     for cls in reversed(CLASSES):
-        _try(partial(bpy.utils.unregister_class, cls))
+        _run_guarded(partial(bpy.utils.unregister_class, cls))
 
 
 def _add_settings() -> None:
@@ -119,7 +155,7 @@ def _add_settings() -> None:
     bpy.types.Scene.exciting_dance_dance = bpy.props.PointerProperty(  # type: ignore[attr-defined]
         type=dance_properties.DanceSettings
     )
-    bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.Told)  # type: ignore[attr-defined]
+    bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.StoredMessage)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_markers = bpy.props.PointerProperty(type=marker_list.MarkerList)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_capture = bpy.props.PointerProperty(  # type: ignore[attr-defined]
@@ -145,7 +181,7 @@ def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf, .xml)")
 
 
-def _try(step: Callable[[], object]) -> None:
+def _run_guarded(step: Callable[[], object]) -> None:
     """A broken part must not take Blender's start or the other parts with it; the console says what broke."""
     try:
         step()

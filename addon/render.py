@@ -11,15 +11,16 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from . import convert, meshes, typed
+from . import bpy_access as typed
+from . import convert, meshes
 from .armature import rig_of, shapes_of
-from .colours import colour_body, linear, plain_material, srgb
+from .colours import colour_body, linear_to_srgb, plain_material, srgb_to_linear
 from .inertials import read_inertials
 from .legend import make_legend, remove_legends
 from .recording import RECORDING_KEY
-from .whole import all_or_nothing
+from .transaction import all_or_nothing
 
-PANELS = ("mass", "change", "determined")
+PICTURED_QUANTITIES = ("mass", "change", "determined")
 PANEL_WIDTH, PANEL_HEIGHT = 520, 760
 SAMPLES, LIGHT_SAMPLES, FLAT_SAMPLES = 24, 3, 8
 """Of a picture rendered again by hand; of the light that the panels share (smooth: denoising does the rest, at a fifth
@@ -30,27 +31,35 @@ AZIMUTH, ELEVATION = np.radians(38.0), np.radians(9.0)
 """Where the camera stands, seen from the body's front and from the horizon."""
 FIELD_OF_VIEW = np.radians(24.0)
 """Vertical. Narrow: little perspective, true proportions."""
-ROOM = 1.14
+MARGIN_FACTOR = 1.14
 """Space around the body, as a factor of its size."""
-SHIFT = -0.05
+CAMERA_SHIFT = -0.05
 """How far the body stands right of the middle, as a share of the picture's height (negative: right)."""
 LEGEND_SIZE, LEGEND_LEFT, LEGEND_LOW = 0.28, -0.46, 0.05
 """Height of the colour bar, its left edge from the middle and its lower from the bottom, shares of the picture."""
-STAGE = "Stage"
-BRIGHT = 92.0
+STAGE_NAME = "Stage"
+WHITE_PERCENTILE = 92.0
 """Percentile of the light that counts as white: there a colour is exactly the legend's."""
-SHADOW = 0.6
+SHADOW_STRENGTH = 0.6
 """Strength of the shadow on the floor."""
-FLAT = {"Base Color": (0.0, 0.0, 0.0, 1.0), "Specular IOR Level": 0.0, "Emission Color": None, "Emission Strength": 1.0}
+FLAT_SHADER = {
+    "Base Color": (0.0, 0.0, 0.0, 1.0),
+    "Specular IOR Level": 0.0,
+    "Emission Color": None,
+    "Emission Strength": 1.0,
+}
 """A shader without light; None stands for its own colour."""
 LIGHTS = (("Key", 1.2, 1.3, 210.0, 3.0), ("Fill", -0.6, 0.6, 60.0, 4.0))
 """Name, azimuth from the body's front [rad], height over distance, power [W], size [m]."""
-LIGHT_DISTANCE, FLOOR, SKY = 4.0, 30.0, 0.9
-FRAMES_TRIED = 60
+LIGHT_DISTANCE, FLOOR_SIZE, SKY_STRENGTH = 4.0, 30.0, 0.9
+SEARCHED_FRAMES = 60
 
 
 def render_body(
-    context: bpy.types.Context, armature: bpy.types.Object, path: str | Path, quantities: tuple[str, ...] = PANELS
+    context: bpy.types.Context,
+    armature: bpy.types.Object,
+    path: str | Path,
+    quantities: tuple[str, ...] = PICTURED_QUANTITIES,
 ) -> Path:
     """Render a body, side by side coloured by each quantity, in the pose of its motion farthest from standing.
 
@@ -62,26 +71,26 @@ def render_body(
     scene, path = typed.scene(context), Path(path)
     known = [q for q in quantities if q != "determined" or read_inertials(armature).determined is not None]
     with all_or_nothing():
-        scene.frame_set(_telling_frame(scene, armature))
-        stage = _stage(context, armature)
-        _settings(scene)
+        scene.frame_set(_most_bent_frame(scene, armature))
+        stage = _build_stage(context, armature)
+        _set_render_settings(scene)
         remove_legends(scene)
-        light = _light(context)
+        light = _render_light(context)
         panels: list[np.ndarray] = []
         for quantity in reversed(known):  # the first last: it stays
             remove_legends(scene)
             shown = colour_body(scene, armature, quantity)
-            with flat(scene):
-                body = _shot(scene, FLAT_SAMPLES)
+            with flat_colours(scene):
+                body = _render_array(scene, FLAT_SAMPLES)
             legend = make_legend(stage, shown)
-            _hold_before_camera(legend, typed.there(scene.camera, "camera"))
-            with only(scene, (legend, *legend.children)):
-                panels.insert(0, compose(light, body, _shot(scene, FLAT_SAMPLES)))
-        _save(np.concatenate(panels, axis=1), path)
+            _attach_to_camera(legend, typed.require(scene.camera, "camera"))
+            with render_only(scene, (legend, *legend.children)):
+                panels.insert(0, compose_panel(light, body, _render_array(scene, FLAT_SAMPLES)))
+        _save_image(np.concatenate(panels, axis=1), path)
     return path
 
 
-def compose(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np.ndarray:
+def compose_panel(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np.ndarray:
     """A panel (rows, columns, 3) in sRGB from three linear pictures (rows, columns, 4) with associated alpha.
 
     Args:
@@ -90,24 +99,24 @@ def compose(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np.ndarr
         legend: the legend alone.
     """
     cover = body[:, :, 3:]
-    shadow = np.clip((light[:, :, 3:] - cover) / np.maximum(1.0 - cover, 1e-3), 0.0, 1.0) * SHADOW
-    white = np.percentile(light[:, :, :3][cover[:, :, 0] > 0.99], BRIGHT) if (cover > 0.99).any() else 1.0
+    shadow = np.clip((light[:, :, 3:] - cover) / np.maximum(1.0 - cover, 1e-3), 0.0, 1.0) * SHADOW_STRENGTH
+    white = np.percentile(light[:, :, :3][cover[:, :, 0] > 0.99], WHITE_PERCENTILE) if (cover > 0.99).any() else 1.0
     lit = body[:, :, :3] * light[:, :, :3] / (white * np.maximum(cover, 1e-3))
-    page = np.full(3, linear((BACKGROUND,) * 3)[:3])
+    page = np.full(3, srgb_to_linear((BACKGROUND,) * 3)[:3])
     picture = lit + (1.0 - cover) * (1.0 - shadow) * page
     picture = legend[:, :, :3] + (1.0 - legend[:, :, 3:]) * picture
-    return srgb(np.clip(picture, 0.0, 1.0))
+    return linear_to_srgb(np.clip(picture, 0.0, 1.0))
 
 
 @contextmanager
-def flat(scene: bpy.types.Scene) -> Iterator[None]:
+def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
     """Everything shows its own colour, untouched by light, and the floor is gone."""
-    shaders = [m.node_tree.nodes["Principled BSDF"] for m in bpy.data.materials if _plain(m)]
-    kept = [[_value(shader, name) for name in FLAT] for shader in shaders]
+    shaders = [m.node_tree.nodes["Principled BSDF"] for m in bpy.data.materials if _has_shader(m)]
+    kept = [[_input_value(shader, name) for name in FLAT_SHADER] for shader in shaders]
     for shader in shaders:
-        colour = _value(shader, "Base Color")
-        if _value(shader, "Emission Strength") == 0.0:
-            for name, value in FLAT.items():
+        colour = _input_value(shader, "Base Color")
+        if _input_value(shader, "Emission Strength") == 0.0:
+            for name, value in FLAT_SHADER.items():
                 shader.inputs[name].default_value = colour if value is None else value
     floor = bpy.data.objects["Floor"]
     floor.hide_render = True
@@ -116,12 +125,12 @@ def flat(scene: bpy.types.Scene) -> Iterator[None]:
     finally:
         floor.hide_render = False
         for shader, values in zip(shaders, kept):
-            for name, value in zip(FLAT, values):
+            for name, value in zip(FLAT_SHADER, values):
                 shader.inputs[name].default_value = value
 
 
 @contextmanager
-def only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> Iterator[None]:
+def render_only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> Iterator[None]:
     """Nothing else renders."""
     hidden = [item for item in scene.objects if item not in items and item.type != "CAMERA" and not item.hide_render]
     for item in hidden:
@@ -133,19 +142,19 @@ def only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> Iterato
             item.hide_render = False
 
 
-def _light(context: bpy.types.Context) -> np.ndarray:
+def _render_light(context: bpy.types.Context) -> np.ndarray:
     """Everything white: the light alone, which all panels share."""
     white = plain_material("White", (1.0, 1.0, 1.0))
     layer = context.view_layer
     layer.material_override = white
     try:
-        return _shot(typed.scene(context), LIGHT_SAMPLES, denoise=True)
+        return _render_array(typed.scene(context), LIGHT_SAMPLES, denoise=True)
     finally:
         layer.material_override = None
         bpy.data.materials.remove(white)
 
 
-def _shot(scene: bpy.types.Scene, samples: int, *, denoise: bool = False) -> np.ndarray:
+def _render_array(scene: bpy.types.Scene, samples: int, *, denoise: bool = False) -> np.ndarray:
     """Render (rows, columns, 4), linear, alpha associated, bottom row first."""
     render, cycles = scene.render, scene.cycles  # type: ignore[attr-defined]
     before = cycles.samples, cycles.use_denoising, render.image_settings.file_format, render.filepath
@@ -164,20 +173,20 @@ def _shot(scene: bpy.types.Scene, samples: int, *, denoise: bool = False) -> np.
     return values.reshape(height, width, 4)
 
 
-def _plain(material: bpy.types.Material) -> bool:
+def _has_shader(material: bpy.types.Material) -> bool:
     return material.node_tree is not None and "Principled BSDF" in material.node_tree.nodes
 
 
-def _value(shader: bpy.types.Node, name: str) -> float | tuple[float, ...]:
+def _input_value(shader: bpy.types.Node, name: str) -> float | tuple[float, ...]:
     value = shader.inputs[name].default_value  # type: ignore[attr-defined]
     return value if isinstance(value, float) else tuple(value)
 
 
-def _telling_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
+def _most_bent_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
     """The frame whose pose is farthest from rest, the root's own movement aside."""
     if armature.animation_data is None or armature.animation_data.action is None:
         return scene.frame_current
-    frames = np.unique(np.linspace(scene.frame_start, scene.frame_end, FRAMES_TRIED).round().astype(int))
+    frames = np.unique(np.linspace(scene.frame_start, scene.frame_end, SEARCHED_FRAMES).round().astype(int))
     bend = []
     for frame in frames:
         scene.frame_set(int(frame))
@@ -186,17 +195,17 @@ def _telling_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
     return int(frames[int(np.argmax(bend))])
 
 
-def _stage(context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.Collection:
+def _build_stage(context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.Collection:
     """Camera, lights and floor around the body's present pose."""
     scene = context.scene
-    old = bpy.data.collections.get(STAGE)
+    old = bpy.data.collections.get(STAGE_NAME)
     if old is not None:
         bpy.data.batch_remove([*old.objects, old])
-    stage = bpy.data.collections.new(STAGE)
+    stage = bpy.data.collections.new(STAGE_NAME)
     scene.collection.children.link(stage)
-    facing = _facing(armature)
-    points = _points(context, armature)
-    scene.camera = _camera(stage, points, facing)
+    facing = _heading(armature)
+    points = _picture_points(context, armature)
+    scene.camera = _add_camera(stage, points, facing)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     for name, azimuth, height, power, size in LIGHTS:
         data = bpy.data.lights.new(name, "AREA")
@@ -204,10 +213,10 @@ def _stage(context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.
         data.energy, data.size = power, size
         lamp = bpy.data.objects.new(name, data)
         away = np.array([np.cos(facing + azimuth), np.sin(facing + azimuth), height])
-        _look(lamp, middle + LIGHT_DISTANCE * away / np.linalg.norm(away), middle)
+        _aim(lamp, middle + LIGHT_DISTANCE * away / np.linalg.norm(away), middle)
         stage.objects.link(lamp)
-    mesh = meshes.mesh_of(
-        "Floor", [(FLOOR * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]), [[0, 1, 2, 3]])]
+    mesh = meshes.build_mesh(
+        "Floor", [(FLOOR_SIZE * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]), [[0, 1, 2, 3]])]
     )
     mesh.materials.append(plain_material("Floor", (0.8, 0.8, 0.8)))
     floor = bpy.data.objects.new("Floor", mesh)
@@ -218,7 +227,7 @@ def _stage(context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.
     return stage
 
 
-def _facing(armature: bpy.types.Object) -> float:
+def _heading(armature: bpy.types.Object) -> float:
     """Heading of the root link [rad], 0 along world x."""
     rig = rig_of(armature)
     bone = convert.to_array(armature.matrix_world @ armature.pose.bones[rig.links[0]].matrix)[:3, :3]
@@ -226,7 +235,7 @@ def _facing(armature: bpy.types.Object) -> float:
     return float(np.arctan2(forward[1], forward[0]))
 
 
-def _points(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
+def _picture_points(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
     """Everything that must be in the picture (P, 3) [m]: corners and vertices of the shapes, forces, markers."""
     graph = context.evaluated_depsgraph_get()
     clouds = []
@@ -239,10 +248,10 @@ def _points(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarra
     return np.concatenate(clouds) if clouds else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.8]])
 
 
-def _camera(stage: bpy.types.Collection, points: np.ndarray, facing: float) -> bpy.types.Object:
+def _add_camera(stage: bpy.types.Collection, points: np.ndarray, facing: float) -> bpy.types.Object:
     """A camera that sees all points, the body to the right of the legend."""
     data = bpy.data.cameras.new("Camera")
-    data.sensor_fit, data.angle, data.shift_x = "VERTICAL", FIELD_OF_VIEW, SHIFT
+    data.sensor_fit, data.angle, data.shift_x = "VERTICAL", FIELD_OF_VIEW, CAMERA_SHIFT
     camera = bpy.data.objects.new("Camera", data)
     stage.objects.link(camera)
     azimuth = facing + AZIMUTH
@@ -253,19 +262,19 @@ def _camera(stage: bpy.types.Collection, points: np.ndarray, facing: float) -> b
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     middle = middle + sum(axis * 0.5 * (((points - middle) @ axis).max() + ((points - middle) @ axis).min()) for axis in (right, up))  # fmt: skip # noqa: E501
     away = points - middle
-    tall = np.tan(0.5 * FIELD_OF_VIEW) / ROOM
+    tall = np.tan(0.5 * FIELD_OF_VIEW) / MARGIN_FACTOR
     wide = tall * PANEL_WIDTH / PANEL_HEIGHT
     distance = max((np.abs(away @ up) / tall + away @ back).max(), (np.abs(away @ right) / wide + away @ back).max())
-    _look(camera, middle + distance * back, middle)
+    _aim(camera, middle + distance * back, middle)
     return camera
 
 
-def _look(item: bpy.types.Object, place: np.ndarray, target: np.ndarray) -> None:
-    item.location = Vector(place.tolist())
-    item.rotation_euler = Vector((target - place).tolist()).to_track_quat("-Z", "Y").to_euler()
+def _aim(item: bpy.types.Object, position: np.ndarray, target: np.ndarray) -> None:
+    item.location = Vector(position.tolist())
+    item.rotation_euler = Vector((target - position).tolist()).to_track_quat("-Z", "Y").to_euler()
 
 
-def _hold_before_camera(legend: bpy.types.Object, camera: bpy.types.Object) -> None:
+def _attach_to_camera(legend: bpy.types.Object, camera: bpy.types.Object) -> None:
     """Fix a legend in the picture's lower left corner."""
     height = 2.0 * np.tan(0.5 * FIELD_OF_VIEW)  # of the picture at 1 m
     width = height * PANEL_WIDTH / PANEL_HEIGHT
@@ -273,10 +282,14 @@ def _hold_before_camera(legend: bpy.types.Object, camera: bpy.types.Object) -> N
     legend.matrix_parent_inverse = Matrix()
     legend.rotation_euler = (0.0, 0.0, 0.0)
     legend.scale = (LEGEND_SIZE * height,) * 3
-    legend.location = (LEGEND_LEFT + SHIFT * PANEL_HEIGHT / PANEL_WIDTH) * width, (LEGEND_LOW - 0.5) * height, -1.0
+    legend.location = (
+        (LEGEND_LEFT + CAMERA_SHIFT * PANEL_HEIGHT / PANEL_WIDTH) * width,
+        (LEGEND_LOW - 0.5) * height,
+        -1.0,
+    )
 
 
-def _settings(scene: bpy.types.Scene) -> None:
+def _set_render_settings(scene: bpy.types.Scene) -> None:
     render = scene.render
     render.engine, render.film_transparent = "CYCLES", True  # type: ignore[assignment]
     render.resolution_x, render.resolution_y, render.resolution_percentage = PANEL_WIDTH, PANEL_HEIGHT, 100
@@ -293,10 +306,10 @@ def _settings(scene: bpy.types.Scene) -> None:
     if world.node_tree is None:
         world.use_nodes = True
     sky = world.node_tree.nodes["Background"]
-    sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (1.0, 1.0, 1.0, 1.0), SKY
+    sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (1.0, 1.0, 1.0, 1.0), SKY_STRENGTH
 
 
-def _save(picture: np.ndarray, path: Path) -> None:
+def _save_image(picture: np.ndarray, path: Path) -> None:
     image = bpy.data.images.new("picture", picture.shape[1], picture.shape[0])
     image.pixels.foreach_set(np.dstack([picture, np.ones(picture.shape[:2])]).astype(np.float32).ravel())  # type: ignore[arg-type]
     image.filepath_raw, image.file_format = str(path), "PNG"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import typed
+from . import bpy_access as typed
 
 RIG_KEY = "exciting_dance_rig"
 """Custom property of the armature data: the rig by value, as text."""
@@ -15,16 +15,16 @@ def is_rig(item: bpy.types.Object) -> bool:
     return isinstance(item.data, bpy.types.Armature) and RIG_KEY in item.data
 
 
-def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
+def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
     """The rig that the user means: the active object, its parent, or the only rig of the scene."""
     active = context.view_layer.objects.active
     for candidate in (active, active.parent if active else None):
         if candidate is not None and is_rig(candidate):
             return candidate
-    rigs = [item for item in rigs_in(typed.scene(context)) if item.visible_get()]
+    rigs = [item for item in find_rigs(typed.scene(context)) if item.visible_get()]
     return rigs[0] if len(rigs) == 1 else None
 
 
-def rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+def find_rigs(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The rigs of a scene."""
     return [item for item in scene.objects if item.type == "ARMATURE" and is_rig(item)]

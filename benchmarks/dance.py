@@ -27,7 +27,7 @@ from solver.dance.design.options import DanceOptions, paper_options
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
-from solver.identification.excitation.expected_deviations import scales
+from solver.identification.excitation.expected_deviations import parameter_sizes
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
@@ -235,7 +235,7 @@ def identified_figures(rig: Rig, dance: Dance, whole: bool) -> list[Figure]:
     motion = dance.sample(rig, RATE)
     result = []
     for name, (noise, *bounds) in IDENTIFIED.items():
-        found = Excitation.none(structure, noise).with_motion(rig, motion)
+        found = Excitation.before_motion(structure, noise).with_motion(rig, motion)
         relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / ROBOT_RATE)
         well = relative < 0.1
         still = structure.static
@@ -256,10 +256,10 @@ def identified_figures(rig: Rig, dance: Dance, whole: bool) -> list[Figure]:
 def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Figure]:
     """Mean sigma of plain motions, repeated for as long as the dance lasts, over the dance's."""
     structure = base_parameters(rig)
-    scale = scales(structure, rig.prior)
+    scale = parameter_sizes(structure, rig.prior)
 
     def sigma(other: Dance) -> np.ndarray:
-        found = Excitation.none(structure, PLATE).with_motion(rig, other.sample(rig, RATE))
+        found = Excitation.before_motion(structure, PLATE).with_motion(rig, other.sample(rig, RATE))
         return found.deviations() * np.sqrt(other.duration / dance.duration) / scale
 
     own = sigma(dance)

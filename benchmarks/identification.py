@@ -132,7 +132,7 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
     return figures
 
 
-def _splits(prepared: subject.Prepared, label: str, *, decides: bool) -> list[Figure]:
+def _splits(prepared: subject.PreparedTrials, label: str, *, decides: bool) -> list[Figure]:
     splits = list(subject.unseen(prepared))
     print(
         f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}; filter {subject.PRESET}"

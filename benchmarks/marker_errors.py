@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration import Calibration, calibrate
+from solver.calibration import Calibration, fit_calibration
 from solver.errors import SolverError
 from solver.formats.recording import ReadOptions, read_recording
-from solver.tracking import track
+from solver.tracking import track_markers
 from solver.trial import Recording
 
 from .reference import reference_line
@@ -93,7 +93,7 @@ def report(subject: Subject, data: Path, *, details: bool) -> None:
     first = columns[0][1]
     print(f"\n{subject.name} (real data): {first.marker_set}, stature {first.height:.2f} m (estimated)")
     for name, found, seconds in columns:
-        print(f"  calibrated on {name}: {seconds:.2f} s; {sum(found.frames.values())} frames")
+        print(f"  calibrated on {name}: {seconds:.2f} s; {sum(found.frame_counts.values())} frames")
     titles = "".join(f"{name:>14}{'s':>7}" for name, _, _ in columns)
     print(f"  {'RMSE [mm]':<24}{'frames':>7}{titles}{'reference':>12}")
     totals: list[list[float]] = [[] for _ in columns]
@@ -102,7 +102,7 @@ def report(subject: Subject, data: Path, *, details: bool) -> None:
         cells, notes = "", []
         for column, (name, found, _) in enumerate(columns):
             start = time.perf_counter()
-            tracked = track(found.rig, found.attachments, recording.markers)
+            tracked = track_markers(found.rig, found.attachments, recording.markers)
             totals[column].append(1e3 * tracked.rmse)
             cells += f"{1e3 * tracked.rmse:14.2f}{time.perf_counter() - start:7.2f}"
             worst = sorted(tracked.marker_rmse.items(), key=lambda item: -np.nan_to_num(item[1]))[:WORST]
@@ -119,7 +119,7 @@ def report(subject: Subject, data: Path, *, details: bool) -> None:
 def timed(subject: Subject, recordings: Sequence[Recording]) -> tuple[Calibration, float]:
     """Calibration and its wall-clock time [s]."""
     start = time.perf_counter()
-    found = calibrate(recordings, mass=subject.mass, sex=subject.sex)
+    found = fit_calibration(recordings, mass=subject.mass, sex=subject.sex)
     return found, time.perf_counter() - start
 
 

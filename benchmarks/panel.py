@@ -17,8 +17,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon import action, armature, registration, typed
-from addon.authoring import author, keyed
+from addon import action, armature, registration
+from addon import bpy_access as typed
+from addon.authoring import keying as author
+from addon.authoring import posture_cache as keyed
 from addon.panels import dance as panels
 from solver.motion import Motion
 from solver.rig import Rig
@@ -92,14 +94,14 @@ def redraw_once() -> float:
 
 def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
     """What a redraw of the scene as it is costs."""
-    keyed.Known.at_once, slices = False, []
+    keyed.PostureCache.synchronous, slices = False, []
     first, done = 1e3 * redraw_once(), False
     while not done:
         start = time.process_time()
-        done = keyed.count_on()
+        done = keyed.continue_count()
         slices.append(1e3 * (time.process_time() - start))
     times = [1e3 * redraw_once() for _ in range(redraws)]
-    keyed.Known.at_once = bpy.app.background
+    keyed.PostureCache.synchronous = bpy.app.background
     return RedrawCost(first, float(np.median(times)), sum(slices), max(slices))
 
 
@@ -117,8 +119,8 @@ def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
     turns = np.arange(count) % SAMPLES
     repeated = {n: v[turns] for n, v in arrays.items() if isinstance(v, np.ndarray) and len(v) == SAMPLES}
     motion = replace(few, **{**repeated, "times": np.arange(count) / rate})
-    action.motion_action(scene, body, motion, "Motion")
-    action.show_frames(scene, 1.0, float(count))
+    action.add_motion_action(scene, body, motion, "Motion")
+    action.set_frame_range(scene, 1.0, float(count))
     return body
 
 

@@ -141,7 +141,7 @@ def speed(frames: int) -> bool:
         peers.append(seconds)
     mine = np.column_stack([regression.factor, regression.target])
     squares = mine.T @ mine
-    squares[-1, -1] += regression.rest
+    squares[-1, -1] += regression.residual_cost
     error = np.abs(squares - peer.T @ peer).max() / np.abs(squares).max()
     print(f"  R'R against the plain loop's, largest difference over largest entry: {error:.1e}")
     each, each_trunk, each_peer = (1e6 * min(seconds) / frames for seconds in (ours, trunks, peers))

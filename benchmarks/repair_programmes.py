@@ -20,12 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver import qp
-from solver.dance.authoring.keys import Keyed
+from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dance.authoring.repair import RepairOptions, repair
 from solver.errors import BackendError, MissingDependency
 from solver.qp.backends import piqp
 from solver.rigs import human
-from solver.trajectory.displacement import ACCURACY, PENALTY, Judged, Model, Program
+from solver.trajectory.displacement import QP_TOLERANCE, VIOLATION_PENALTY, DisplacementProblem, Evaluation, LinearModel
 
 from .figures.jump import JUMPERS, ROUNDS, keyed_jump
 from .figures.repairs import BEATS, EXTREMES, HASTE, QUICK_BEATS, changed_dance, keyed_postures
@@ -79,19 +79,19 @@ Solver = Callable[[Kept], tuple[np.ndarray, int]]
 def keeping() -> Iterator[list[Kept]]:
     """Every programme that is solved meanwhile."""
     found: list[Kept] = []
-    solve = Program.programme
+    solve = DisplacementProblem.solve_subproblem
 
-    def kept(self: Program, point: Judged, model: Model, trust: float) -> qp.Solution:
+    def kept(self: DisplacementProblem, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
         began = time.process_time()
-        solution = solve(self, point, model, trust)
+        solution = solve(self, point, model, trust_radius)
         found.append(Kept(solution, time.process_time() - began, in_time(solution.problem, *point.x.shape)))
         return solution
 
-    Program.programme = kept  # type: ignore[method-assign]
+    DisplacementProblem.solve_subproblem = kept  # type: ignore[method-assign]
     try:
         yield found
     finally:
-        Program.programme = solve  # type: ignore[method-assign]
+        DisplacementProblem.solve_subproblem = solve  # type: ignore[method-assign]
 
 
 def in_time(problem: qp.Problem, m: int, n: int) -> np.ndarray:
@@ -102,7 +102,7 @@ def in_time(problem: qp.Problem, m: int, n: int) -> np.ndarray:
     return np.argsort(np.concatenate([np.tile(np.arange(m), n), last]), kind="stable")
 
 
-def repairs(quick: bool) -> Iterator[tuple[str, Keyed, RepairOptions]]:
+def repairs(quick: bool) -> Iterator[tuple[str, AuthoredDance, RepairOptions]]:
     """Whose programmes: name, keyed motion, options."""
     rig = human(1.75, 65.0, "female")
     dance = changed_dance(rig, QUICK_BEATS if quick else BEATS)
@@ -110,7 +110,7 @@ def repairs(quick: bool) -> Iterator[tuple[str, Keyed, RepairOptions]]:
     if quick:
         return
     yield "three keyed extremes", keyed_postures(rig, EXTREMES, HASTE), RepairOptions()
-    yield "a jump", keyed_jump(JUMPERS[0].rig(), JUMPERS[0].leap), RepairOptions(rounds=ROUNDS)
+    yield "a jump", keyed_jump(JUMPERS[0].rig(), JUMPERS[0].leap), RepairOptions(passes=ROUNDS)
 
 
 def library(name: str) -> Solver:
@@ -118,9 +118,9 @@ def library(name: str) -> Solver:
 
     def solve(kept: Kept) -> tuple[np.ndarray, int]:
         if name == "piqp by blocks":
-            found = piqp.solve(kept.problem, ACCURACY, kept.order)
+            found = piqp.solve(kept.problem, QP_TOLERANCE, kept.order)
         else:
-            found = qp.solve(kept.problem, name, tolerance=ACCURACY)
+            found = qp.solve(kept.problem, name, tolerance=QP_TOLERANCE)
         return found.x, found.iterations
 
     return solve
@@ -155,9 +155,9 @@ def _daqp(problem: qp.Problem, size: int, equal: np.ndarray, soft: np.ndarray) -
     flag, _ = model.setup(cost, np.array(problem.q[:size]), matrix, high, low, sense)
     if flag < 0:
         raise BackendError(f"daqp: setup says {flag}")
-    model.settings = {"iter_limit": 100_000, "primal_tol": ACCURACY}
+    model.settings = {"iter_limit": 100_000, "primal_tol": QP_TOLERANCE}
     if soft.any():
-        price, flat = np.full(len(high), PENALTY), np.full(len(high), FLAT)
+        price, flat = np.full(len(high), VIOLATION_PENALTY), np.full(len(high), FLAT)
         model.soft_weights(flat, flat, price, price)
     x, _, flag, told = model.solve()
     if flag not in (1, 2):
@@ -186,7 +186,9 @@ def tried(solver: Solver, kept: Kept, reference: float) -> Tried:
         return Tried(False, np.nan, 0, time.process_time() - began)
     spent = time.process_time() - began
     objective = cost_of(kept.problem, x)
-    return Tried(abs(objective - reference) <= SAME * (abs(reference) + PENALTY), objective, iterations, spent)
+    return Tried(
+        abs(objective - reference) <= SAME * (abs(reference) + VIOLATION_PENALTY), objective, iterations, spent
+    )
 
 
 def cost_of(problem: qp.Problem, x: np.ndarray) -> float:
@@ -216,7 +218,7 @@ def report(quick: bool) -> None:
               f"{'worst difference':>18}")  # fmt: skip
         references = [cost_of(k.problem, qp.solve(k.problem, "clarabel", tolerance=REFERENCE).x) for k in found]
         own = [
-            Tried(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + PENALTY),
+            Tried(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + VIOLATION_PENALTY),
                   cost_of(k.problem, k.solution.x), k.solution.iterations, k.processor)
             for k, r in zip(found, references)
         ]  # fmt: skip
@@ -231,7 +233,11 @@ def line(title: str, rows: list[Tried], references: list[float]) -> str:
     """One solver's row of the table."""
     if not rows:
         return f"  {title:<18}{0:>6}   not asked: larger than {LARGEST}"
-    apart = [abs(t.objective - r) / (abs(r) + PENALTY) for t, r in zip(rows, references) if np.isfinite(t.objective)]
+    apart = [
+        abs(t.objective - r) / (abs(r) + VIOLATION_PENALTY)
+        for t, r in zip(rows, references)
+        if np.isfinite(t.objective)
+    ]
     return (
         f"  {title:<18}{len(rows):>6}{sum(t.good for t in rows):>9}"
         f"{statistics.median(t.processor for t in rows):>10.4f}{sum(t.processor for t in rows):>10.3f}"

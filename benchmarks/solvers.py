@@ -24,7 +24,7 @@ from scipy import sparse
 
 from solver.dynamics import predicted_wrench
 from solver.identification.accumulate import accumulate
-from solver.identification.bodies import BodyCoordinates
+from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
 from solver.identification.constraints import (
     PAPER_FLOOR,
@@ -33,7 +33,7 @@ from solver.identification.constraints import (
     physical_rows,
     plausible_rows,
 )
-from solver.identification.directions import INNER
+from solver.identification.directions import MIN_EIGENVALUE_FRACTION
 from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.regression import Regression
@@ -82,7 +82,7 @@ def other_body(rig: Rig, seed: int = 0) -> InertialParameters:
     generator = np.random.default_rng(seed)
     changes = np.eye(4) + SPREAD * generator.standard_normal((len(rig.links), 4, 4))
     x = np.concatenate([triangle_of(change @ change.T - np.eye(4)) for change in changes])
-    return BodyCoordinates.around(rig.prior).parameters(x).scaled(rig.prior.total_mass)
+    return BodyCoordinates.from_reference(rig.prior).parameters(x).scaled(rig.prior.total_mass)
 
 
 def simulated(rig: Rig, truth: InertialParameters, seed: int = 7) -> Trial:
@@ -144,7 +144,7 @@ def exact_peer(regression: Regression, rows: Rows, scale: np.ndarray) -> Solutio
 def compare(regression: Regression, rig: Rig, floor: float | None, repeats: int, quick: bool) -> list[Figure]:
     """Hierarchical QP and its peer on the same data."""
     # Sampled rows only, as the paper and the peer have them.
-    limits = ConstraintOptions(total_mass=rig.prior.total_mass, floor=floor, inner=None)
+    limits = ConstraintOptions(total_mass=rig.prior.total_mass, floor=floor, min_eigenvalue_fraction=None)
     options = HierarchicalOptions(limits)
     found = hierarchical(regression, rig, options)
     wall, processor = median_seconds(partial(hierarchical, regression, rig, options), repeats)
@@ -163,14 +163,17 @@ def compare(regression: Regression, rig: Rig, floor: float | None, repeats: int,
         f"{processor:.3f} s\n"
         f"    Clarabel with all rows: squared cost {peer_wall:.2f} s, {fast.status.value}{exact}\n"
         f"    worst violation of any row, ours {violation(rows, found.parameters):.1e}, Clarabel "
-        f"{violation(rows, other):.1e}; cost above the unremovable part, ours {found.cost - regression.rest:.9g}, "
-        f"Clarabel {regression.cost(other) - regression.rest:.9g}"
+        f"{violation(rows, other):.1e}; cost above the unremovable part, ours "
+        f"{found.cost - regression.residual_cost:.9g}, "
+        f"Clarabel {regression.cost(other) - regression.residual_cost:.9g}"
     )
     difference = (found.cost - regression.cost(other)) / regression.cost(other)
     # With the rows of the eigenvectors as well, as the method has them by default.
-    whole = hierarchical(regression, rig, HierarchicalOptions(replace(limits, inner=INNER)))
+    whole = hierarchical(
+        regression, rig, HierarchicalOptions(replace(limits, min_eigenvalue_fraction=MIN_EIGENVALUE_FRACTION))
+    )
     smallest = float(whole.parameters.rotational_margin.min())
-    worsening = max(level.worsening for level in found.levels)
+    worsening = max(level.violation_of_higher_levels for level in found.levels)
     return [
         Figure(f"hierarchical QP, {label} [s]", wall, "", f"< {AIM_SECONDS:g}", True),
         Figure(f"{label}: times faster than Clarabel with all rows", peer_wall / wall, f">= {MUST_SPEEDUP:g}", "",

@@ -1,7 +1,8 @@
 """Solvers of one transition compared: ``python -m benchmarks.transitions [--transitions N] [--via N]``.
 
 Transitions of a HOAP-3 dance, simulated; each solver gets the same variables, start, criterion and limits, and exact
-first derivatives (`solver.trajectory.transition_slopes`). Told are the criterion reached (the mean deviation to expect,
+first derivatives (`solver.trajectory.transition_derivatives`). Told are the criterion reached (the mean deviation to
+expect,
 lower is better) as a share of the straight path's, the worst margin over all checks (negative: not feasible) and
 processor seconds.
 
@@ -29,18 +30,18 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.excitation_groups import free_columns
-from solver.dance.design.footsteps import Footwork
+from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.options import DanceOptions
-from solver.dance.design.postures import Draw, draw_pool
-from solver.dance.design.sequence import transition_planner
+from solver.dance.design.postures import DrawOptions, draw_posture_pool
+from solver.dance.design.sequence import build_transition_planner
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
-from solver.trajectory.splines import AT_REST
+from solver.trajectory.splines import REST_CONTROLS
+from solver.trajectory.transition_derivatives import LinearModel, linearise
 from solver.trajectory.transition_problem import Candidate, TransitionAim, TransitionProblem
-from solver.trajectory.transition_search import search
-from solver.trajectory.transition_slopes import Slopes, slopes_of
+from solver.trajectory.transition_search import search_transition
 
 from .reference import reference_line
 
@@ -76,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reached: dict[str, list[Outcome]] = {name: [] for name in options.solvers}
     with one_blas_thread():
         for name, problem in problems(options.transitions, options.via, options.seed):
-            start = problem.start()
+            start = problem.start_candidate()
             print(f"{name:22s} {start.offsets.size:9d}", end="", flush=True)
             for solver in options.solvers:
-                problem.checked = 0
+                problem.checked_count = 0
                 outcome = measured(problem, start, SOLVERS[solver], options.seed)
                 reached[solver].append(outcome)
                 cell = f"{outcome.value:10.4f} {outcome.margin:+8.1g} {outcome.seconds:6.1f}"
@@ -96,27 +97,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def problems(count: int, via: int, seed: int) -> list[tuple[str, TransitionProblem]]:
     """Transitions between feasible postures of HOAP-3, with the history of those before them on the straight path."""
     rig = hoap3("middle", torque="peak")
-    parent = transition_planner(rig, DanceOptions(step=0.1))
+    parent = build_transition_planner(rig, DanceOptions(step=0.1))
     structure = base_parameters(rig)
     objective = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)))
     result: list[tuple[str, TransitionProblem]] = []
-    history = objective.nothing
+    history = objective.prior_matrices
     each = -(-count // len(FOOT_CONFIGURATIONS))
     for number, name in enumerate(FOOT_CONFIGURATIONS):
-        ground = Footwork(parent).ground(name)
-        pool = draw_pool(
-            parent.legged, parent.coarse, ground.footing, ground.home, structure, Draw(4 * each, seed + number)
+        ground = StepPlanner(parent).stance_postures(name)
+        pool = draw_posture_pool(
+            parent.legged,
+            parent.coarse_checker,
+            ground.footing,
+            ground.home,
+            structure,
+            DrawOptions(4 * each, seed + number),
         )
         here, found = ground.home, 0
         for there in pool.y:
-            plain, _ = parent.straight(f"{name} {found + 1}", here, there, ground.footing)
-            if plain is None or found == each or len(plain.control) != 8 + 2 * AT_REST:
+            plain, _ = parent.plan_straight(f"{name} {found + 1}", here, there, ground.footing)
+            if plain is None or found == each or len(plain.control) != 8 + 2 * REST_CONTROLS:
                 continue
             columns = np.sort(free_columns(parent.legged, name))
             aim = TransitionAim(objective, history, columns, via)
-            problem = TransitionProblem(parent.legged, parent.coarse, plain, ground.footing, aim)
+            problem = TransitionProblem(parent.legged, parent.coarse_checker, plain, ground.footing, aim)
             result.append((plain.name, problem))
-            history = history + parent.added(plain, objective)
+            history = history + parent.added_information(plain, objective)
             here, found = there, found + 1
     return result[:count]
 
@@ -142,7 +148,7 @@ def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Can
         share = generator.choice([1.0, 0.5, 0.25], (CANDIDATES, 1, 1))
         noise = np.where(generator.random((CANDIDATES, 1, len(spread))) < share, noise, 0.0)
         offsets = best.offsets + noise * _room(problem, best, noise)
-        reached, trials = problem.tried(offsets, best, 3)
+        reached, trials = problem.evaluate_steps(offsets, best, 3)
         order = [k for k in np.argsort([t.value for t in trials]) if reached[k] and trials[k].value < best.value]
         for k in order[:JUDGED]:
             if problem.margins([trials[k]])[0] >= 0.0:
@@ -154,8 +160,8 @@ def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Can
 def _room(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.ndarray:
     """Largest share (K, 1, n) of each coordinate's deviations within joint ranges and speeds."""
     control, velocity = best.control[:, problem.columns], best.rates[1][:, problem.columns]
-    fine = np.einsum("cv,kvn->kcn", problem.inner, noise)
-    fast = np.einsum("fv,kvn->kfn", problem.basis.velocity @ problem.inner, noise)
+    fine = np.einsum("cv,kvn->kcn", problem.variable_map, noise)
+    fast = np.einsum("fv,kvn->kfn", problem.basis.velocity @ problem.variable_map, noise)
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(fine > 0.0, (problem.upper - control) / fine, (problem.lower - control) / fine)
         room = np.where(np.abs(fine) < 1e-12, np.inf, room).min(axis=1)
@@ -166,7 +172,7 @@ def _room(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.
 
 def programmes(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """The search of the dances."""
-    found = search(problem, seed, ROUNDS)
+    found = search_transition(problem, seed, ROUNDS)
     return found.best, len(found.values) - 1
 
 
@@ -177,7 +183,7 @@ class _Cached:
         self.problem, self.start, self.shape = problem, start, start.offsets.shape
         self.evaluations = 0
         self._x: np.ndarray | None = None
-        self._trial, self._slopes = start, None  # type: Candidate, Slopes | None
+        self._trial, self._slopes = start, None  # type: Candidate, LinearModel | None
         first = self.slopes(start.offsets.ravel())
         change = np.abs(first.limits).sum(axis=2) @ problem.scale
         self.rows = np.flatnonzero(first.room < NEAR * change)
@@ -186,15 +192,15 @@ class _Cached:
         """The motion of the variables, rebalanced."""
         if self._x is None or not np.array_equal(x, self._x):
             self._x, self._slopes = x.copy(), None
-            self._trial = self.problem.tried(x.reshape(1, *self.shape), self.start, 3)[1][0]
+            self._trial = self.problem.evaluate_steps(x.reshape(1, *self.shape), self.start, 3)[1][0]
             self.evaluations += 1
         return self._trial
 
-    def slopes(self, x: np.ndarray) -> Slopes:
+    def slopes(self, x: np.ndarray) -> LinearModel:
         """Its linear model."""
         candidate = self.candidate(x)
         if self._slopes is None:
-            self._slopes = slopes_of(self.problem, candidate)
+            self._slopes = linearise(self.problem, candidate)
         return self._slopes
 
     def value(self, x: np.ndarray) -> float:
@@ -216,10 +222,10 @@ class _Cached:
     def linear(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows and bounds of joint ranges and speeds of the deviating coordinates."""
         problem, n = self.problem, self.shape[1]
-        inner = problem.inner[AT_REST:-AT_REST]
-        control = self.start.control[AT_REST:-AT_REST, problem.columns]
+        inner = problem.variable_map[REST_CONTROLS:-REST_CONTROLS]
+        control = self.start.control[REST_CONTROLS:-REST_CONTROLS, problem.columns]
         velocity = self.start.rates[1][:, problem.columns]
-        matrix = np.concatenate([inner, problem.basis.velocity @ problem.inner])
+        matrix = np.concatenate([inner, problem.basis.velocity @ problem.variable_map])
         low = np.concatenate([problem.lower - control, -problem.speed - velocity])
         high = np.concatenate([problem.upper - control, problem.speed - velocity])
         offsets = matrix @ self.start.offsets

@@ -28,7 +28,7 @@ renamed = solver.Markers(static.markers.times, tuple(numbers.values()), static.m
 write_trc(folder / "numbered.trc", renamed)
 recordings = solver.load([folder / "numbered.trc"])
 try:
-    solver.calibrate_subject(recordings, height=HEIGHT, mass=MASS, sex=SEX)
+    solver.calibrate(recordings, height=HEIGHT, mass=MASS, sex=SEX)
 except solver.InputError as error:
     print("refused:", str(error)[:240], "...")
 
@@ -40,7 +40,7 @@ except solver.InputError as error:
 known = load_marker_set("plug_in_gait")
 places = {}
 for name, number in numbers.items():
-    place = known.place_of(name)
+    place = known.find_location(name)
     if name in known.landmarks:
         places[number] = {"landmark": known.landmarks[name]}
     else:
@@ -57,5 +57,5 @@ print(f"{mine}: {len(places)} markers, for example P01: {json.dumps(places['P01'
 # With the set the same recording is calibrated; on the command line: `--marker-set numbered.json`.
 
 # %%
-calibration = solver.calibrate_subject(recordings, height=HEIGHT, mass=MASS, sex=SEX, marker_set=mine)
+calibration = solver.calibrate(recordings, height=HEIGHT, mass=MASS, sex=SEX, marker_set=mine)
 print(f"calibrated {calibration.height:.2f} m, markers fit within {1e3 * calibration.rmse:.1f} mm")

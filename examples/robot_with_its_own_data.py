@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import solver
-from solver.demo.truth import perturbed
-from solver.formats.tables import write_wrenches_csv
+from solver.demo.truth import perturb_inertials
+from solver.formats.csv_tables import write_wrenches_csv
 from solver.formats.urdf_writer import write_urdf
 
 folder = Path("out/robot")
@@ -34,7 +34,7 @@ motion = solver.export(folder / "dance" / "dance.npz", folder / "performed.mot",
 # origin, one CSV column each, the unit in the header.
 
 # %%
-truth = perturbed(robot, 3)
+truth = perturb_inertials(robot, 3)
 wrench = solver.predicted_wrench(robot, motion, truth, axes="world")
 wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
 noise = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02]) * np.random.default_rng(1).standard_normal(wrench.shape)
@@ -48,7 +48,7 @@ print((folder / "performed_wrenches.csv").read_text().partition("\n")[0])
 # %%
 recordings = solver.load([folder / "performed.mot", folder / "performed_wrenches.csv"])
 settings = solver.Settings(bootstrap=0, cross_validate=False)
-study = solver.identify_study(recordings, rig=robot, settings=settings)
+study = solver.identify(recordings, rig=robot, settings=settings)
 found = study.identification
 print(f"\n{'link':18}{'URDF':>8}{'found':>8}{'true':>8}  kg")
 for link in found.parameters.links:

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from . import so3
-from .arrays import handed_over
+from .arrays import take_ownership
 from .dynamics import difference
 from .errors import InvalidValue
 from .joints import ROOT_NV, Joint
@@ -37,7 +37,7 @@ class Curves:
 
     def motion(self, times: np.ndarray) -> Motion:
         """The motion at times (N,) [s], which takes the arrays over: they cannot be written to any more."""
-        return Motion(times, handed_over(self.q), handed_over(self.v), handed_over(self.a))
+        return Motion(times, take_ownership(self.q), take_ownership(self.v), take_ownership(self.a))
 
 
 def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
@@ -58,7 +58,7 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
 
 def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
     """The same of frames that the processor's cache holds."""
-    balls = _balls(rig)
+    balls = _ball_joints(rig)
     turns = Exponential(balls.of(y))
     q = _configurations(rig, y, turns)
     omega, alpha = turns.rates(balls.of(dy), balls.of(ddy))
@@ -71,14 +71,14 @@ def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curve
     return Curves(q, v, a)
 
 
-def at_rest(rig: Rig, y: np.ndarray) -> Curves:
+def static_motion(rig: Rig, y: np.ndarray) -> Curves:
     """The same of flat coordinates (N, nv) that do not move."""
     none = np.zeros(y.shape)
-    return Curves(_configurations(rig, y, Exponential(_balls(rig).of(y))), none, none)
+    return Curves(_configurations(rig, y, Exponential(_ball_joints(rig).of(y))), none, none)
 
 
 @dataclass(frozen=True, slots=True)
-class _Balls:
+class _BallJoints:
     """The root and the spherical joints, turned alike: all at once is several times faster than one by one.
 
     Attributes:
@@ -99,9 +99,9 @@ class _Balls:
 
 
 @lru_cache(maxsize=32)
-def _balls(rig: Rig) -> _Balls:
+def _ball_joints(rig: Rig) -> _BallJoints:
     into, moves, single, circles = [np.arange(3, ROOT_NQ)], [np.arange(3, ROOT_NV)], [], []
-    for joint, place, span in joint_places(rig)[1:]:
+    for joint, place, span in joint_slices(rig)[1:]:
         if joint.nq == joint.nv:
             single.append((place, span))
         elif joint.kind == "spherical":
@@ -112,12 +112,12 @@ def _balls(rig: Rig) -> _Balls:
         else:
             raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot dance: no rule for its coordinates")
     places, spans = (np.concatenate([np.r_[pair[k]] for pair in single] or [np.zeros(0, int)]) for k in (0, 1))
-    return _Balls(np.array(into), np.array(moves), (places, spans), tuple(circles))
+    return _BallJoints(np.array(into), np.array(moves), (places, spans), tuple(circles))
 
 
 def _configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
     """(N, nq) of flat coordinates (N, nv) and the turns (N, k, 3) of root and spherical joints."""
-    balls = _balls(rig)
+    balls = _ball_joints(rig)
     q = np.zeros((len(y), rig.nq))
     q[:, :3] = y[:, :3]
     q[:, balls.into] = turns.quaternion
@@ -152,7 +152,7 @@ def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
     return np.concatenate([q[..., :3], quaternion_log(q[..., 3:ROOT_NQ]), joint_coordinates(rig, q)], axis=-1)
 
 
-def joint_places(rig: Rig) -> list[tuple[Joint, slice, slice]]:
+def joint_slices(rig: Rig) -> list[tuple[Joint, slice, slice]]:
     """Each joint, the root's first, with its places in q and in v."""
     result, at, moves = [], 0, 0
     for joint in rig.joints:
@@ -161,9 +161,9 @@ def joint_places(rig: Rig) -> list[tuple[Joint, slice, slice]]:
     return result
 
 
-def with_followers(rig: Rig, y: np.ndarray) -> np.ndarray:
+def with_mimic_joints(rig: Rig, y: np.ndarray) -> np.ndarray:
     """Flat coordinates (..., nv) whose coupled joints stand where their sources put them."""
-    places = {joint.name: moves for joint, _, moves in joint_places(rig)}
+    places = {joint.name: moves for joint, _, moves in joint_slices(rig)}
     y, waiting = np.array(y, float), {joint.name: joint.mimic for joint in rig.joints if joint.mimic is not None}
     while ready := [name for name, mimic in waiting.items() if mimic.source not in waiting]:
         for name in ready:
@@ -182,11 +182,11 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
     if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is its own
         return np.array(q[..., ROOT_NQ:])
     result = np.empty((*q.shape[:-1], rig.nv - ROOT_NV))
-    (places, spans), (balls, turns) = _plain_and_round(rig)
+    (places, spans), (balls, turns) = _vector_and_ball_indices(rig)
     result[..., spans] = q[..., places]
     if len(balls):  # all at once, frames last in memory
         result[..., turns] = quaternion_log(q.T[balls.T].T)
-    for joint, into, moves in joint_places(rig)[1:]:
+    for joint, into, moves in joint_slices(rig)[1:]:
         own, values = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV), q[..., into]
         if joint.nq == joint.nv or joint.kind == "spherical":
             continue
@@ -198,11 +198,11 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def _plain_and_round(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def _vector_and_ball_indices(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """Places in q and among the joint coordinates of joints whose coordinates are their own, (n,) each, and of
     spherical ones, (k, 4) and (k, 3).
     """
-    spans = [(joint, np.r_[into], np.r_[moves] - ROOT_NV) for joint, into, moves in joint_places(rig)[1:]]
+    spans = [(joint, np.r_[into], np.r_[moves] - ROOT_NV) for joint, into, moves in joint_slices(rig)[1:]]
     plain = [(into, own) for joint, into, own in spans if joint.nq == joint.nv]
     round_ = [(into, own) for joint, into, own in spans if joint.kind == "spherical"]
     places, own = (np.concatenate([pair[k] for pair in plain] or [np.zeros(0, int)]) for k in (0, 1))
@@ -217,7 +217,7 @@ def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
     result = joint_coordinates(rig, q)
     for columns in rotation_columns(rig)[1:]:
         own = slice(columns.start - ROOT_NV, columns.stop - ROOT_NV)
-        result[:, own] = so3.unwrapped(result[:, own])
+        result[:, own] = so3.unwrap(result[:, own])
     return result
 
 
@@ -245,7 +245,7 @@ SINGULAR = 1.9 * np.pi
 """[rad] length at which a rotation vector's chart comes near its end, one full turn."""
 
 
-def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+def unwrap(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Flat coordinates (N, nv) of configurations, each rotation vector the one nearest to its predecessor.
 
     Raises:
@@ -255,11 +255,11 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     for part in quaternion_columns(rig):
         rows[:, part] /= np.linalg.norm(rows[:, part], axis=1, keepdims=True)
     y = to_flat(rig, rows)
-    for joint, _, moves in joint_places(rig):
+    for joint, _, moves in joint_slices(rig):
         if joint.kind == "continuous":
             y[:, moves] = np.unwrap(y[:, moves], axis=0)
     for columns in rotation_columns(rig):
-        y[:, columns] = so3.unwrapped(y[:, columns])
+        y[:, columns] = so3.unwrap(y[:, columns])
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR
         if far.any():
             raise InvalidValue(
@@ -269,20 +269,20 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     return y
 
 
-def unfolded(rig: Rig, q: np.ndarray) -> np.ndarray:
+def continuous_quaternions(rig: Rig, q: np.ndarray) -> np.ndarray:
     """The same configurations (N, nq), every quaternion with the sign that is nearest to its predecessor's."""
     q = np.array(q, float)
     for own in quaternion_columns(rig):
-        q[:, own] = so3.continuous(q[:, own])
+        q[:, own] = so3.continuous_signs(q[:, own])
     return q
 
 
 def rotation_columns(rig: Rig) -> list[slice]:
     """Where rotation vectors lie in the flat coordinates, the root's first."""
-    return [slice(3, ROOT_NV), *(moves for joint, _, moves in joint_places(rig) if joint.kind == "spherical")]
+    return [slice(3, ROOT_NV), *(moves for joint, _, moves in joint_slices(rig) if joint.kind == "spherical")]
 
 
 def quaternion_columns(rig: Rig) -> list[slice]:
     """Where quaternions lie in q, the root's first."""
     kinds = ("free", "spherical")
-    return [slice(into.stop - 4, into.stop) for joint, into, _ in joint_places(rig) if joint.kind in kinds]
+    return [slice(into.stop - 4, into.stop) for joint, into, _ in joint_slices(rig) if joint.kind in kinds]

@@ -72,7 +72,7 @@ class UnknownPreset(UnknownName):
     kind = "preset"
 
 
-class UnknownPlace(UnknownName):
+class UnknownLandmark(UnknownName):
     """No landmark or link of a person has that name."""
 
     kind = "landmark or link"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, shortened
+from .arrays import abbreviate, frozen
 from .errors import InvalidValue, UnknownLink
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -80,7 +80,7 @@ class InertialParameters:
         object.__setattr__(self, "values", frozen("inertial parameters", self.values, (len(self.links), PER_LINK)))
 
     def __repr__(self) -> str:
-        return f"InertialParameters of {len(self.links)} links, {self.total_mass:.2f} kg: {shortened(self.links)}"
+        return f"InertialParameters of {len(self.links)} links, {self.total_mass:.2f} kg: {abbreviate(self.links)}"
 
     def __getitem__(self, link: str) -> LinkInertia:
         """Mass [kg], centre of mass [m] and inertia [kg m^2] of one link.
@@ -130,7 +130,7 @@ class InertialParameters:
     @property
     def inertias(self) -> np.ndarray:
         """Rotational inertias about the link origins (L, 3, 3) [kg m^2]."""
-        return symmetric(self.values[:, INERTIA])
+        return symmetric_matrix(self.values[:, INERTIA])
 
     @property
     def inertias_at_com(self) -> np.ndarray:
@@ -187,7 +187,7 @@ class InertialParameters:
         return InertialParameters(self.links, values)
 
 
-def symmetric(six: np.ndarray) -> np.ndarray:
+def symmetric_matrix(six: np.ndarray) -> np.ndarray:
     """Symmetric matrices (..., 3, 3) from (xx, xy, yy, xz, yz, zz) (..., 6)."""
     six = np.asarray(six, float)
     result = np.empty((*six.shape[:-1], 3, 3))
@@ -196,7 +196,7 @@ def symmetric(six: np.ndarray) -> np.ndarray:
     return result
 
 
-def six_of(matrices: np.ndarray) -> np.ndarray:
+def symmetric_entries(matrices: np.ndarray) -> np.ndarray:
     """(xx, xy, yy, xz, yz, zz) (..., 6) of symmetric matrices (..., 3, 3)."""
     return np.asarray(matrices, float)[..., _ROWS, _COLUMNS]
 

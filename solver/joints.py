@@ -106,7 +106,7 @@ class Joint:
         return NEUTRAL.get(self.kind, (0.0,) * self.nq)
 
 
-def rest_of(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
+def rest_poses(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
     """Axes (L, 3, 3) and origins (L, 3) [m] in the world of the links that joints move, every joint at zero.
 
     Args:

@@ -13,12 +13,12 @@ SIDES = ("l_", "r_", "left_", "right_")
 """What many names may begin with that is no subject."""
 
 
-def bare(name: str) -> str:
+def normalise(name: str) -> str:
     """A name without a subject's ``name:`` before it, in small letters."""
     return name.rpartition(":")[2].strip().casefold()
 
 
-def writings(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def name_variants(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Names as they are, then without each beginning up to an underscore that most of them share."""
     yield tuple(names)
     named = [name for name in names if not name.startswith(UNLABELLED)]
@@ -35,7 +35,7 @@ def writings(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield tuple(name.removeprefix(shared) or name for name in names)
 
 
-def same_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+def match_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     """Which known name each recorded one is; those that are none are left out.
 
     A name is itself first. Of the others, names are the same that differ in capitals only, or in a subject's ``name:``
@@ -44,19 +44,19 @@ def same_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     found = {name: name for name in names if name in set(known)}
     rest = [name for name in names if name not in found]
     free = [name for name in dict.fromkeys(known) if name not in found]
-    ways = [_paired(rest, one, free, other) for one in writings(rest) for other in writings(free)]
+    ways = [_match(rest, one, free, other) for one in name_variants(rest) for other in name_variants(free)]
     return found | max(ways, key=len, default={})
 
 
-def _paired(
+def _match(
     names: Sequence[str], written: Sequence[str], known: Sequence[str], known_written: Sequence[str]
 ) -> dict[str, str]:
-    one, other = _single(names, written), _single(known, known_written)
+    one, other = _unique_by_variant(names, written), _unique_by_variant(known, known_written)
     return {one[plain]: other[plain] for plain in one if plain in other}
 
 
-def _single(names: Sequence[str], written: Sequence[str]) -> dict[str, str]:
+def _unique_by_variant(names: Sequence[str], written: Sequence[str]) -> dict[str, str]:
     """Names by how they are written, bare; none where several are alike."""
-    plain = [bare(each) for each in written]
+    plain = [normalise(each) for each in written]
     times = Counter(plain)
     return {each: name for each, name in zip(plain, names) if times[each] == 1}

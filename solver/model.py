@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .errors import InvalidValue
-from .inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric
+from .inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric_matrix
 from .joints import KINDS, Joint, Limits
 from .pinocchio_loader import pin
 
@@ -55,7 +55,7 @@ def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, l
         if row[MASS] > 0.0:
             model.inertias[index] = pin.Inertia.FromDynamicParameters(np.array(row))
         else:  # an in-between axis of a joint: what little inertia it has is kept
-            model.inertias[index] = pin.Inertia(0.0, np.zeros(3), symmetric(row[INERTIA]))
+            model.inertias[index] = pin.Inertia(0.0, np.zeros(3), symmetric_matrix(row[INERTIA]))
     _write_limits(model, limits)
     return model
 

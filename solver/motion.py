@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, frozen_times, repeated, shortened
+from .arrays import abbreviate, find_repeated, frozen, frozen_times
 from .errors import InvalidValue, UnknownMarker
-from .shelf import Rows, passing
+from .file_arrays import FileRows, iterate_slices
 
 POSE = 7
 """Position and quaternion of the root."""
@@ -18,7 +18,7 @@ UNIT_QUATERNION = 1e-3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Shifts:
+class LinkDisplacements:
     """How far each link lies beside where a rig's rigid joints hold it, over time; world axes.
 
     Joints of a living body give way by millimetres, which a regressor feels and an animation does not show.
@@ -46,9 +46,9 @@ class Shifts:
         """Number of links."""
         return self.values.shape[1]
 
-    def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> Shifts:
+    def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> LinkDisplacements:
         """The chosen frames."""
-        return Shifts(self.values[chosen], self.rates[chosen], self.accelerations[chosen])
+        return LinkDisplacements(self.values[chosen], self.rates[chosen], self.accelerations[chosen])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +78,7 @@ class Motion:
         return len(self.times)
 
     def __repr__(self) -> str:
-        return f"Motion of {self.v.shape[1]} degrees of freedom: {span_of(self.times)}"
+        return f"Motion of {self.v.shape[1]} degrees of freedom: {describe_span(self.times)}"
 
     @property
     def rate(self) -> float:
@@ -111,17 +111,17 @@ class Markers:
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
         object.__setattr__(self, "names", tuple(self.names))
-        twice = repeated(self.names)
+        twice = find_repeated(self.names)
         if twice:
             raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
         shape = (len(self.times), len(self.names), 3)
         positions = frozen("marker positions", self.positions, shape, finite=False)
-        if not all(_whole(positions[own]) for own in passing(len(positions))):
-            kept = Rows()
-            for own in passing(len(positions)):
+        if not all(_is_complete(positions[own]) for own in iterate_slices(len(positions))):
+            kept = FileRows()
+            for own in iterate_slices(len(positions)):
                 lost = ~np.isfinite(positions[own]).all(axis=2)
                 kept.add(np.where(lost[:, :, None], np.nan, positions[own]))
-            positions = kept.done()
+            positions = kept.finish()
         object.__setattr__(self, "positions", positions)
 
     def __len__(self) -> int:
@@ -130,8 +130,8 @@ class Markers:
     def __repr__(self) -> str:
         known = 100.0 * float(self.seen.mean()) if self.seen.size else 0.0
         return (
-            f"{len(self.names)} markers: {span_of(self.times)}, {known:.1f} % of the samples seen\n"
-            f"  {shortened(self.names)}"
+            f"{len(self.names)} markers: {describe_span(self.times)}, {known:.1f} % of the samples seen\n"
+            f"  {abbreviate(self.names)}"
         )
 
     @property
@@ -163,10 +163,10 @@ class Markers:
         """Only these markers, in this order."""
         if tuple(names) == self.names:
             return self
-        chosen, positions = [self.index(name) for name in names], Rows()
-        for own in passing(len(self)):
+        chosen, positions = [self.index(name) for name in names], FileRows()
+        for own in iterate_slices(len(self)):
             positions.add(self.positions[own][:, chosen])
-        return Markers(self.times, tuple(names), positions.done().reshape(len(self), len(chosen), 3))
+        return Markers(self.times, tuple(names), positions.finish().reshape(len(self), len(chosen), 3))
 
     def part(self, start: int, stop: int) -> Markers:
         """Frames start..stop-1."""
@@ -208,7 +208,7 @@ class JointCoordinates:
         object.__setattr__(self, "times", frozen_times(self.times))
         for name in ("names", "units"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        twice = repeated(self.names)
+        twice = find_repeated(self.names)
         if twice:
             raise InvalidValue(f"joint coordinates must have names of their own; twice: {', '.join(twice)}")
         if len(self.units) != len(self.names) or any(unit not in self.UNITS for unit in self.units):
@@ -229,7 +229,7 @@ class JointCoordinates:
 
     def __repr__(self) -> str:
         root = "no pose of the root" if self.root is None else "with the root's pose"
-        return f"{len(self.names)} joint coordinates, {root}: {span_of(self.times)}\n  {shortened(self.names)}"
+        return f"{len(self.names)} joint coordinates, {root}: {describe_span(self.times)}\n  {abbreviate(self.names)}"
 
     @property
     def rate(self) -> float:
@@ -279,7 +279,7 @@ class SegmentPoses:
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
         object.__setattr__(self, "names", tuple(self.names))
-        if twice := repeated(self.names):
+        if twice := find_repeated(self.names):
             raise InvalidValue(f"segments must have names of their own; twice: {', '.join(twice)}")
         shape = (len(self.times), len(self.names))
         rotations = frozen("segment rotations", self.rotations, (*shape, 3, 3), finite=False)
@@ -299,7 +299,7 @@ class SegmentPoses:
         return len(self.times)
 
     def __repr__(self) -> str:
-        return f"{len(self.names)} segments: {span_of(self.times)}\n  {shortened(self.names)}"
+        return f"{len(self.names)} segments: {describe_span(self.times)}\n  {abbreviate(self.names)}"
 
     @property
     def rate(self) -> float:
@@ -307,13 +307,13 @@ class SegmentPoses:
         return rate_of(self.times)
 
 
-def _whole(positions: np.ndarray) -> bool:
+def _is_complete(positions: np.ndarray) -> bool:
     """Whether every marker (n, M, 3) has all three coordinates or NaN for all."""
     lost = ~np.isfinite(positions).all(axis=2)
     return bool(np.isnan(positions[lost]).all())
 
 
-def span_of(times: np.ndarray) -> str:
+def describe_span(times: np.ndarray) -> str:
     """Duration, rate and number of samples in words, for a value's ``repr``."""
     if len(times) < 2:
         return f"{len(times)} frame" + "s" * (len(times) != 1)

@@ -52,7 +52,7 @@ FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "i
 """Words of a name that say nothing."""
 
 
-def sides_and_words(name: str) -> Iterator[tuple[str, list[str]]]:
+def split_side(name: str) -> Iterator[tuple[str, list[str]]]:
     """Ways to part a name into its side and the words of the rest, in small letters."""
     pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
     words = [word for piece in pieces for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[a-z]*", piece)]

@@ -7,14 +7,14 @@ theirs: ``cmeel_pth`` does by import what the .pth file would have done.
 from __future__ import annotations
 
 from .errors import MissingDependency
-from .stopping import whole
+from .termination import uninterrupted
 
 try:
-    with whole():  # an exception amid this import, as of Ctrl-C, can crash the interpreter
+    with uninterrupted():  # an exception amid this import, as of Ctrl-C, can crash the interpreter
         import pinocchio as pin
 except ImportError:
     try:
-        with whole():
+        with uninterrupted():
             import cmeel_pth  # noqa: F401
             import pinocchio as pin
     except ImportError as error:

@@ -40,7 +40,7 @@ class JsonLines:
 
 
 @dataclass
-class Part:
+class PartialProgress:
     """A share [start, stop] of a larger job's progress."""
 
     parent: Progress

@@ -15,7 +15,7 @@ from .arrays import frozen
 from .differences import differences
 from .errors import InvalidValue, UnknownLink, UnknownName
 from .inertials import FIRST_MOMENT, MASS, InertialParameters
-from .joints import ROOT_NV, Joint, Limits, rest_of
+from .joints import ROOT_NV, Joint, Limits, rest_poses
 from .patch import ContactPolygon
 from .shape import Shape
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GRAVITY = 9.81
 """[m/s^2]."""
-UNSHOWN = "unshown"
+UNOBSERVED = "unshown"
 """Entry of the provenance: links that the markers of a calibration do not show."""
 UNLIMITED = "unlimited"
 """Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
@@ -101,7 +101,7 @@ class Rig(_Derived):
             object.__setattr__(self, name, tuple((str(one), str(other)) for one, other in getattr(self, name)))
         object.__setattr__(self, "boxes", frozen("boxes", self.boxes, (len(self.links), 2, 3)))
         object.__setattr__(self, "tips", frozen("tips", self.tips, (len(self.links), 3)))
-        object.__setattr__(self, "provenance", MappingProxyType(_plain(self.provenance)))
+        object.__setattr__(self, "provenance", MappingProxyType(_to_plain(self.provenance)))
         self._check_tree()
         self._check_prior()
         listed = (*self.pairs, *self.excluded)
@@ -140,21 +140,21 @@ class Rig(_Derived):
     def __reduce__(self) -> tuple[Callable[..., Rig], tuple[object, ...]]:
         # a mapping proxy cannot be pickled, and rigs travel to worker processes
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _arrived, tuple((values | {"provenance": dict(self.provenance)}).values())
+        return _unpickle, tuple((values | {"provenance": dict(self.provenance)}).values())
 
     def __repr__(self) -> str:
         told = ", ".join(f"{k} {v}" for k, v in self.provenance.items() if isinstance(v, str | int | float))
         lines = (
-            self.headline,
+            self.summary,
             f"  links: {', '.join(self.links)}",
             f"  patches: {', '.join(self.patches) or 'none'}; {told}",
         )
         return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
 
     @property
-    def unshown(self) -> tuple[str, ...]:
+    def unobserved_links(self) -> tuple[str, ...]:
         """Links of which the calibration's markers do not show how they turn; none where nothing was calibrated."""
-        return tuple(str(link) for link in self.provenance.get(UNSHOWN, ()))  # type: ignore[attr-defined]
+        return tuple(str(link) for link in self.provenance.get(UNOBSERVED, ()))  # type: ignore[attr-defined]
 
     @property
     def unlimited(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class Rig(_Derived):
         return dict(self.provenance.get(PRIOR_SPREAD, {}))  # type: ignore[call-overload]
 
     @property
-    def headline(self) -> str:
+    def summary(self) -> str:
         """Name, size and mass in a line."""
         size = f"{len(self.links)} links, {self.nv - ROOT_NV} joint coordinates"
         return f"Rig {self.name!r}: {size}, {self.prior.total_mass:.2f} kg"
@@ -229,7 +229,7 @@ class Rig(_Derived):
         return tuple(joint.parent for joint in self.joints)
 
     @property
-    def below(self) -> np.ndarray:
+    def descendants(self) -> np.ndarray:
         """(L, L) True in row k and column l where link l is link k or hangs below it."""
         result = np.eye(len(self.links), dtype=bool)
         for link, parent in enumerate(self.parents[1:], start=1):
@@ -270,7 +270,7 @@ class Rig(_Derived):
         try:
             return self._rest
         except AttributeError:
-            turns, places = rest_of(self.joints)
+            turns, places = rest_poses(self.joints)
             turns.setflags(write=False)
             places.setflags(write=False)
             object.__setattr__(self, "_rest", (turns, places))
@@ -324,7 +324,7 @@ class Rig(_Derived):
                 return patch
         raise InvalidValue(f"rig {self.name!r} has no contact patch {name!r}; it has {', '.join(self.patches)}")
 
-    def resting(self, name: str) -> ContactPolygon:
+    def find_patch(self, name: str) -> ContactPolygon:
         """The contact patch of a name, or that of the link of that name.
 
         Raises:
@@ -341,7 +341,7 @@ class Rig(_Derived):
         heights, carried = self.rest[1][:, 2].round(6), set(self.parents)
         ends = [k for k in range(len(self.links)) if k not in carried] or [0]
         found = [self.index(str(link)) for link in self.provenance.get(FEET, ())]  # type: ignore[attr-defined]
-        below = {k for own in found for k in np.flatnonzero(self.below[own]).tolist() if k != own}  # toes
+        below = {k for own in found for k in np.flatnonzero(self.descendants[own]).tolist() if k != own}  # toes
         low = [k for k in found if k not in below] or sorted(sorted(ends, key=lambda k: (heights[k], k))[:2])
         return tuple(self.links[k] for k in low)
 
@@ -350,7 +350,7 @@ class Rig(_Derived):
         if not self.contacts:
             drawn = {shape.link for shape in self.shapes} & set(self.provenance.get(FEET, ()))  # type: ignore[call-overload]
             stated = " ".join(
-                f"{link}={self._outline(link) if link in drawn else 'LENGTHxWIDTH'}" for link in self.feet
+                f"{link}={self._footprint(link) if link in drawn else 'LENGTHxWIDTH'}" for link in self.feet
             )
             size = ", as large as they are drawn" if drawn else ""
             lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note or NO_LEGS in note)
@@ -359,7 +359,7 @@ class Rig(_Derived):
                 f"metres{size} (--soles {stated}){lost}"
             )
 
-    def _outline(self, link: str) -> str:
+    def _footprint(self, link: str) -> str:
         """Length and width [m] of a link's box seen from above, joints at zero: ``0.21x0.09``."""
         k = self.index(link)
         low, high = self.boxes[k]
@@ -418,23 +418,23 @@ class Rig(_Derived):
         return replace(self, joints=tuple(moved))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     """Mappings as dicts, sequences and arrays as tuples, NumPy's numbers as Python's: as any file gives them back."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): _to_plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return _to_plain(value.tolist())
     if isinstance(value, list | tuple):
-        return tuple(_plain(entry) for entry in value)
+        return tuple(_to_plain(entry) for entry in value)
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def _arrived(*values: Any) -> Rig:
+def _unpickle(*values: Any) -> Rig:
     """A rig out of a pickle: the very one that arrived before, if it is the same value."""
-    return _first_of(Rig(*values))
+    return _intern(Rig(*values))
 
 
 @lru_cache(maxsize=8)
-def _first_of(rig: Rig) -> Rig:
+def _intern(rig: Rig) -> Rig:
     """What is kept by a rig's value is then found by its identity: comparing two rigs takes milliseconds."""
     return rig

@@ -192,7 +192,7 @@ def to_quaternion(matrices: np.ndarray) -> np.ndarray:
     return rows.reshape(*matrices.shape[:-2], 4)
 
 
-def nearest(matrices: np.ndarray) -> np.ndarray:
+def nearest_rotation(matrices: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) nearest to matrices (..., 3, 3), by the sum of squares of their entries; never mirrored."""
     left, _, right = np.linalg.svd(_shaped(matrices, "matrices", (3, 3)))
     left[..., 2] *= np.sign(np.linalg.det(left @ right))[..., None]
@@ -225,7 +225,7 @@ def rotate(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return vectors + scalar * across + np.cross(vector, across)
 
 
-def between(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+def rotation_between(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
     """The smallest rotation (3, 3) that turns one direction (3,) into another, of any lengths but zero.
 
     Opposite directions leave the axis open; one is taken that is nearly square to ``start``'s smallest component.
@@ -260,7 +260,7 @@ def to_rpy(matrix: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(r[2, 1], r[2, 2]), pitch, np.arctan2(r[1, 0], r[0, 0])])
 
 
-def continuous(quaternions: np.ndarray) -> np.ndarray:
+def continuous_signs(quaternions: np.ndarray) -> np.ndarray:
     """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
     quaternions = _shaped(quaternions, "quaternions", (4,))
     # neighbours in time n, components i
@@ -271,7 +271,7 @@ def continuous(quaternions: np.ndarray) -> np.ndarray:
     return result
 
 
-def nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
+def nearest_rotation_vector(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
     """The rotation vector (3,) [rad] of the same rotation, up to full turns, that lies nearest to another (3,)."""
     angle = float(np.linalg.norm(vector))
     if angle < STILL:  # no rotation: full turns about any axis are the same, the goal's is the nearest
@@ -282,13 +282,13 @@ def nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
     return vector + axis * 2.0 * np.pi * round(float(axis @ goal - angle) / (2.0 * np.pi))
 
 
-def unwrapped(vectors: np.ndarray) -> np.ndarray:
+def unwrap(vectors: np.ndarray) -> np.ndarray:
     """Rotation vectors (N, 3) [rad] of the same rotations, each the one nearest to its predecessor."""
     result = np.array(_shaped(vectors, "rotation vectors", (3,)))
     steps = np.linalg.norm(np.diff(result, axis=0), axis=1)
     jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already
     for frame in range(jumps[0] + 1 if len(jumps) else len(result), len(result)):
-        result[frame] = nearest_turn(result[frame], result[frame - 1])
+        result[frame] = nearest_rotation_vector(result[frame], result[frame - 1])
     return result
 
 

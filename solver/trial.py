@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import JointCoordinates, Markers, Motion, SegmentPoses, Shifts, span_of
+from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, SegmentPoses, describe_span
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
@@ -64,10 +64,12 @@ class Trial:
         wrenches: N samples at the motion's times.
         counted: (N,) True where every contact with the world is measured (flight counts: nothing touches).
         excluded: why frames do not count: (reason, number of frames), for the report.
-        shaken: the motion with its own noise once more, each a new draw (`signals.Shaken`); () where that is unknown.
+        noise_replicas: the motion with its own noise once more, each a new draw (`signals.NoiseReplicas`); () where
+            that is unknown.
         preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
-        pulled: makes, for a row of the motion's frames, how far the markers of each link lie aside of it
-            (`signals.Pulled`); None where no markers tell or the motion's links are shifted by them already.
+        marker_displacements: makes, for a row of the motion's frames, how far the markers of each link lie aside of it
+            (`signals.MarkerDisplacements`); None where no markers tell or the motion's links are shifted by them
+            already.
         corner: [Hz] of the equations' noise: each stretch of frames that count is weighed by it (`signals.whitened`)
             instead of being filtered by itself; None where they pass the preset.
     """
@@ -77,9 +79,9 @@ class Trial:
     wrenches: Wrenches
     counted: np.ndarray
     excluded: tuple[tuple[str, int], ...] = field(default=())
-    shaken: Collection[Motion] = field(default=())
+    noise_replicas: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
-    pulled: Callable[[slice], Shifts] | None = None
+    marker_displacements: Callable[[slice], LinkDisplacements] | None = None
     corner: float | None = None
 
     def __post_init__(self) -> None:
@@ -89,24 +91,26 @@ class Trial:
 
     def part(self, start: int, stop: int) -> Trial:
         """Frames start..stop-1 as a trial, without shaken copies."""
-        pulled = None if self.pulled is None else _Later(self.pulled, start)
+        pulled = None if self.marker_displacements is None else _OffsetDisplacements(self.marker_displacements, start)
         wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
         motion = self.motion.part(start, stop)
-        return Trial(self.name, motion, wrenches, counted, preset=self.preset, pulled=pulled, corner=self.corner)
+        return Trial(
+            self.name, motion, wrenches, counted, preset=self.preset, marker_displacements=pulled, corner=self.corner
+        )
 
     def __repr__(self) -> str:
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.excluded)
-        return f"Trial {self.name!r}, {span_of(self.motion.times)}\n  {int(self.counted.sum())} frames count" + (
+        return f"Trial {self.name!r}, {describe_span(self.motion.times)}\n  {int(self.counted.sum())} frames count" + (
             f"; left out: {reasons}" if reasons else ""
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Later:
+class _OffsetDisplacements:
     """The pulls of a part, which begins with a later frame of the whole."""
 
-    whole: Callable[[slice], Shifts]
+    whole: Callable[[slice], LinkDisplacements]
     first: int
 
-    def __call__(self, frames: slice) -> Shifts:
+    def __call__(self, frames: slice) -> LinkDisplacements:
         return self.whole(slice(self.first + frames.start, self.first + frames.stop))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, frozen_mask, frozen_times, shortened
+from .arrays import abbreviate, frozen, frozen_mask, frozen_times
 from .errors import InvalidValue
-from .motion import rate_of, span_of
+from .motion import describe_span, rate_of
 
 LEAST_LOAD = 10.0
 """[N] A plate pushed with less has neither centre of pressure nor free moment worth the name."""
@@ -51,7 +51,7 @@ class Wrenches:
         vertical = vertical[np.isfinite(vertical)]
         mean = f", mean vertical force {vertical.mean():.1f} N" if len(vertical) else ""
         return (
-            f"Wrenches of {shortened(self.frames)}: {span_of(self.times)}\n"
+            f"Wrenches of {abbreviate(self.frames)}: {describe_span(self.times)}\n"
             f"  measured: {', '.join(axes) or 'nothing'}{mean}"
         )
 
@@ -92,7 +92,7 @@ class Wrenches:
 
     @property
     def loaded(self) -> np.ndarray:
-        """(N, K) True where a sensor is pushed by more than `LEAST_LOAD`."""
+        """(N, K) True where a sensor is pushed by more than `MIN_LOAD`."""
         return np.asarray(self.values[:, :, 2] > LEAST_LOAD)
 
     def centres_of_pressure(self, loaded: np.ndarray | None = None) -> np.ndarray:
@@ -122,19 +122,19 @@ class Wrenches:
         values = self.values * np.asarray(factors, float)[:, None]
         return Wrenches(self.times, self.frames, values, self.measured)
 
-    def less_couple(self, lever: float) -> Wrenches:
+    def without_couple(self, lever: float) -> Wrenches:
         """A copy less a vertical moment of ``lever`` [m] times each sensor's vertical force."""
         values = self.values.copy()
         values[:, :, 5] -= lever * values[:, :, 2]
         return Wrenches(self.times, self.frames, values, self.measured)
 
-    def without(self, axes: Sequence[int]) -> Wrenches:
+    def without_axes(self, axes: Sequence[int]) -> Wrenches:
         """A copy in which these axes of the total count as not measured."""
         measured = np.array(self.measured)
         measured[:, list(axes)] = False
         return Wrenches(self.times, self.frames, self.values, measured)
 
-    def minus(self, bias: np.ndarray) -> Wrenches:
+    def without_bias(self, bias: np.ndarray) -> Wrenches:
         """A copy with a constant wrench (6,) taken off each frame's total, split evenly over the sensors."""
         bias = np.asarray(bias, float)
         if bias.shape != (6,):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from solver.formats.storage import read_forces
+from solver.formats.opensim_storage import read_forces
 from solver.formats.trc import read_trc
 from solver.motion import Markers
 from solver.signals import FilterPreset, low_pass, resample

@@ -9,11 +9,11 @@ from scipy.optimize import least_squares
 
 from solver.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
-from solver.feasibility.feet import patch_points
+from solver.feasibility.foot_placement import patch_points
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
-from solver.rigs.patches import with_patches
+from solver.rigs.contact_patches import with_patches
 
 PATCHES = ("right_palm", "left_palm", "right_knee", "left_knee")
 WELL = 1e-9
@@ -65,7 +65,7 @@ def posture(rig: Rig, wanted: Mapping[str, np.ndarray], start: np.ndarray | None
 
     def missed(y: np.ndarray) -> np.ndarray:
         curves = to_manifold(rig, np.atleast_2d(y), *(np.zeros((2, len(np.atleast_2d(y)), nv))))
-        state = mechanics.state(curves.q, curves.v, curves.a)
+        state = mechanics.compute_state(curves.q, curves.v, curves.a)
         corners = [patch_points(rig, state.rotation, state.position, name) - wanted[name] for name in wanted]
         return np.concatenate([each.reshape(len(curves.q), -1) for each in corners], axis=1).reshape(*y.shape[:-1], -1)
 

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from solver.calibration import load_marker_set
-from solver.demo.balance import rebalancing
-from solver.demo.laboratory import Placement, record_markers
-from solver.demo.motions import standing, still
-from solver.demo.truth import perturbed
+from solver.demo.balance import rebalancing_shift
+from solver.demo.laboratory import MarkerPlacement, record_markers
+from solver.demo.motions import standing_posture, still_motion
+from solver.demo.truth import perturb_inertials
 from solver.dynamics import Workspace, difference, ground_wrench, integrate, link_poses
 from solver.inertials import InertialParameters
 from solver.motion import Motion
@@ -98,9 +98,9 @@ GAITS = {"walk1": Gait(1.1, 0.7), "walk2": Gait(1.25, 0.6)}
 def simulated_walker(seed: int = 1, marker_noise: float = 0.0005) -> Walker:
     """The person, standing and walking at two speeds; the same for the same seed."""
     rig = human(HEIGHT, MASS, SEX)
-    truth, generator = perturbed(rig, seed), np.random.default_rng(seed)
+    truth, generator = perturb_inertials(rig, seed), np.random.default_rng(seed)
     placements = _placements(rig)
-    rest = still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, 1.0, 1.0 / RATE))
+    rest = still_motion(rig, standing_posture(rig, ARMS_AWAY), np.arange(0.0, 1.0, 1.0 / RATE))
     recordings = [Recording("static", record_markers(rig, rest, placements, generator, marker_noise))]
     motions = []
     for name, gait in GAITS.items():
@@ -116,14 +116,14 @@ def walking(rig: Rig, gait: Gait) -> tuple[Motion, np.ndarray, np.ndarray]:
     """A walk, the fraction of the load on each foot (N, 2), and the point under each ankle (N, 2, 3) [m]."""
     times = np.arange(0.0, gait.seconds, 1.0 / RATE)
     coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
-    start = standing(rig, (*KNEES, *ARMS_AWAY))
+    start = standing_posture(rig, (*KNEES, *ARMS_AWAY))
     _, origins = link_poses(rig, start)
     ankles = np.array([origins[rig.index(f"{side}_foot")] for side in SIDES])
     shift = np.zeros((len(coarse), 2))
     for _ in range(BALANCE_ROUNDS):
         motion, points, loads = _stepping(rig, gait, start, ankles, coarse, shift)
         low, high = _boxes(points, loads)
-        shift += rebalancing(rig, motion, low, high)
+        shift += rebalancing_shift(rig, motion, low, high)
     motion, points, loads = _stepping(rig, gait, start, ankles, times, make_interp_spline(coarse, shift, k=5)(times))
     return motion, loads, points
 
@@ -175,8 +175,8 @@ def _stepping(
     for q, points in zip(free, targets):
         q[places] = legs_now
         for _ in range(NEWTON_STEPS):
-            workspace.update(q)
-            twists, jacobians = zip(*(workspace.approach(f, rotations[f], p) for f, p in zip(feet, points)))
+            workspace.update_kinematics(q)
+            twists, jacobians = zip(*(workspace.pose_error(f, rotations[f], p) for f, p in zip(feet, points)))
             error, jacobian = np.concatenate(twists), np.vstack(jacobians)
             inverse = np.linalg.pinv(jacobian[:, columns])
             spare = difference(rig, q, start)[columns]
@@ -211,7 +211,7 @@ def _upper_body(rig: Rig, gait: Gait, start: np.ndarray, times: np.ndarray) -> n
     return result
 
 
-def _placements(rig: Rig) -> list[Placement]:
+def _placements(rig: Rig) -> list[MarkerPlacement]:
     joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
-    places = load_marker_set("plug_in_gait").places
-    return [Placement(name, place.link, place.position(joints, HEIGHT)) for name, place in places.items()]
+    places = load_marker_set("plug_in_gait").locations
+    return [MarkerPlacement(name, place.link, place.position(joints, HEIGHT)) for name, place in places.items()]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.arrays import frozen, frozen_mask, handed_over
+from solver.arrays import frozen, frozen_mask, take_ownership
 from solver.motion import Markers, Motion
 
 
@@ -64,7 +64,7 @@ def test_a_marker_is_seen_whole_or_not_at_all() -> None:
 def test_what_is_handed_over_is_taken_without_a_copy_and_cannot_be_written_to() -> None:
     """A value takes an array that its maker gave away as it is: the same memory, read-only."""
     made = np.ones((3, 2))
-    taken = frozen("made", handed_over(made), (3, 2))
+    taken = frozen("made", take_ownership(made), (3, 2))
     assert np.shares_memory(taken, made)
     with pytest.raises(ValueError, match="read-only"):
         made[0, 0] = 2.0

@@ -11,7 +11,7 @@ from solver.coordinates import (
     coordinate_links,
     coordinate_names,
     joint_coordinates,
-    joint_places,
+    joint_slices,
     quaternion_columns,
     rotation_columns,
     to_flat,
@@ -64,7 +64,7 @@ def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:
 
 def test_places_are_pinocchios(rig: Rig) -> None:
     """A joint's numbers lie in q and v where the model has them, and its rotations where a step changes them."""
-    for (joint, into, moves), entry in zip(joint_places(rig), list(rig.model.joints)[1:], strict=True):
+    for (joint, into, moves), entry in zip(joint_slices(rig), list(rig.model.joints)[1:], strict=True):
         assert (into.start, into.stop) == (entry.idx_q, entry.idx_q + entry.nq), joint.name
         assert (moves.start, moves.stop) == (entry.idx_v, entry.idx_v + entry.nv), joint.name
     assert rotation_columns(rig) == [slice(3, 6), slice(8, 11)]

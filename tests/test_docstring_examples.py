@@ -8,12 +8,12 @@ import pytest
 
 import solver
 
-EXAMPLES = ("InertialParameters", "base_regressor", "build", "centroidal_data", "centroidal_momentum", "cohort",
-            "com_trajectory", "compare_study", "estimate_centroidal", "estimate_study", "external_wrench",
+EXAMPLES = ("InertialParameters", "base_regressor", "build_rig", "centroidal_data", "centroidal_momentum", "cohort",
+            "com_trajectory", "compare", "estimate_centroidal", "estimate_study", "external_wrench",
             "find_added_load", "find_flights", "find_load", "from_urdf", "hoap3", "hrp2", "human", "human_options",
-            "identify", "identify_study", "joints_of", "load", "null_space", "paper_options", "poses_of",
-            "predicted_wrench", "read_recording", "read_rig", "simulated_robot", "study_motions", "track",
-            "track_study", "write_rig", "write_study")  # fmt: skip
+            "identify", "identify_motions", "joints_of", "load", "null_space", "paper_options", "poses_of",
+            "predicted_wrench", "read_recording", "read_rig", "simulated_robot",
+            "track_all", "track", "write_rig", "write_study")  # fmt: skip
 """Examples on simulated bodies that run within seconds."""
 
 

@@ -23,14 +23,26 @@ LAYERS: tuple[frozenset[str], ...] = (
             "marker_names",
             "numerals",
             "progress",
-            "shelf",
-            "stopping",
+            "file_arrays",
+            "termination",
             "threads",
             "tracking_methods",
             "version",
         }
     ),
-    frozenset({"arrays", "clock", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
+    frozenset(
+        {
+            "arrays",
+            "clock",
+            "differences",
+            "files",
+            "pinocchio_loader",
+            "so3",
+            "standard_streams",
+            "progress_bar",
+            "parallel",
+        }
+    ),
     frozenset(
         {
             "check_options",
@@ -62,22 +74,33 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"changes", "complaints", "fields", "file_cache", "redraw", "values"}),
-    frozenset({"custom", "interpreter"}),
-    frozenset({"bench", "checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
-    frozenset({"children", "scene_rigs", "whole"}),
+    frozenset({"change_cache", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
+    frozenset({"custom_properties", "interpreter"}),
+    frozenset(
+        {
+            "fixed_base",
+            "check_settings",
+            "convert",
+            "meshes",
+            "draw_handlers",
+            "preferences",
+            "job_messages",
+            "bpy_access",
+        }
+    ),
+    frozenset({"child_process", "scene_rigs", "transaction"}),
     frozenset({"armature"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
-    frozenset({"colours", "moves"}),
-    frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments", "view"}),
+    frozenset({"colours", "dance_moves"}),
+    frozenset({"drawing", "ellipsoids", "legend", "recording", "key_reduction", "armature_recording", "viewport"}),
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
-    frozenset({"estimate_marks", "estimates", "marker_errors"}),
+    frozenset({"centroidal_overlay", "centroidal_estimates", "marker_errors"}),
     frozenset({"authoring", "overlays"}),
     frozenset(
-        {"capture", "flight_strip", "live", "places", "rehearsal"}
+        {"capture", "flight_strip", "live", "placement", "rehearsal"}
     ),  # of the packages, these stand on how a dance is authored
-    frozenset({"__main__", "command", "operators", "painting"}),
+    frozenset({"__main__", "command", "operators", "overlay_handlers"}),
     frozenset({"panels"}),
     frozenset({"registration"}),
 )
@@ -125,14 +148,14 @@ PINOCCHIO_ROOMS = {
     "solver/pinocchio_loader.py",
     "solver/model.py",
     "solver/dynamics/configurations.py",
-    "solver/dynamics/joint_torques.py",
+    "solver/dynamics/joint_torque_regressor.py",
     "solver/dynamics/kinematics.py",
     "solver/dynamics/mechanics.py",
-    "solver/dynamics/weighted.py",
+    "solver/dynamics/weighted_least_squares.py",
     "solver/dynamics/workspace.py",
-    "solver/dynamics/wrench_slopes.py",
+    "solver/dynamics/wrench_derivatives.py",
     "solver/feasibility/collisions.py",
-    "solver/feasibility/shapes.py",
+    "solver/feasibility/collision_shapes.py",
     "solver/rigs/meshes.py",
     "addon/interpreter.py",  # says how to install it
 }
@@ -230,7 +253,7 @@ def test_every_part_has_a_layer(name: str) -> None:
 
 def test_one_file_of_the_addon_finds_the_solver() -> None:
     """Where the solver lies (beside the add-on in a clone, inside the extension in Blender) is one file's knowledge."""
-    assert {i.path.name for i in all_imports(ROOT / "addon") if i.target[0] == "solver"} <= {"values.py"}
+    assert {i.path.name for i in all_imports(ROOT / "addon") if i.target[0] == "solver"} <= {"solver_api.py"}
 
 
 def test_extension_imports_without_blender() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from solver.arrays import frozen
 from solver.errors import InvalidValue
-from solver.shelf import LONG, Rows, laid_down, let_go, lies_here
+from solver.file_arrays import LONG, FileRows, is_stored, release_pages, store
 
 COLUMNS = 1000
 MANY = LONG // (8 * COLUMNS) + 500
@@ -52,12 +52,12 @@ def files_end_at(size: int) -> Iterator[None]:
 def test_rows_put_together_are_the_rows_that_came() -> None:
     """Rows that came piece by piece are the array that they are pieces of, however long it is."""
     for rows in (10, MANY):
-        whole, collected = numbers(rows), Rows()
+        whole, collected = numbers(rows), FileRows()
         for start in range(0, rows, 700):
             collected.add(whole[start : start + 700])
-        found = collected.done()
+        found = collected.finish()
         assert np.array_equal(found, whole)
-        assert lies_here(owner(found)) == (rows == MANY)
+        assert is_stored(owner(found)) == (rows == MANY)
         assert not found.flags.writeable
 
 
@@ -66,10 +66,10 @@ def test_a_long_array_lies_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     whole = numbers(MANY)
-    found = laid_down(whole)
+    found = store(whole)
     if sys.platform != "win32":
         assert not list(tmp_path.iterdir())
-    let_go()
+    release_pages()
     assert np.array_equal(found, whole)
     whole[:] = 0.0
     assert found[-1, -1] == MANY * COLUMNS - 1
@@ -90,12 +90,12 @@ def test_a_full_disk_leaves_the_rows_in_memory() -> None:
     whole = numbers(2 * MANY)
     for room in (1000, LONG + 10_000_000):
         with files_end_at(room):
-            collected = Rows()
+            collected = FileRows()
             for start in range(0, len(whole), 700):
                 collected.add(whole[start : start + 700])
-        found = collected.done()
+        found = collected.finish()
         assert np.array_equal(found, whole)
-        assert not lies_here(owner(found))
+        assert not is_stored(owner(found))
 
 
 def test_a_place_in_a_long_array_is_told() -> None:

@@ -130,9 +130,9 @@ def test_the_nearest_rotation_has_no_nearer_neighbour() -> None:
     """A rotation is its own; of any matrix, mirrored too, turns of the nearest in any direction lie further off."""
     generator = np.random.default_rng(4)
     turns = Rotation.random(5, random_state=4).as_matrix()
-    np.testing.assert_allclose(so3.nearest(2.5 * turns), turns, atol=1e-14)
+    np.testing.assert_allclose(so3.nearest_rotation(2.5 * turns), turns, atol=1e-14)
     matrices = generator.standard_normal((40, 3, 3))
-    found = so3.nearest(matrices)
+    found = so3.nearest_rotation(matrices)
     np.testing.assert_allclose(np.linalg.det(found), 1.0, atol=1e-12)
     apart = np.linalg.norm(matrices - found, axis=(1, 2))
     for step in so3.exp(0.01 * generator.standard_normal((20, 3))):
@@ -156,11 +156,11 @@ def test_smallest_rotation_between_directions() -> None:
     """It turns the one into the other by the angle between them, and by half a turn if they are opposite."""
     generator = np.random.default_rng(8)
     for start, stop in generator.standard_normal((10, 2, 3)):
-        turn = so3.between(start, stop)
+        turn = so3.rotation_between(start, stop)
         np.testing.assert_allclose(turn @ start / np.linalg.norm(start), stop / np.linalg.norm(stop), atol=1e-14)
         cosine = start @ stop / np.linalg.norm(start) / np.linalg.norm(stop)
         assert np.linalg.norm(so3.log(turn)) == pytest.approx(np.arccos(cosine), abs=1e-12)
-        turn = so3.between(start, -3.0 * start)
+        turn = so3.rotation_between(start, -3.0 * start)
         np.testing.assert_allclose(turn @ start, -start, atol=1e-12)
         np.testing.assert_allclose(so3.log(turn) @ start, 0.0, atol=1e-7)
         assert np.linalg.det(turn) == pytest.approx(1.0)
@@ -172,16 +172,16 @@ def test_signs_and_turns_go_on_in_time() -> None:
     curve = np.outer(5.5 * times, [0.6, 0.0, 0.8]) + np.array([0.0, 0.1, 0.0])
     quaternions = so3.quaternion_exp(curve)
     flipped = quaternions * np.where(np.arange(40) % 3 == 1, -1.0, 1.0)[:, None]
-    np.testing.assert_array_equal(so3.continuous(flipped), quaternions)
-    np.testing.assert_allclose(so3.unwrapped(so3.quaternion_log(quaternions)), curve, atol=1e-12)
+    np.testing.assert_array_equal(so3.continuous_signs(flipped), quaternions)
+    np.testing.assert_allclose(so3.unwrap(so3.quaternion_log(quaternions)), curve, atol=1e-12)
     assert np.linalg.norm(np.diff(so3.quaternion_log(quaternions), axis=0), axis=1).max() > 3.0
 
 
 def test_no_rotation_after_a_full_turn_is_a_full_turn() -> None:
     """The identity is unwrapped to the full turn about the axis that led to it."""
     goal = np.array([0.0, 0.0, 6.2])
-    np.testing.assert_allclose(so3.nearest_turn(np.zeros(3), goal), [0.0, 0.0, 2.0 * np.pi])
-    np.testing.assert_array_equal(so3.nearest_turn(np.zeros(3), 0.1 * goal), np.zeros(3))
+    np.testing.assert_allclose(so3.nearest_rotation_vector(np.zeros(3), goal), [0.0, 0.0, 2.0 * np.pi])
+    np.testing.assert_array_equal(so3.nearest_rotation_vector(np.zeros(3), 0.1 * goal), np.zeros(3))
 
 
 def test_rates_without_acceleration() -> None:
@@ -249,7 +249,7 @@ def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
         (so3.quaternion_log, (), r"quaternions must have shape"),
         (so3.skew, (3, 2), r"vectors must have shape"),
         (so3.conjugate, (3,), r"quaternions must have shape"),
-        (so3.unwrapped, (5, 2), r"rotation vectors must have shape"),
+        (so3.unwrap, (5, 2), r"rotation vectors must have shape"),
     ],
 )
 def test_other_shapes_are_refused(call: object, shape: tuple[int, ...], said: str) -> None:

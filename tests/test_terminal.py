@@ -22,8 +22,8 @@ ERASE = "\v"
 """Stands for the sequence that empties the rest of a line."""
 WORK = """
 import sys, time
-from solver.terminal import watched
-with watched() as progress:
+from solver.progress_bar import progress_bar
+with progress_bar() as progress:
     for step in range(4):
         progress(step / 4, f"lifting leg {step}")
         time.sleep(0.7)

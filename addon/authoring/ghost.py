@@ -5,29 +5,30 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix
 
-from .. import scores, typed
+from .. import bpy_access as typed
+from .. import scores
 from ..action import curves_of, key_frames
-from ..armature import DIGEST_KEY, collection_beside, rig_of, shapes_of
-from ..colours import linear, plain_material
+from ..armature import DIGEST_KEY, local_collection, rig_of, shapes_of
+from ..colours import plain_material, srgb_to_linear
 from ..scene_rigs import RIG_KEY
-from ..values import errors
-from ..whole import all_or_nothing
-from .dances import Dance, dance_action
+from ..solver_api import errors
+from ..transaction import all_or_nothing
+from .dance_import import Dance, add_dance_action
 
 GHOST_KEY = "exciting_dance_ghost"
 """Custom property of the ghost's armature object: the body that it stands for."""
-DONE_KEY = "exciting_dance_done"
+OPERATION_KEY = "exciting_dance_done"
 """Custom property of the ghost's armature object: what was done to the dance, in a word."""
-COLOUR, ALPHA = (0.05, 0.55, 0.95), 0.35
+COLOUR, OPACITY = (0.05, 0.55, 0.95), 0.35
 """sRGB and opacity of the ghost."""
 NAME = "Ghost"
-ASIDE = 1.1
+BESIDE_DISTANCE = 1.1
 """Distance of a ghost beside its body, in leg lengths."""
-SKIN = 0.004
+SURFACE_OFFSET = 0.004
 """How far a ghost's surfaces lie outside its body's, in leg lengths: in one place they would flicker."""
 
 
-def ghost_of(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Object | None:
+def find_ghost(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Object | None:
     """The ghost of a body; None without one."""
     return next((item for item in scene.objects if item.get(GHOST_KEY) == body), None)
 
@@ -43,17 +44,17 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
         beside: stand a step aside, instead of over the body.
     """
     scene = typed.scene(context)
-    earlier = ghost_of(scene, body)
+    earlier = find_ghost(scene, body)
     with all_or_nothing():
-        ghost = _bare_copy(body)
+        ghost = _static_copy(body)
         collection = bpy.data.collections.new(NAME)
-        collection_beside(scene, body).children.link(collection)
+        local_collection(scene, body).children.link(collection)
         collection.objects.link(ghost)
-        dance_action(scene, body, ghost, dance, name)
+        add_dance_action(scene, body, ghost, dance, name)
         for key in (RIG_KEY, DIGEST_KEY):
             del typed.armature(ghost)[key]
         for shape in shapes_of(body).values():
-            _add_copy(shape, ghost, collection, SKIN * rig_of(body).leg_length)
+            _copy_shape(shape, ghost, collection, SURFACE_OFFSET * rig_of(body).leg_length)
         ghost[GHOST_KEY] = body
         place_ghost(body, ghost, beside=beside)
         for item in collection.objects:
@@ -67,10 +68,10 @@ def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool
     """Put a ghost over its body or beside it."""
     ghost.matrix_world = body.matrix_world
     if beside:
-        step_aside(ghost, ASIDE * rig_of(body).leg_length)
+        move_sideways(ghost, BESIDE_DISTANCE * rig_of(body).leg_length)
 
 
-def step_aside(item: bpy.types.Object, distance: float) -> None:
+def move_sideways(item: bpy.types.Object, distance: float) -> None:
     """Move an armature sideways [m], with all that it does."""
     item.matrix_world = Matrix.Translation((0.0, distance, 0.0)) @ item.matrix_world
 
@@ -84,12 +85,12 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     Raises:
         InvalidValue: there is no ghost.
     """
-    ghost = ghost_of(typed.scene(context), body)
+    ghost = find_ghost(typed.scene(context), body)
     if ghost is None:
         raise errors.InvalidValue(f"{body.name!r} has no ghost to apply; balance or complete its dance first")
-    moving = typed.there(ghost.animation_data, "animation of the ghost")
-    made, slot = typed.there(moving.action, "action of the ghost"), moving.action_slot
-    excited = scores.kept_scores(made)
+    moving = typed.require(ghost.animation_data, "animation of the ghost")
+    made, slot = typed.require(moving.action, "action of the ghost"), moving.action_slot
+    excited = scores.read_stored_scores(made)
     animation = body.animation_data or body.animation_data_create()
     old = animation.action
     animation.action, animation.action_slot = made, slot
@@ -113,7 +114,7 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
 
 def discard_ghost(context: bpy.types.Context, body: bpy.types.Object) -> None:
     """Take the ghost and what it danced away."""
-    ghost = ghost_of(typed.scene(context), body)
+    ghost = find_ghost(typed.scene(context), body)
     if ghost is not None:
         made = ghost.animation_data.action if ghost.animation_data else None
         remove_ghost(ghost)
@@ -133,7 +134,7 @@ def remove_ghost(ghost: bpy.types.Object) -> None:
         bpy.data.materials.remove(material)
 
 
-def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
+def _static_copy(body: bpy.types.Object) -> bpy.types.Object:
     """A copy that nothing moves: same bones in the same rotation modes, no constraints, no animation, no parent."""
     ghost = typed.local_copy(body)
     ghost.name, ghost.data = f"{body.name} {NAME.lower()}", typed.armature(body).copy()
@@ -145,7 +146,9 @@ def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
     return ghost
 
 
-def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection, skin: float) -> None:
+def _copy_shape(
+    shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection, offset: float
+) -> None:
     made = typed.local_copy(shape)
     made.name = f"{shape.name} {NAME.lower()}"
     collection.objects.link(made)
@@ -154,18 +157,18 @@ def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.
     made.matrix_parent_inverse = back  # which a new parent forgets
     if not made.material_slots:
         made.data = typed.mesh(shape).copy()
-        typed.mesh(made).materials.append(_material())
-    made.color = (*linear(COLOUR)[:3], ALPHA)  # type: ignore[assignment]
+        typed.mesh(made).materials.append(_ghost_material())
+    made.color = (*srgb_to_linear(COLOUR)[:3], OPACITY)  # type: ignore[assignment]
     for slot in made.material_slots:
-        slot.link, slot.material = "OBJECT", _material()
+        slot.link, slot.material = "OBJECT", _ghost_material()
     outside: bpy.types.DisplaceModifier = made.modifiers.new("Outside the body", "DISPLACE")  # type: ignore[assignment]
-    outside.strength, outside.mid_level = skin, 0.0
+    outside.strength, outside.mid_level = offset, 0.0
 
 
-def _material() -> bpy.types.Material:
+def _ghost_material() -> bpy.types.Material:
     found = bpy.data.materials.get(NAME)
     if found is None:
-        found = plain_material(NAME, COLOUR, alpha=ALPHA)
+        found = plain_material(NAME, COLOUR, alpha=OPACITY)
         if hasattr(found, "surface_render_method"):
             found.surface_render_method = "BLENDED"
     return found

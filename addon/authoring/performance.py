@@ -6,17 +6,17 @@ from pathlib import Path
 
 import bpy
 
-from ..told import Said, tell
-from ..typed import scene
-from ..values import dance_folder, errors, read_json
+from ..bpy_access import scene
+from ..job_messages import JobMessage, store_message
+from ..solver_api import dance_folder, errors, read_json
 
-TEXT = "Performance report"
-PLACE = "performance"
+TEXT_NAME = "Performance report"
+PANEL = "performance"
 """Where the numbers are told; the sentence stands with the dance."""
-NUMBERS = ("rmse", "offset", "correlation", "gain")
+COLUMNS = ("rmse", "offset", "correlation", "gain")
 
 
-def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder: Path) -> Said:
+def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder: Path) -> JobMessage:
     """Fill the list of joints, worst first, and show the report; what the verb says.
 
     Raises:
@@ -26,22 +26,22 @@ def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder:
     tree = read_json(path, "Compare again")
     try:
         report = (folder / dance_folder.REPORT_FILE).read_text(encoding="utf-8")
-        joints = [(str(j["joint"]), {name: float(j[name] or 0.0) for name in NUMBERS}) for j in tree["joints"]]
+        joints = [(str(j["joint"]), {name: float(j[name] or 0.0) for name in COLUMNS}) for j in tree["joints"]]
         message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise errors.InputError(path, f"cannot be read ({error})", remedy="Compare again") from None
-    kept = tell(scene(context), body, PLACE, Said(message))
+    kept = store_message(scene(context), body, PANEL, JobMessage(message))
     for joint, numbers in sorted(joints, key=lambda row: -row[1]["rmse"]):
         item = kept.joints.add()
         item.name = joint
         for name, value in numbers.items():
             setattr(item, name, value)
     _show_text(context, report)
-    return Said(message, notes=tuple(notes))
+    return JobMessage(message, notes=tuple(notes))
 
 
 def _show_text(context: bpy.types.Context, report: str) -> None:
-    text = bpy.data.texts.get(TEXT) or bpy.data.texts.new(TEXT)
+    text = bpy.data.texts.get(TEXT_NAME) or bpy.data.texts.new(TEXT_NAME)
     text.from_string(report)
     text.cursor_set(0)
     for area in context.screen.areas if context.screen else ():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import bpy
 
-from ..scene_rigs import rig_in
-from ..typed import scene
-from ..values import errors
+from ..bpy_access import scene
+from ..scene_rigs import active_rig
+from ..solver_api import errors
 
 ROLES = (
     ("fixed", "Fixed", "Kept exactly (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
     ("preferred", "Preferred", "Kept where possible (keyframe type Keyframe)", "KEYTYPE_KEYFRAME_VEC", 1),
     ("free", "Free", "To be filled by Complete (keyframe type Breakdown)", "KEYTYPE_BREAKDOWN_VEC", 2),
 )
-PARTS = (
+BODY_PARTS = (
     ("none", "Nothing", "Every link counts the same"),
     ("right_arm", "Right arm", ""),
     ("left_arm", "Left arm", ""),
@@ -25,28 +25,28 @@ OBJECTIVES = (
     ("sigma", "Deviations", "The mean deviation to expect of all parameters: identifies best"),
     ("criterion", "Links", "The paper's criterion: the condition number of every link's part of the regressor"),
 )
-PLACES = (
+GHOST_PLACES = (
     ("over", "Over", "The ghost stands where the body stands"),
     ("beside", "Beside", "The ghost stands one step aside"),
 )
 
 
-def _made_odd(settings: DanceSettings, context: bpy.types.Context) -> None:
+def _on_passes_changed(settings: DanceSettings, context: bpy.types.Context) -> None:
     if settings.passes % 2 == 0:
         settings.passes += 1
 
 
-def _name_of_posture(settings: DanceSettings) -> str:
-    from .author import name_at
+def _get_posture_name(settings: DanceSettings) -> str:
+    from .keying import posture_name_at_frame
 
-    body = rig_in(bpy.context)
-    return "" if body is None else name_at(scene(bpy.context), body)
+    body = active_rig(bpy.context)
+    return "" if body is None else posture_name_at_frame(scene(bpy.context), body)
 
 
-def _rename_posture(settings: DanceSettings, name: str) -> None:
-    from .author import name_posture
+def _set_posture_name(settings: DanceSettings, name: str) -> None:
+    from .keying import name_posture
 
-    body = rig_in(bpy.context)
+    body = active_rig(bpy.context)
     if body is not None:
         try:
             name_posture(scene(bpy.context), body, name)
@@ -54,11 +54,11 @@ def _rename_posture(settings: DanceSettings, name: str) -> None:
             return  # nothing is keyed: the panel shows no field then
 
 
-def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
-    from .ghost import ghost_of, place_ghost
+def _on_ghost_place_changed(settings: DanceSettings, context: bpy.types.Context) -> None:
+    from .ghost import find_ghost, place_ghost
 
-    body = rig_in(context)
-    ghost = None if body is None else ghost_of(scene(context), body)
+    body = active_rig(context)
+    ghost = None if body is None else find_ghost(scene(context), body)
     if body is None or ghost is None:
         return
     try:
@@ -86,8 +86,8 @@ class DanceSettings(bpy.types.PropertyGroup):
     posture_name: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Name",
         description="Of the posture at this frame: a pose marker of the action",
-        get=_name_of_posture,
-        set=_rename_posture,
+        get=_get_posture_name,
+        set=_set_posture_name,
     )
     postures: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Postures", description="Shared among standing on both feet, right forward, right, left", default=12,
@@ -97,7 +97,7 @@ class DanceSettings(bpy.types.PropertyGroup):
         name="Seed", description="Of every random choice: the same seed gives the same dance", min=0
     )
     emphasis: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Emphasise", description="Part of the body that the dance excites most", items=PARTS
+        name="Emphasise", description="Part of the body that the dance excites most", items=BODY_PARTS
     )
     factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
@@ -116,7 +116,7 @@ class DanceSettings(bpy.types.PropertyGroup):
     )  # fmt: skip
     passes: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Passes", description="Times that each transition is danced, odd: forth, back and forth tell three times "
-        "as much", default=1, min=1, soft_max=9, step=2, update=_made_odd,
+        "as much", default=1, min=1, soft_max=9, step=2, update=_on_passes_changed,
     )  # fmt: skip
     objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
@@ -139,7 +139,7 @@ class DanceSettings(bpy.types.PropertyGroup):
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="For torque, too", description="Slow down for torques, balance and friction, not only for speeds"
     )
-    ghost_place: bpy.props.EnumProperty(name="Ghost", items=PLACES, update=_move_ghost)  # type: ignore[valid-type]
+    ghost_place: bpy.props.EnumProperty(name="Ghost", items=GHOST_PLACES, update=_on_ghost_place_changed)  # type: ignore[valid-type]
     performed: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Performance",
         description="Folder of a tracked or identified recording of this dance; empty: the rig's own study",

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..values import SceneMotion
+from ..solver_api import SceneMotion
 
 
-def resampled(motion: SceneMotion, times: np.ndarray) -> SceneMotion:
+def resample(motion: SceneMotion, times: np.ndarray) -> SceneMotion:
     """The motion at other times (T,) [s] by cubics through its samples; before and after it, its ends.
 
     At the samples' own times nothing changes. Centre of mass, momentum and standing corners are the nearest sample's.
@@ -20,13 +20,16 @@ def resampled(motion: SceneMotion, times: np.ndarray) -> SceneMotion:
         parts = {name: getattr(motion, name)[nearest] for name in ("root", "rotations", "translations")}
     else:
         nearest = np.abs(np.searchsorted(0.5 * (own[1:] + own[:-1]), times))
-        parts = {name: _cubic(own, getattr(motion, name), times) for name in ("root", "rotations", "translations")}
+        parts = {
+            name: _interpolate_cubic(own, getattr(motion, name), times)
+            for name in ("root", "rotations", "translations")
+        }
         parts["rotations"] /= np.linalg.norm(parts["rotations"], axis=2, keepdims=True)
     others = {name: getattr(motion, name)[nearest] for name in ("com", "momentum", "standing")}
     return replace(motion, times=times, **parts, **others)
 
 
-def _cubic(own: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _interpolate_cubic(own: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Hermite cubics with the slopes of central differences."""
     slopes = np.gradient(values, own, axis=0)
     inside = np.clip(times, own[0], own[-1])

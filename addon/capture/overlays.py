@@ -6,26 +6,29 @@ import bpy
 import gpu
 
 from .. import marker_errors, overlays
-from ..drawing import BOLD, LIFT, LINE, Colour, cross, floor, lines, ring
-from ..estimate_marks import CROSS
-from ..painters import Painters
-from ..typed import scene
-from ..values import ScenePose
+from ..bpy_access import scene
+from ..centroidal_overlay import CROSS_SIZE
+from ..draw_handlers import DrawHandlers
+from ..drawing import BOLD_WIDTH, FLOOR_OFFSET, LINE_WIDTH, Colour, circle_points, cross_lines, draw_lines, fill_floor
+from ..solver_api import ScenePose
+from .control import Capture
 from .properties import capture_settings
-from .switch import Capture
 
-SUPPORT: Colour = (0.35, 0.75, 1.00, 0.22)
-OUTSIDE: Colour = (1.00, 0.25, 0.20, 0.30)
-MASS: Colour = (1.00, 0.82, 0.25, 1.0)
-POINT: Colour = (0.95, 0.35, 0.85, 1.0)
+SUPPORT_COLOUR: Colour = (0.35, 0.75, 1.00, 0.22)
+OUTSIDE_COLOUR: Colour = (1.00, 0.25, 0.20, 0.30)
+COM_COLOUR: Colour = (1.00, 0.82, 0.25, 1.0)
+ZMP_COLOUR: Colour = (0.95, 0.35, 0.85, 1.0)
 RADIUS = 0.02
 """[m] Of the ring about the zero-moment point."""
 
 
-def switch(on: bool) -> None:
+def enable(on: bool) -> None:
     """Draw from now on, instead of what stands in a study's files, or no more."""
-    PAINTERS.switch(on)
-    for listed, own in ((overlays.Instead.balance, Capture.shows), (overlays.Instead.trial, Capture.moves)):
+    HANDLERS.enable(on)
+    for listed, own in (
+        (overlays.Overrides.balance, Capture.shows_balance),
+        (overlays.Overrides.trial, Capture.moves_body),
+    ):
         if own in listed:
             listed.remove(own)
         if on:
@@ -46,13 +49,15 @@ def _draw() -> None:
 
 
 def _balance(pose: ScenePose) -> None:
-    floor(pose.polygon, SUPPORT if pose.margin is None or pose.margin >= 0.0 else OUTSIDE)
-    foot = pose.com * (1.0, 1.0, 0.0) + (0.0, 0.0, LIFT)
-    lines(cross(pose.com, CROSS), MASS, BOLD)
-    lines([pose.com, foot], MASS, LINE)
+    fill_floor(pose.polygon, SUPPORT_COLOUR if pose.margin is None or pose.margin >= 0.0 else OUTSIDE_COLOUR)
+    foot = pose.com * (1.0, 1.0, 0.0) + (0.0, 0.0, FLOOR_OFFSET)
+    draw_lines(cross_lines(pose.com, CROSS_SIZE), COM_COLOUR, BOLD_WIDTH)
+    draw_lines([pose.com, foot], COM_COLOUR, LINE_WIDTH)
     if pose.zmp is not None:
-        corners = ring(pose.zmp, RADIUS)
-        lines([point for k in range(len(corners)) for point in (corners[k - 1], corners[k])], POINT, BOLD)
+        corners = circle_points(pose.zmp, RADIUS)
+        draw_lines(
+            [point for k in range(len(corners)) for point in (corners[k - 1], corners[k])], ZMP_COLOUR, BOLD_WIDTH
+        )
 
 
-PAINTERS = Painters(bpy.types.SpaceView3D, ((_draw, "POST_VIEW"),))
+HANDLERS = DrawHandlers(bpy.types.SpaceView3D, ((_draw, "POST_VIEW"),))

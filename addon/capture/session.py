@@ -11,29 +11,29 @@ from typing import Any
 import bpy
 
 from .. import redraw
-from ..action import motion_action
-from ..children import Talking
-from ..convert import motion_moved
+from ..action import add_motion_action
+from ..bpy_access import find_by_session_id, session_id
+from ..child_process import ServerProcess
+from ..convert import transform_motion
 from ..interpreter import Interpreter
-from ..jobs import new_folder
-from ..study import OF_KEY, TRIAL_KEY, show_trial
-from ..typed import found_again, known_by
-from ..values import MOTION, ScenePose, discard, study_folder
-from .answers import LONGEST, Answer, answer
-from .posing import Poser, bones_as_they_are, put_back
+from ..jobs import create_job_folder
+from ..solver_api import MOTION, ScenePose, remove_locked_folder, study_folder
+from ..study import BODY_KEY, TRIAL_KEY, show_trial
+from .apply_pose import PoseWriter, read_pose, restore_pose
+from .responses import MAX_BYTES, Response, parse_response
 
-WORDS = 4
+SHOWN_MESSAGES = 4
 """Of what was told, the newest that the panel shows."""
-SMOOTHED = 0.1
+LATENCY_WEIGHT = 0.1
 """Weight of the newest latency in the mean that is shown."""
 
 
-class CaptureChild(Talking[Answer, dict]):
+class CaptureProcess(ServerProcess[Response, dict]):
     """``python -m solver capture --serve``."""
 
     def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...]) -> None:
         self._requests: deque[dict] = deque()
-        super().__init__(interpreter, arguments, answer, LONGEST)
+        super().__init__(interpreter, arguments, parse_response, MAX_BYTES)
 
     def send(self, **request: object) -> None:
         """Send a request, at once as far as the caller is concerned."""
@@ -41,13 +41,13 @@ class CaptureChild(Talking[Answer, dict]):
             self._requests.append(request)
             self._changed.notify()
 
-    def waiting(self) -> bool:
+    def has_request(self) -> bool:
         return bool(self._requests)
 
     def next_request(self) -> dict:
         return self._requests.popleft()
 
-    def line_of(self, request: dict) -> bytes | None:
+    def encode_request(self, request: dict) -> bytes | None:
         return json.dumps(request).encode()
 
 
@@ -56,27 +56,27 @@ class CaptureSession:
 
     Attributes:
         body, scene: how to find them again.
-        child: that follows the stream.
+        process: that follows the stream.
         pose: shown last; None before the first one.
         state: numbers and words on the stream, as the child tells them.
-        told: what was noticed, the newest last.
-        trouble: why the child ended; empty while it runs.
+        messages: what was noticed, the newest last.
+        end_reason: why the child ended; empty while it runs.
         recording: whether what comes is recorded.
-        kept: the newest take that was written and is not yet an action.
-        screen: [s] from the arrival of a sample to the bones of this window, in the mean.
+        written_take: the newest take that was written and is not yet an action.
+        display_latency: [s] from the arrival of a sample to the bones of this window, in the mean.
     """
 
-    def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, child: CaptureChild) -> None:
-        self.scene, self.body, self.child = known_by(scene), known_by(body), child
+    def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, process: CaptureProcess) -> None:
+        self.scene, self.body, self.process = session_id(scene), session_id(body), process
         self.pose: ScenePose | None = None
         self.state: dict[str, Any] = {}
-        self.told: deque[str] = deque(maxlen=WORDS)
-        self.trouble, self.recording = "", False
-        self.kept: Answer | None = None
-        self.failed = ""
-        self.screen = 0.0
-        self._poser, self._before = Poser(body), bones_as_they_are(body)
-        self._folder, self._lock = new_folder()
+        self.messages: deque[str] = deque(maxlen=SHOWN_MESSAGES)
+        self.end_reason, self.recording = "", False
+        self.written_take: Response | None = None
+        self.take_error = ""
+        self.display_latency = 0.0
+        self._pose_writer, self._initial_pose = PoseWriter(body), read_pose(body)
+        self._folder, self._lock = create_job_folder()
         self._takes = 0
 
     def tick(self) -> None:
@@ -85,76 +85,80 @@ class CaptureSession:
         Raises:
             InvalidValue: the rig was deleted.
         """
-        body = found_again(bpy.data.objects, self.body)
+        body = find_by_session_id(bpy.data.objects, self.body)
         newest: ScenePose | None = None
         told = False
-        for each in self.child.answers():
+        for each in self.process.responses():
             newest = each.pose or newest
             told |= each.kind != "pose"
-            self._take(each)
+            self._process_response(each)
         if newest is not None and body.mode != "EDIT":
-            self._poser.show(body, newest)
+            self._pose_writer.show(body, newest)
             self.pose = newest
             late = time.perf_counter() - newest.arrived
-            self.screen = late if self.screen == 0.0 else (1.0 - SMOOTHED) * self.screen + SMOOTHED * late
-            redraw.views()
-        if not self.child.running and not self.trouble:
-            self.trouble = f"The capture ended: {self.child.last_words}"
+            self.display_latency = (
+                late
+                if self.display_latency == 0.0
+                else (1.0 - LATENCY_WEIGHT) * self.display_latency + LATENCY_WEIGHT * late
+            )
+            redraw.redraw_views()
+        if not self.process.running and not self.end_reason:
+            self.end_reason = f"The capture ended: {self.process.failure}"
             told = True
         if told:
-            redraw.sidebars()
+            redraw.redraw_sidebars()
 
     def record(self) -> None:
         """From now on record what comes."""
-        self.kept, self.failed, self.recording = None, "", True
-        self.child.send(do="record")
+        self.written_take, self.take_error, self.recording = None, "", True
+        self.process.send(do="record")
 
     def discard(self) -> None:
         """Forget what was recorded."""
         self.recording = False
-        self.child.send(do="drop")
+        self.process.send(do="drop")
 
-    def keep(self, name: str) -> None:
+    def write_take(self, name: str) -> None:
         """Have what was recorded written."""
         self._takes += 1
         self.recording = False
-        self.child.send(do="keep", folder=str(self._folder / f"take {self._takes}"), name=name)
+        self.process.send(do="keep", folder=str(self._folder / f"take {self._takes}"), name=name)
 
-    def apply(self, context: bpy.types.Context) -> bpy.types.Action:
+    def add_action(self, context: bpy.types.Context) -> bpy.types.Action:
         """The take that was written as an action of the rig, from the scene's first moment on.
 
         Raises:
             InputError: it is damaged or gone.
             InvalidValue: the rig was deleted or is another one now.
         """
-        assert self.kept is not None
-        taken, self.kept = self.kept, None
-        body = found_again(bpy.data.objects, self.body)
-        scene = found_again(bpy.data.scenes, self.scene)
+        assert self.written_take is not None
+        taken, self.written_take = self.written_take, None
+        body = find_by_session_id(bpy.data.objects, self.body)
+        scene = find_by_session_id(bpy.data.scenes, self.scene)
         record = MOTION.read(Path(taken.folder) / f"{taken.name}{study_folder.MOTION_END}")
-        made = motion_action(scene, body, motion_moved(body.matrix_world.inverted(), record.drawn), taken.name)
+        made = add_motion_action(scene, body, transform_motion(body.matrix_world.inverted(), record.scene), taken.name)
         made.use_fake_user = True
-        made[TRIAL_KEY], made[OF_KEY] = made.name, body
+        made[TRIAL_KEY], made[BODY_KEY] = made.name, body
         show_trial(context, body, made.name)
         return made
 
     def end(self, *, wait: bool = False) -> None:
         """End the child; the bones stand as before where nothing was recorded of them. Takes that were kept stay."""
-        self.child.end(wait=wait)
+        self.process.end(wait=wait)
         if self._takes:
             self._lock.release()
         else:
-            discard(self._folder, self._lock)
+            remove_locked_folder(self._folder, self._lock)
             body = next((item for item in bpy.data.objects if item.session_uid == self.body), None)
             if body is not None and body.mode != "EDIT":
-                put_back(body, self._before)
+                restore_pose(body, self._initial_pose)
 
-    def _take(self, each: Answer) -> None:
+    def _process_response(self, each: Response) -> None:
         if each.kind == "state":
             self.state = dict(each.state)
         elif each.kind in ("told", "error"):
-            self.told.append(each.message)
+            self.messages.append(each.message)
             if each.kind == "error":
-                self.failed = each.message
+                self.take_error = each.message
         elif each.kind == "kept":
-            self.kept = each
+            self.written_take = each

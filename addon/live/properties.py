@@ -45,6 +45,6 @@ def live_settings(scene: bpy.types.Scene) -> LiveSettings:
     return scene.exciting_dance_live  # type: ignore[attr-defined]
 
 
-def options_of(scene: bpy.types.Scene) -> dict[str, object]:
+def request_options(scene: bpy.types.Scene) -> dict[str, object]:
     """What a request to check says besides the timeline, which carries the checks."""
     return {"excitation": live_settings(scene).show_excitation}

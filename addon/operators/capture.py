@@ -7,20 +7,20 @@ import time
 import bpy
 
 from .. import redraw
+from ..bpy_access import Status, require, scene
+from ..capture.control import Capture
 from ..capture.properties import capture_settings
-from ..capture.switch import Capture
-from ..properties import settings_of
-from ..typed import Status, scene, there
-from ..values import errors
-from ..whole import all_or_nothing
-from .act import Act, refused, the_rig, why_not
+from ..properties import study_settings
+from ..solver_api import errors
+from ..transaction import all_or_nothing
+from .base import AtomicOperator, find_rig_problem, report_error, require_active_rig
 
-PATIENCE = 60.0
+WRITE_TIMEOUT = 60.0
 """[s] A take of an hour is written in less."""
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 
 
-class EXCITING_DANCE_OT_capture(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
     """Move the rig by a live stream of markers, segments or joint values; again: stop"""
 
     bl_idname = "exciting_dance.capture"
@@ -29,22 +29,22 @@ class EXCITING_DANCE_OT_capture(Act, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = Capture.session
-        why = "" if session is not None else why_not(context)
+        why = "" if session is not None else find_rig_problem(context)
         if session is not None and session.recording:
             why = "Keep the recording first, or discard it"
         if why:
             cls.poll_message_set(why)
         return not why
 
-    def act(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> Status:
         if Capture.session is not None:
             Capture.stop()
         else:
-            Capture.start(context, the_rig(context))
+            Capture.start(context, require_active_rig(context))
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_capture_record(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
     """Record what comes from now on"""
 
     bl_idname = "exciting_dance.capture_record"
@@ -53,14 +53,14 @@ class EXCITING_DANCE_OT_capture_record(Act, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = Capture.session
-        return session is not None and not session.recording and session.child.running
+        return session is not None and not session.recording and session.process.running
 
-    def act(self, context: bpy.types.Context) -> Status:
-        there(Capture.session, "capture").record()
+    def run(self, context: bpy.types.Context) -> Status:
+        require(Capture.session, "capture").record()
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_capture_discard(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
     """Forget what was recorded"""
 
     bl_idname = "exciting_dance.capture_discard"
@@ -70,8 +70,8 @@ class EXCITING_DANCE_OT_capture_discard(Act, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return Capture.session is not None and Capture.session.recording
 
-    def act(self, context: bpy.types.Context) -> Status:
-        there(Capture.session, "capture").discard()
+    def run(self, context: bpy.types.Context) -> Status:
+        require(Capture.session, "capture").discard()
         return {"FINISHED"}
 
 
@@ -87,17 +87,17 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
         return Capture.session is not None and Capture.session.recording
 
     def execute(self, context: bpy.types.Context) -> Status:
-        session = there(Capture.session, "capture")
-        session.failed = ""
-        session.keep(capture_settings(scene(context)).take or "Take")
-        self._until = time.monotonic() + PATIENCE
+        session = require(Capture.session, "capture")
+        session.take_error = ""
+        session.write_take(capture_settings(scene(context)).take or "Take")
+        self._deadline = time.monotonic() + WRITE_TIMEOUT
         if bpy.app.background:
-            while (status := self._look(context)) is None:
-                time.sleep(LOOK_EVERY)
+            while (status := self._poll_take(context)) is None:
+                time.sleep(POLL_INTERVAL)
                 session.tick()
             return status
         manager = context.window_manager
-        self._timer = manager.event_timer_add(LOOK_EVERY, window=context.window)
+        self._timer = manager.event_timer_add(POLL_INTERVAL, window=context.window)
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -105,35 +105,35 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
         """Look now and then whether the take is written."""
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        status = self._look(context)
+        status = self._poll_take(context)
         if status is None:
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
-        redraw.views()
+        redraw.redraw_views()
         return status
 
-    def _look(self, context: bpy.types.Context) -> Status | None:
+    def _poll_take(self, context: bpy.types.Context) -> Status | None:
         """How it ended; None as long as the take is being written."""
         session = Capture.session
         try:
-            if session is None or session.trouble:
-                raise errors.Cancelled(session.trouble if session else "the capture was stopped, nothing was kept")
-            if session.failed:
-                raise errors.InvalidValue(session.failed)
-            if session.kept is None:
-                if time.monotonic() > self._until:
+            if session is None or session.end_reason:
+                raise errors.Cancelled(session.end_reason if session else "the capture was stopped, nothing was kept")
+            if session.take_error:
+                raise errors.InvalidValue(session.take_error)
+            if session.written_take is None:
+                if time.monotonic() > self._deadline:
                     raise errors.BackendError("the take was not written in time")
                 return None
-            words = session.kept.message
+            words = session.written_take.message
             with all_or_nothing():
-                made = session.apply(context)
+                made = session.add_action(context)
             self.report({"INFO"}, f"{made.name}: {words}")
             return {"FINISHED"}
         except errors.SolverError as error:
-            return refused(self, error)
+            return report_error(self, error)
 
 
-class EXCITING_DANCE_OT_replay(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
     """Send the listed recording to this capture again and again, as if it were measured now: to try it"""
 
     bl_idname = "exciting_dance.replay"
@@ -141,13 +141,13 @@ class EXCITING_DANCE_OT_replay(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not len(settings_of(context).files):
+        if not len(study_settings(context).files):
             cls.poll_message_set("No recording: drop its files onto the 3D view")
             return False
         return Capture.session is not None
 
-    def act(self, context: bpy.types.Context) -> Status:
-        settings = settings_of(context)
+    def run(self, context: bpy.types.Context) -> Status:
+        settings = study_settings(context)
         chosen = settings.files[min(settings.file_index, len(settings.files) - 1)]
         Capture.replay(context, [bpy.path.abspath(chosen.path)], "")
         return {"FINISHED"}

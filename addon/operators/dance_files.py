@@ -9,14 +9,14 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..authoring.properties import dance_settings
-from ..scene_rigs import rig_in
-from ..told import Said, tell
-from ..typed import Status, scene, there
-from .act import Act
-from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, show_designed, write_scene
+from ..bpy_access import Status, require, scene
+from ..job_messages import JobMessage, store_message
+from ..scene_rigs import active_rig
+from .base import AtomicOperator
+from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 
 
-class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
     """Show a dance designed before on the command line: its folder of results"""
 
     bl_idname = "exciting_dance.open_dance"
@@ -26,12 +26,12 @@ class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def act(self, context: bpy.types.Context) -> Status:
-        from ..authoring.dances import read_dance
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..authoring.dance_import import read_dance
 
         dance = read_dance(bpy.path.abspath(self.directory))
-        body = show_designed(context, dance, rig_in(context))
-        tell(scene(context), body, DanceJob.place, said_of(dance))
+        body = show_designed(context, dance, active_rig(context))
+        store_message(scene(context), body, DanceJob.panel, summary_message(dance))
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -44,7 +44,7 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
 
     bl_idname = "exciting_dance.export_dance"
     bl_label = "Export Dance"
-    title, verb, fewest = "Exporting", "export", 0
+    title, verb, fewest_postures = "Exporting", "export", 0
     filename_ext = ".csv"
     check_extension = None
 
@@ -54,12 +54,12 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
     )
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        path = write_scene(context, folder)
+        path = write_timeline(context, folder)
         output = bpy.path.abspath(self.filepath)  # type: ignore[attr-defined]
         return [self.verb, str(path), "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        return Said(f"Exported to {self.filepath}")  # type: ignore[attr-defined]
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        return JobMessage(f"Exported to {self.filepath}")  # type: ignore[attr-defined]
 
 
 class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
@@ -68,37 +68,37 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
     bl_idname = "exciting_dance.compare_performance"
     bl_label = "Compare Performance"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, verb, fewest = "Comparing", "perform", 0
+    title, verb, fewest_postures = "Comparing", "perform", 0
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a performance."""
         if not super().poll(context):
             return False
-        if performed(context) is None:
+        if performance_folder(context) is None:
             cls.poll_message_set("Name the folder of the tracked recording first")
             return False
         return True
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        path, trial = write_scene(context, folder), dance_settings(context).trial
-        words = [self.verb, str(path), str(performed(context)), *(["--trial", trial] if trial else [])]
-        return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
+        path, trial = write_timeline(context, folder), dance_settings(context).trial
+        words = [self.verb, str(path), str(performance_folder(context)), *(["--trial", trial] if trial else [])]
+        return [*words, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring import performance
 
-        return performance.show_performance(context, there(self.rig(), "rig"), folder / RESULT)
+        return performance.show_performance(context, require(self.rig(), "rig"), folder / RESULT_FOLDER)
 
 
-def performed(context: bpy.types.Context) -> Path | None:
+def performance_folder(context: bpy.types.Context) -> Path | None:
     """The folder of the recording to compare with: as named, otherwise the rig's own study."""
-    from ..study import folder_of
+    from ..study import study_folder_of
 
-    named, body = dance_settings(context).performed, rig_in(context)
+    named, body = dance_settings(context).performed, active_rig(context)
     if named:
         return Path(bpy.path.abspath(named))
-    return folder_of(body) if body is not None else None
+    return study_folder_of(body) if body is not None else None
 
 
 CLASSES: tuple[Any, ...] = (

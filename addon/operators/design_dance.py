@@ -9,16 +9,16 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..checks import words_of
-from ..properties import settings_of
-from ..scene_rigs import rig_in
-from ..told import Said
-from ..values import dance_folder
-from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, show_designed, write_scene
+from ..check_settings import check_arguments
+from ..job_messages import JobMessage
+from ..properties import study_settings
+from ..scene_rigs import active_rig
+from ..solver_api import dance_folder
+from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments
 
 WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
-FINISHING = 60.0
+CANCEL_TIMEOUT = 60.0
 """[s] a cancelled design has to write what is done."""
 
 
@@ -29,48 +29,50 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     bl_label = "Design Dance"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title = "Designing"
-    patience = FINISHING
+    end_timeout = CANCEL_TIMEOUT
 
     @classmethod
-    def missing(cls, context: bpy.types.Context) -> str:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         """Nothing: without a rig the one of the Rig panel is made, and where its bones are linked a new one dances."""
-        from ..armature import linked, trouble
+        from ..armature import library_problem, rig_problem
 
-        body = rig_in(context)
-        return "" if body is None or linked(body, data=True) else trouble(body)
+        body = active_rig(context)
+        return "" if body is None or library_problem(body, data=True) else rig_problem(body)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         return [
             "dance",
-            *body_words(context, folder),
-            *design_words(context),
-            *poses_words(context, folder),
+            *body_arguments(context, folder),
+            *design_arguments(context),
+            *pose_arguments(context, folder),
             "--output",
-            str(folder / RESULT),
+            str(folder / RESULT_FOLDER),
             *JSON_PROGRESS,
         ]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        from ..authoring.dances import read_dance
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..authoring.dance_import import read_dance
 
-        dance = read_dance(folder / RESULT)
-        self.is_about(show_designed(context, dance, self.rig_if_there()))
-        return said_of(dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and rests between steps")
+        dance = read_dance(folder / RESULT_FOLDER)
+        self.set_rig(show_designed(context, dance, self.existing_rig()))
+        return summary_message(
+            dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and rests between steps"
+        )
 
 
-def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
+def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
     """The body as the verb takes it: the scene's rig as a file, otherwise what the Rig panel says."""
-    from ..inertials import body_of
-    from ..values import write_rig
+    from ..inertials import rig_with_inertials
+    from ..solver_api import write_rig
 
-    body = rig_in(context)
+    body = active_rig(context)
     if body is None:
-        settings = settings_of(context)
+        settings = study_settings(context)
         return rig_arguments(settings.kind, settings, settings.urdf)[1:]
-    return [str(write_rig(folder / dance_folder.BODY_FILE, body_of(body)))]
+    return [str(write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body)))]
 
 
-def design_words(context: bpy.types.Context) -> list[str]:
+def design_arguments(context: bpy.types.Context) -> list[str]:
     """The options of the verb as the panel says."""
     settings = dance_settings(context)
     names = ("postures", "seed", "effort", "passes")
@@ -78,7 +80,7 @@ def design_words(context: bpy.types.Context) -> list[str]:
     words = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
     tempo = {"shortest": settings.shortest, "hold": settings.hold}
     words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
-    words += [*words_of(rig_in(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
+    words += [*check_arguments(active_rig(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
     if settings.counted:
         words += ["--bpm", f"{settings.bpm:g}", "--skill", settings.skill]
         words += [] if settings.mirrored else ["--no-mirror"]
@@ -87,11 +89,11 @@ def design_words(context: bpy.types.Context) -> list[str]:
     return words
 
 
-def poses_words(context: bpy.types.Context, folder: Path) -> list[str]:
+def pose_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
     """The timeline as the file of named poses, where they are to be danced."""
-    if not dance_settings(context).posed or rig_in(context) is None:
+    if not dance_settings(context).posed or active_rig(context) is None:
         return []
-    return ["--poses", str(write_scene(context, folder))]
+    return ["--poses", str(write_timeline(context, folder))]
 
 
 CLASSES: tuple[Any, ...] = (EXCITING_DANCE_OT_design_dance,)

@@ -6,35 +6,35 @@ from pathlib import Path
 
 import bpy
 
-from ..jobs import Current
-from ..properties import Settings, settings_of
-from ..scene_rigs import rig_in
-from ..told import Said
-from ..typed import Status
-from ..values import dance_folder
-from .act import Act
-from .of_files import FilesOperator, files_of
+from ..bpy_access import Status
+from ..job_messages import JobMessage
+from ..jobs import CurrentJob
+from ..properties import Settings, study_settings
+from ..scene_rigs import active_rig
+from ..solver_api import dance_folder
+from .base import AtomicOperator
+from .recording_base import RecordingJob, chosen_files
 
 
-class StudyOperator(FilesOperator):
+class StudyOperator(RecordingJob):
     """Mix-in: run a verb on the chosen files, show its folder on the rig."""
 
-    verb, done = "", ""
+    verb, past_tense = "", ""
     keeps_folder = True
 
-    def wanted_folder(self, context: bpy.types.Context) -> Path | None:
+    def output_folder(self, context: bpy.types.Context) -> Path | None:
         """Where the user said."""
-        output = settings_of(context).output
+        output = study_settings(context).output
         return Path(bpy.path.abspath(output)) if output else None
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..armature import rig_of
-        from ..values import hold_joints, write_rig
+        from ..solver_api import has_joints, write_rig
 
-        settings = settings_of(context)
-        files = files_of(context)
-        body = rig_in(context)
-        if body is not None and hold_joints(files):
+        settings = study_settings(context)
+        files = chosen_files(context)
+        body = active_rig(context)
+        if body is not None and has_joints(files):
             folder.mkdir(parents=True, exist_ok=True)
             subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
         else:
@@ -46,47 +46,47 @@ class StudyOperator(FilesOperator):
             subject += ["--mass", f"{settings.mass:g}"]
         whole = ["--smooth"] if settings.smooth else []
         output = ["--output", str(folder), "--progress", "json"]
-        return [self.verb, *files, *subject, *whole, *output, *self.extra(settings)]
+        return [self.verb, *files, *subject, *whole, *output, *self.extra_arguments(settings)]
 
-    def extra(self, settings: Settings) -> list[str]:
+    def extra_arguments(self, settings: Settings) -> list[str]:
         """More options of the verb."""
         return []
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..study import read_study, show_study
-        from ..view import frame
+        from ..viewport import frame_objects
 
         study = read_study(folder)
-        body = show_study(context, study, onto=self.rig_if_there())
-        self.is_about(body)
-        frame(context, [body])
+        body = show_study(context, study, onto=self.existing_rig())
+        self.set_rig(body)
+        frame_objects(context, [body])
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
-        message, where = f"{self.done} {trials}", f"results in {folder}"
+        message, where = f"{self.past_tense} {trials}", f"results in {folder}"
         if study.result is None:
-            return Said(message, notes=(where,))
+            return JobMessage(message, notes=(where,))
         warnings, mass = study.result.warnings, study.result.parameters.masses.sum()
         notes = tuple(finding for finding in study.result.findings if finding not in warnings)
-        return Said(f"{message}: {mass:.1f} kg, more in the Report", failures=warnings, notes=(*notes, where))
+        return JobMessage(f"{message}: {mass:.1f} kg, more in the Report", failures=warnings, notes=(*notes, where))
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
     """Turn the chosen recordings into motion of the rig"""
 
-    bl_idname = "exciting_dance.track"
+    bl_idname = "exciting_dance.track_markers"
     bl_label = "Track"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, verb, done = "Tracking", "track", "Tracked"
+    title, verb, past_tense = "Tracking", "track", "Tracked"
 
 
 class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     """Identify mass, centre of mass and inertia of every link from the chosen recordings"""
 
-    bl_idname = "exciting_dance.identify"
+    bl_idname = "exciting_dance.identify_trials"
     bl_label = "Identify"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, verb, done = "Identifying", "identify", "Identified from"
+    title, verb, past_tense = "Identifying", "identify", "Identified from"
 
-    def extra(self, settings: Settings) -> list[str]:
+    def extra_arguments(self, settings: Settings) -> list[str]:
         flags = ["--flight-only"] if settings.flight_only else []
         return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags]
 
@@ -99,15 +99,15 @@ class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Current.job is not None
+        return CurrentJob.job is not None
 
     def execute(self, context: bpy.types.Context) -> Status:
-        assert Current.job is not None
-        Current.job.cancel()
+        assert CurrentJob.job is not None
+        CurrentJob.job.cancel()
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_open_study(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
     """Show the results of an earlier identification: its rig, motions, recordings and colours"""
 
     bl_idname = "exciting_dance.open_study"
@@ -117,12 +117,12 @@ class EXCITING_DANCE_OT_open_study(Act, bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def act(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..study import read_study, show_study
-        from ..view import frame
+        from ..viewport import frame_objects
 
-        body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
-        frame(context, [body])
+        body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=active_rig(context))
+        frame_objects(context, [body])
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 

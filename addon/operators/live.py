@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import bpy
 
-from ..live.switch import Live
-from ..typed import Status, scene, there
-from .act import Act, the_rig, why_not
+from ..bpy_access import Status, require, scene
+from ..live.control import LiveCheck
+from .base import AtomicOperator, find_rig_problem, require_active_rig
 
 
-class EXCITING_DANCE_OT_live(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
     """Check balance, limits and collisions while you pose and scrub; again: stop"""
 
     bl_idname = "exciting_dance.live"
@@ -17,19 +17,19 @@ class EXCITING_DANCE_OT_live(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if Live.session is None and (why := why_not(context)):
+        if LiveCheck.session is None and (why := find_rig_problem(context)):
             cls.poll_message_set(why)
             return False
         return True
 
-    def act(self, context: bpy.types.Context) -> Status:
-        if Live.session is not None:
-            Live.stop()
+    def run(self, context: bpy.types.Context) -> Status:
+        if LiveCheck.session is not None:
+            LiveCheck.stop()
             return {"FINISHED"}
-        return start(context)
+        return start_live_check(context)
 
 
-class EXCITING_DANCE_OT_live_restart(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
     """Start the live check anew, for the active rig"""
 
     bl_idname = "exciting_dance.live_restart"
@@ -37,16 +37,16 @@ class EXCITING_DANCE_OT_live_restart(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if why := why_not(context):
+        if why := find_rig_problem(context):
             cls.poll_message_set(why)
             return False
         return True
 
-    def act(self, context: bpy.types.Context) -> Status:
-        return start(context)
+    def run(self, context: bpy.types.Context) -> Status:
+        return start_live_check(context)
 
 
-class EXCITING_DANCE_OT_live_check_all(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
     """Step through all frames once and check them; the scene stands as before when it is done"""
 
     bl_idname = "exciting_dance.live_check_all"
@@ -54,14 +54,14 @@ class EXCITING_DANCE_OT_live_check_all(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Live.session is not None
+        return LiveCheck.session is not None
 
-    def act(self, context: bpy.types.Context) -> Status:
-        there(Live.session, "live check").check_all()
+    def run(self, context: bpy.types.Context) -> Status:
+        require(LiveCheck.session, "live check").check_all()
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_live_jump(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
     """Show this frame"""
 
     bl_idname = "exciting_dance.live_jump"
@@ -70,19 +70,19 @@ class EXCITING_DANCE_OT_live_jump(Act, bpy.types.Operator):
 
     time: bpy.props.FloatProperty(name="Time", description="[s]")  # type: ignore[valid-type]
 
-    def act(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> Status:
         import numpy as np
 
-        from ..action import frames_at, go_to
+        from ..action import frames_at, set_frame
 
         where = scene(context)
-        go_to(where, round(float(frames_at(where, np.array(self.time)))))
+        set_frame(where, round(float(frames_at(where, np.array(self.time)))))
         return {"FINISHED"}
 
 
-def start(context: bpy.types.Context) -> Status:
+def start_live_check(context: bpy.types.Context) -> Status:
     """Check the rig that the user means from now on."""
-    Live.start(context, the_rig(context))
+    LiveCheck.start(context, require_active_rig(context))
     return {"FINISHED"}
 
 

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
-from ..custom import label
-from ..properties import settings_of
-from ..scene_rigs import rig_in
-from ..told import Said, forget, tell
-from ..typed import Status, scene, there
-from ..values import RECORDING_SUFFIXES, errors
-from ..whole import all_or_nothing
-from .act import Act, refused
+from ..bpy_access import Status, require, scene
+from ..custom_properties import read_label
+from ..job_messages import JobMessage, dismiss_message, store_message
+from ..properties import study_settings
+from ..scene_rigs import active_rig
+from ..solver_api import RECORDING_SUFFIXES, errors
+from ..transaction import all_or_nothing
+from .base import AtomicOperator, report_error
 
 if TYPE_CHECKING:
-    from ..values import SceneRecording
+    from ..solver_api import SceneRecording
 
-PLACE = "recording"
-PATTERN = ";".join(f"*{suffix}" for suffix in RECORDING_SUFFIXES)
+PANEL = "recording"
+FILE_PATTERN = ";".join(f"*{suffix}" for suffix in RECORDING_SUFFIXES)
 
 
-def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
+def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     """Put recordings on the list and show them, ready to be tracked; what is shown already is not shown twice.
 
     Files are paired with each other and with those on the list: forces may come after their markers. Where nothing else
@@ -40,37 +40,37 @@ def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     from ..recording import (
         FILES_KEY,
         add_recording,
-        clock_is_recordings,
-        files_of,
-        play,
-        recordings_in,
+        find_recordings,
+        is_only_recordings,
+        read_files,
         remove_recordings,
+        set_range_to_recording,
         show_only,
     )
-    from ..study import FASTEST
-    from ..values import files_of_trials, read_trials
+    from ..solver_api import find_trial_files, read_trials
+    from ..study import HIGHEST_FRAME_RATE
 
-    now, chosen = scene(context), settings_of(context).files
-    fresh = {file.absolute() for files in files_of_trials(paths).values() for file in files}
+    now, chosen = scene(context), study_settings(context).files
+    fresh = {file.absolute() for files in find_trial_files(paths).values() for file in files}
     listed = [Path(bpy.path.abspath(item.path)).absolute() for item in chosen]
-    trials = files_of_trials([*listed, *sorted(fresh - set(listed))])
+    trials = find_trial_files([*listed, *sorted(fresh - set(listed))])
     names = [name for name, files in trials.items() if fresh & set(files)]
-    shown = {files_of(child): child for child in recordings_in(now) if files_of(child)}
+    shown = {read_files(child): child for child in find_recordings(now) if read_files(child)}
     old = [child for key, child in shown.items() if fresh & set(map(Path, key.split("\n")))]
-    free = clock_is_recordings(now)
+    free = is_only_recordings(now)
     read = {name: next(iter(read_trials(trials[name]).values())) for name in (trials if free else names)}
     with all_or_nothing():
         if free:
             rates = [rate for recording in read.values() if (rate := marker_rate(recording)) > 0.0]
             if rates:
-                set_frame_rate(now, min(max(rates), FASTEST))
+                set_frame_rate(now, min(max(rates), HIGHEST_FRAME_RATE))
             old, names_now = list(shown.values()), list(read)  # an earlier one may stand in another rate's frames
         else:
             names_now = names
         made = {name: add_recording(context, read[name], name) for name in names_now}
         for name, collection in made.items():
             collection[FILES_KEY] = "\n".join(map(str, trials[name]))
-        play(now, made[names[0]])
+        set_range_to_recording(now, made[names[0]])
     remove_recordings(old)
     for file in sorted(fresh - set(listed)):
         chosen.add().path = str(file)
@@ -84,21 +84,21 @@ def marker_rate(recording: SceneRecording) -> float:
     return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 else 0.0
 
 
-class Files:
+class FileBrowser:
     """Mix-in of a file browser with several files."""
 
     files: bpy.props.CollectionProperty(type=bpy.types.OperatorFileListElement)  # type: ignore[valid-type]
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
-    filter_glob: bpy.props.StringProperty(default=PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def paths(self) -> list[Path]:
+    def chosen_paths(self) -> list[Path]:
         """The chosen files."""
         names = [file.name for file in self.files if file.name]
         alone = Path(self.filepath or self.directory)  # type: ignore[attr-defined]
         return [Path(self.directory) / name for name in names] or [alone]
 
 
-class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper):
+class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, ImportHelper):
     """Show recordings, animated, and list them to be tracked: files, or a folder of them"""
 
     bl_idname = "exciting_dance.import_recording"
@@ -106,17 +106,17 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..recording import RECORDING_KEY, recordings_in
-        from ..view import frame
+        from ..recording import RECORDING_KEY, find_recordings
+        from ..viewport import frame_objects
 
         try:
-            names = take_in(context, self.paths())
+            names = import_recordings(context, self.chosen_paths())
         except errors.SolverError as error:
-            tell(scene(context), rig_in(context), PLACE, Said(str(error), "failed"))
-            return refused(self, error)
-        forget(scene(context), rig_in(context), PLACE)
-        fresh = (child for child in recordings_in(scene(context)) if label(child, RECORDING_KEY) in names)
-        frame(context, [item for child in fresh for item in child.objects])
+            store_message(scene(context), active_rig(context), PANEL, JobMessage(str(error), "failed"))
+            return report_error(self, error)
+        dismiss_message(scene(context), active_rig(context), PANEL)
+        fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
+        frame_objects(context, [item for child in fresh for item in child.objects])
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 
@@ -126,7 +126,7 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
         return super().invoke(context, event)
 
 
-class EXCITING_DANCE_OT_remove_file(Act, bpy.types.Operator):
+class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
     """Take the file off the list, and what shows it out of the scene"""
 
     bl_idname = "exciting_dance.remove_file"
@@ -135,19 +135,19 @@ class EXCITING_DANCE_OT_remove_file(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not len(settings_of(context).files):
+        if not len(study_settings(context).files):
             cls.poll_message_set("The list is empty")
             return False
         return True
 
-    def act(self, context: bpy.types.Context) -> Status:
-        from ..recording import files_of, recordings_in, remove_recordings
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..recording import find_recordings, read_files, remove_recordings
 
-        settings = settings_of(context)
+        settings = study_settings(context)
         if settings.file_index >= len(settings.files):
             settings.file_index = len(settings.files) - 1
         gone = str(Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
-        remove_recordings(child for child in recordings_in(scene(context)) if gone in files_of(child).split("\n"))
+        remove_recordings(child for child in find_recordings(scene(context)) if gone in read_files(child).split("\n"))
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
         return {"FINISHED"}
@@ -172,17 +172,17 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..segments import segments_of
-        from ..values import Recording, write_recording_npz
+        from ..armature_recording import record_segments
+        from ..solver_api import Recording, write_recording_npz
 
         path = Path(self.filepath)  # type: ignore[attr-defined]
         try:
-            segments = segments_of(there(context.active_object, "armature"), scene(context))
+            segments = record_segments(require(context.active_object, "armature"), scene(context))
             write_recording_npz(path, Recording("armature", segments=segments))
         except errors.SolverError as error:
-            return refused(self, error)
-        if str(path) not in [item.path for item in settings_of(context).files]:
-            settings_of(context).files.add().path = str(path)
+            return report_error(self, error)
+        if str(path) not in [item.path for item in study_settings(context).files]:
+            study_settings(context).files.add().path = str(path)
         self.report({"INFO"}, f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")
         return {"FINISHED"}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import bpy
 
+from ..bpy_access import require
 from ..interpreter import Interpreter
+from ..job_messages import JobMessage
 from ..jobs import JobOperator
 from ..rehearsal.options import VIDEO_END
-from ..rehearsal.properties import rehearsal_of
-from ..told import Said
-from ..typed import there
-from .act import the_rig, why_not
+from ..rehearsal.properties import rehearsal_settings
+from .base import find_rig_problem, require_active_rig
 
 CHILD_VIDEO = f"video{VIDEO_END}"
 
@@ -23,35 +23,37 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.rehearsal"
     bl_label = "Rehearsal Video"
     bl_options = {"REGISTER"}  # noqa: RUF012
-    title, place = "Rehearsal video", "rehearsal"
+    title, panel = "Rehearsal video", "rehearsal"
 
     @classmethod
-    def missing(cls, context: bpy.types.Context) -> str:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         """A rig."""
-        return why_not(context)
+        return find_rig_problem(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
-        from ..rehearsal.program import renderer
+        from ..rehearsal.rehearse import render_interpreter
 
-        return renderer()
+        return render_interpreter()
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..rehearsal.program import SCENE_FILE, told, write_scene
+        from ..rehearsal.rehearse import SCENE_FILE, describe_plan, write_scene
 
-        settings, body = rehearsal_of(context), the_rig(context)
+        settings, body = rehearsal_settings(context), require_active_rig(context)
         self._video = settings.video()
         source = folder / SCENE_FILE
-        staging = settings.staging(there(context.scene, "scene"))
+        staging = settings.staging(require(context.scene, "scene"))
         done = write_scene(context, body, source, settings.options(), staging, settings.rendering())
-        self._told = told(done)
+        self._description = describe_plan(done)
         return [str(source), str(folder / CHILD_VIDEO)]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        from ..rehearsal.video import NO_CODEC, can_write_video, deliver
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..rehearsal.video import NO_CODEC, can_write_video, move_to_target
 
         if can_write_video():
-            return Said(f"{deliver(folder / CHILD_VIDEO, self._video)}: {self._told}")
-        return Said(f"{deliver((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}")
+            return JobMessage(f"{move_to_target(folder / CHILD_VIDEO, self._video)}: {self._description}")
+        return JobMessage(
+            f"{move_to_target((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}"
+        )
 
 
 CLASSES = (EXCITING_DANCE_OT_rehearsal,)

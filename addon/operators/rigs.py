@@ -7,15 +7,16 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import scene_rigs, typed
+from .. import bpy_access as typed
+from .. import scene_rigs
+from ..bpy_access import Status, require
+from ..job_messages import JobMessage, dismiss_message
 from ..jobs import JobOperator
-from ..properties import Settings, settings_of
-from ..told import Said, forget
-from ..typed import Status, there
-from ..values import errors
-from .act import NeedsRig, the_rig, why_not
+from ..properties import Settings, study_settings
+from ..solver_api import errors
+from .base import RigOperator, find_rig_problem, require_active_rig
 
-ASKED_FILE = "asked.json"
+INPUT_FILE = "asked.json"
 """The rig about which something is stated."""
 STANDING_FILE = "standing.npz"
 """How a new rig stands."""
@@ -49,7 +50,7 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     return ["rig", kind]
 
 
-def stated(settings: Settings) -> list[str]:
+def override_arguments(settings: Settings) -> list[str]:
     """The ``rig`` verb's words for what is stated of the rig in the scene; none where nothing is."""
     words = {
         "--feet": settings.stated_feet,
@@ -63,9 +64,9 @@ def stated(settings: Settings) -> list[str]:
     return [*result, *(["--srdf", srdf] if srdf else [])]
 
 
-def written(folder: Path) -> list[str]:
+def output_arguments(folder: Path) -> list[str]:
     """The ``rig`` verb's words for what it writes for a new armature."""
-    from ..values import study_folder
+    from ..solver_api import study_folder
 
     files = ["--output", str(folder / study_folder.RIG_FILE), "--standing", str(folder / STANDING_FILE)]
     return [*files, "--progress", "json"]
@@ -74,29 +75,30 @@ def written(folder: Path) -> list[str]:
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a description beside those that are there, its prior on the bones, coloured by mass."""
     from .. import armature, inertials
-    from ..capture.posing import show_frame
+    from ..capture.apply_pose import show_frame
     from ..legend import show_quantity
-    from ..places import stand_free
-    from ..values import MOTION, read_rig
+    from ..placement import avoid_overlap
+    from ..solver_api import MOTION, read_rig
 
     body = armature.build_armature(context, read_rig(path))
-    stand_free(context, body)
+    avoid_overlap(context, body)
     stands = path.with_name(STANDING_FILE)
     if stands.exists():
-        show_frame(body, MOTION.read(stands).drawn, 0)
+        show_frame(body, MOTION.read(stands).scene, 0)
     inertials.write_prior(body)
     show_quantity(typed.scene(context), body, "mass")
     return body
 
 
-def shown(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> Said:
+def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> JobMessage:
     """Let the views show a new rig with the others; what is said of it."""
-    from .. import armature, view
+    from .. import armature
+    from .. import viewport as view
 
-    forget(typed.scene(context), job.rig(), job.place)  # an earlier failure is mended
-    job.is_about(body)
-    view.frame(context, [rig for rig in scene_rigs.rigs_in(typed.scene(context)) if rig.visible_get()])
-    return Said(f"Added {body.name}", notes=armature.rig_of(body).notes)
+    dismiss_message(typed.scene(context), job.rig(), job.panel)  # an earlier failure is mended
+    job.set_rig(body)
+    view.frame_objects(context, [rig for rig in scene_rigs.find_rigs(typed.scene(context)) if rig.visible_get()])
+    return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
 class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
@@ -105,21 +107,21 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.import_rig"
     bl_label = "Add Rig"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, place, tells_success = "Adding the rig", "rig", False
+    title, panel, shows_success = "Adding the rig", "rig", False
 
     kind: bpy.props.StringProperty(options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        settings = settings_of(context)
+        settings = study_settings(context)
         kind = self.kind or settings.kind
-        self.tells_success = kind == "urdf"  # what its file lacks, such as meshes that were not found
+        self.shows_success = kind == "urdf"  # what its file lacks, such as meshes that were not found
         words = rig_arguments(kind, settings, settings.urdf)
-        return [*words, *written(folder)]
+        return [*words, *output_arguments(folder)]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        from ..values import study_folder
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..solver_api import study_folder
 
-        return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
+        return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -128,19 +130,19 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     bl_idname = "exciting_dance.import_urdf"
     bl_label = "Import Robot"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, place = "Importing the robot", "rig"
+    title, panel = "Importing the robot", "rig"
     filename_ext = ".urdf"
 
     filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]
-        return [*words, *written(folder)]
+        words = rig_arguments("urdf", study_settings(context), self.filepath)  # type: ignore[attr-defined]
+        return [*words, *output_arguments(folder)]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
-        from ..values import study_folder
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..solver_api import study_folder
 
-        return shown(context, self, show_rig(context, folder / study_folder.RIG_FILE))
+        return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
@@ -149,38 +151,38 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.state_rig"
     bl_label = "State"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, place = "Stating", "rig"
-    handed = {ASKED_FILE: "the rig"}  # noqa: RUF012
+    title, panel = "Stating", "rig"
+    input_names = {INPUT_FILE: "the rig"}  # noqa: RUF012
 
     @classmethod
-    def missing(cls, context: bpy.types.Context) -> str:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         """A rig whose bones can be written to."""
-        return why_not(context, data=True)
+        return find_rig_problem(context, data=True)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from .. import armature
-        from ..values import study_folder, write_rig
+        from ..solver_api import study_folder, write_rig
 
-        given = stated(settings_of(context))
+        given = override_arguments(study_settings(context))
         if not given:
             raise errors.InvalidValue(
                 "nothing is stated: fill in feet, soles, patches, torques or links that may touch"
             )
-        asked = write_rig(folder / ASKED_FILE, armature.rig_of(the_rig(context)))
+        asked = write_rig(folder / INPUT_FILE, armature.rig_of(require_active_rig(context)))
         return ["rig", str(asked), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from .. import armature
-        from ..values import read_rig, study_folder
+        from ..solver_api import read_rig, study_folder
 
-        body = there(self.rig(), "rig")
+        body = require(self.rig(), "rig")
         before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
-        armature.describe(body, rig)
+        armature.store_rig(body, rig)
         added = rig.notes[len(before.notes) :]
-        return Said("Written into the rig, see the notes" if added else "The rig says so already", notes=added)
+        return JobMessage("Written into the rig, see the notes" if added else "The rig says so already", notes=added)
 
 
-class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
+class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
     """Let hinges stop at their limits while posing, or leave them free"""
 
     bl_idname = "exciting_dance.limits"
@@ -189,10 +191,10 @@ class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
 
     enforce: bpy.props.BoolProperty(name="Enforce", default=True)  # type: ignore[valid-type]
 
-    def act(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> Status:
         from .. import armature
 
-        armature.enforce_limits(the_rig(context), self.enforce)
+        armature.enforce_limits(require_active_rig(context), self.enforce)
         return {"FINISHED"}
 
 

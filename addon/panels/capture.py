@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..bpy_access import layout as layout_of
+from ..bpy_access import scene
+from ..capture.control import Capture, find_calibration
 from ..capture.properties import CaptureSettings, capture_settings
-from ..capture.switch import Capture, calibration_of
-from ..scene_rigs import rig_in
-from ..typed import layout as layout_of
-from ..typed import scene
-from .messages import write
-from .tab import Tab
+from ..scene_rigs import active_rig
+from .messages import draw_wrapped
+from .tab import DancePanel
 
 if TYPE_CHECKING:
     from ..capture.session import CaptureSession
 
 
-class EXCITING_DANCE_PT_capture(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Capture."""
 
     bl_label = "Capture"
@@ -34,16 +34,16 @@ class EXCITING_DANCE_PT_capture(Tab, bpy.types.Panel):  # type: ignore[misc]
         text = "Stop Capture" if session else "Start Capture"
         row.operator("exciting_dance.capture", text=text, icon="PAUSE" if session else "PLAY")
         if session is None:
-            _whom(context, layout)
+            _draw_subject(context, layout)
         else:
-            _record(row, layout, session, settings)
-            _read_out(context, layout, session, settings)
+            _draw_recording(row, layout, session, settings)
+            _draw_readout(context, layout, session, settings)
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_markers", "show_balance"):
             grid.prop(settings, name, toggle=True)
 
 
-class EXCITING_DANCE_PT_stream(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Where the stream comes from."""
 
     bl_label = "Stream"
@@ -60,24 +60,24 @@ class EXCITING_DANCE_PT_stream(Tab, bpy.types.Panel):  # type: ignore[misc]
         column = layout.column(align=True)
         if not bpy.app.online_access:
             column.active = False
-            write(context, column, "Blender is offline: streams of this computer alone (127.0.0.1) are followed",
+            draw_wrapped(context, column, "Blender is offline: streams of this computer alone (127.0.0.1) are followed",
                   icon="INTERNET_OFFLINE")  # fmt: skip
 
 
-def _whom(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+def _draw_subject(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Whom it will follow, and by what."""
-    body = rig_in(context)
+    body = active_rig(context)
     column = layout.column(align=True)
     if body is None:
-        write(context, column, "Add or select a rig first", icon="INFO")
+        draw_wrapped(context, column, "Add or select a rig first", icon="INFO")
         return
-    by = "markers, segments or joint values" if calibration_of(body) else "segments or joint values"
-    write(context, column, f"{body.name} will follow {by}", icon="ARMATURE_DATA")
-    if not calibration_of(body):
-        write(context, column, "For markers track a static trial first: it tells where they sit", icon="INFO")
+    by = "markers, segments or joint values" if find_calibration(body) else "segments or joint values"
+    draw_wrapped(context, column, f"{body.name} will follow {by}", icon="ARMATURE_DATA")
+    if not find_calibration(body):
+        draw_wrapped(context, column, "For markers track a static trial first: it tells where they sit", icon="INFO")
 
 
-def _record(
+def _draw_recording(
     row: bpy.types.UILayout, layout: bpy.types.UILayout, session: CaptureSession, settings: CaptureSettings
 ) -> None:
     if session.recording:
@@ -89,30 +89,30 @@ def _record(
         layout.prop(settings, "take", text="")
 
 
-def _read_out(
+def _draw_readout(
     context: bpy.types.Context, layout: bpy.types.UILayout, session: CaptureSession, settings: CaptureSettings
 ) -> None:
     """What comes, how late, how well, how balanced, and what was noticed."""
-    from ..capture import words
+    from ..capture import status_text as words
 
     box = layout.box()
     column = box.column(align=True)
-    if session.trouble:
+    if session.end_reason:
         column.alert = True
-        write(context, column, session.trouble, icon="ERROR")
+        draw_wrapped(context, column, session.end_reason, icon="ERROR")
         return
     place = settings.lsl or f"{settings.address}:{settings.port}"
-    write(context, column, words.stream(session, place), icon="PLUGIN")
+    draw_wrapped(context, column, words.describe_stream(session, place), icon="PLUGIN")
     if session.pose is None:
         column.operator("exciting_dance.replay", icon="FILE_REFRESH")
     else:
-        write(context, column, words.latency(session), icon="TIME")
-        if said := words.error(session):
-            write(context, column, said, icon="EMPTY_AXIS")
-        write(context, column, words.balance(session), icon="CON_FLOOR")
-        write(context, column, session.state.get("sentence", ""), icon="SORTTIME")
-    for message in session.told:
-        write(context, column, message, icon="INFO")
+        draw_wrapped(context, column, words.describe_latency(session), icon="TIME")
+        if said := words.describe_marker_error(session):
+            draw_wrapped(context, column, said, icon="EMPTY_AXIS")
+        draw_wrapped(context, column, words.describe_balance(session), icon="CON_FLOOR")
+        draw_wrapped(context, column, session.state.get("sentence", ""), icon="SORTTIME")
+    for message in session.messages:
+        draw_wrapped(context, column, message, icon="INFO")
 
 
 CLASSES = (EXCITING_DANCE_PT_capture, EXCITING_DANCE_PT_stream)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import bpy
 
-from ..checks import SHOWN, checks_of, settings_of
-from ..scene_rigs import rig_in
-from ..typed import layout as layout_of
-from ..typed import there
-from ..values import errors
-from .messages import write
-from .tab import Tab
+from ..bpy_access import layout as layout_of
+from ..bpy_access import require
+from ..check_settings import SHOWN_CHECKS, check_settings, read_checks
+from ..scene_rigs import active_rig
+from ..solver_api import errors
+from .messages import draw_wrapped
+from .tab import DancePanel
 
 
-class EXCITING_DANCE_PT_checks(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_checks(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Checks."""
 
     bl_label = "Checks"
@@ -23,20 +23,20 @@ class EXCITING_DANCE_PT_checks(Tab, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig, which carries them."""
-        return rig_in(context) is not None
+        return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body = layout_of(self), there(rig_in(context), "rig")
+        layout, body = layout_of(self), require(active_rig(context), "rig")
         layout.label(text="For Live, Check, Balance and all others", icon="INFO")
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
-        for name in SHOWN:
-            column.prop(settings_of(body), name)
+        for name in SHOWN_CHECKS:
+            column.prop(check_settings(body), name)
         try:
-            checks_of(body)
+            read_checks(body)
         except errors.InvalidValue as error:  # the fields show the defaults then
-            write(context, layout.box().column(align=True), str(error), icon="ERROR")
+            draw_wrapped(context, layout.box().column(align=True), str(error), icon="ERROR")
 
 
 CLASSES = (EXCITING_DANCE_PT_checks,)

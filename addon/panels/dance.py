@@ -6,24 +6,24 @@ from typing import Any
 
 import bpy
 
-from ..authoring.keyed import keyed
+from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import ROLES, dance_settings
-from ..custom import label
-from ..moves import chosen, moves_of
-from ..scene_rigs import rig_in
-from ..scores import scored
-from ..told import told
-from ..typed import scene, there
-from ..values import spoken
-from .messages import in_the_way, running, said, write
-from .tab import Rows, Tab
+from ..bpy_access import require, scene
+from ..custom_properties import read_label
+from ..dance_moves import active_move, find_moves
+from ..job_messages import find_message
+from ..scene_rigs import active_rig
+from ..scores import has_scores
+from ..solver_api import display_name
+from .messages import draw_job, draw_message, draw_rig_problem, draw_wrapped
+from .tab import DancePanel, SimpleList
 
-SHORT = 10
+SHORT_NAME = 10
 """Letters of a sole's name that a button has room for beside three others."""
-ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
+ROLE_ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
 
 
-class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_author(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """The dance of the rig: what runs, what was said, and the ghost."""
 
     bl_label = "Author"
@@ -32,32 +32,32 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body = there(self.layout, "layout"), rig_in(context)
+        layout, body = require(self.layout, "layout"), active_rig(context)
         if body is None:
             layout.label(text="Add or select a rig first", icon="INFO")
         else:
             action = body.animation_data.action if body.animation_data else None
-            in_the_way(context, layout, body)
+            draw_rig_problem(context, layout, body)
             if action:
                 layout.label(text=action.name, icon="ACTION")
             else:
-                write(context, layout.column(align=True), "Nothing keyed yet: design a dance, or key postures",
+                draw_wrapped(context, layout.column(align=True), "Nothing keyed yet: design a dance, or key postures",
                       icon="ACTION")  # fmt: skip
-                _design(layout)
-            _ghost(context, layout, body)
-        running(layout, "dance")
-        said(context, layout, "dance")
+                _draw_design(layout)
+            _draw_ghost(context, layout, body)
+        draw_job(layout, "dance")
+        draw_message(context, layout, "dance")
 
 
-def _ghost(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
+def _draw_ghost(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """The ghost of the rig, if it has one: take it or leave it."""
-    from ..authoring.ghost import DONE_KEY, ghost_of
+    from ..authoring.ghost import OPERATION_KEY, find_ghost
 
-    ghost = ghost_of(scene(context), body)
+    ghost = find_ghost(scene(context), body)
     if ghost is not None:
         box = layout.box()
         row = box.row()
-        row.label(text=f"Ghost, {label(ghost, DONE_KEY)}", icon="GHOST_ENABLED")
+        row.label(text=f"Ghost, {read_label(ghost, OPERATION_KEY)}", icon="GHOST_ENABLED")
         box.row().prop(dance_settings(context), "ghost_place", expand=True)
         row = box.row(align=True)
         row.scale_y = 1.3
@@ -65,7 +65,7 @@ def _ghost(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.typ
         row.operator("exciting_dance.discard_ghost", icon="X")
 
 
-class Part(Tab):
+class AuthorPanel(DancePanel):
     """Mix-in: a part of Author, for which there must be a rig that is whole."""
 
     bl_parent_id = "EXCITING_DANCE_PT_author"
@@ -73,15 +73,15 @@ class Part(Tab):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
-        body = rig_in(context)
+        body = active_rig(context)
         if body is None:
             return False
-        from ..armature import trouble
+        from ..armature import rig_problem
 
-        return not trouble(body)
+        return not rig_problem(body)
 
 
-class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """Postures and their roles."""
 
     bl_label = "Postures"
@@ -89,10 +89,14 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        from ..authoring.author import now
+        from ..authoring.keying import current_frame
 
-        layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
-        postures = keyed(body)
+        layout, settings, body = (
+            require(self.layout, "layout"),
+            dance_settings(context),
+            require(active_rig(context), "rig"),
+        )
+        postures = summarise_postures(body)
         column = layout.column(align=True)
         column.row(align=True).prop(settings, "role", expand=True)
         row = column.row(align=True)
@@ -104,21 +108,21 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
         here.role, here.selected = settings.role, False
         chosen = row.operator("exciting_dance.set_role", text="On Selected Keys")
         chosen.role, chosen.selected = settings.role, True
-        role = postures.at(now(scene(context)))
+        role = postures.role_at(current_frame(scene(context)))
         row = layout.row(align=True)
         row.operator("exciting_dance.jump_posture", text="", icon="PREV_KEYFRAME").forward = False
         if role:
-            row.prop(settings, "posture_name", text="", icon=ICONS[role], placeholder=f"{role} posture")
+            row.prop(settings, "posture_name", text="", icon=ROLE_ICONS[role], placeholder=f"{role} posture")
         else:
             field = row.row(align=True)
             field.alignment = "CENTER"
             field.label(text="between postures")
         row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
         row = layout.row(align=True)
-        row.active = postures.current
+        row.active = postures.up_to_date
         row.label(text="Keys")
         for name, count in postures.counts.items():
-            row.label(text=str(count), icon=ICONS[name])
+            row.label(text=str(count), icon=ROLE_ICONS[name])
         header, between = layout.panel("exciting_dance_inbetweens", default_closed=True)
         header.label(text="In-betweens")
         if between is not None:
@@ -128,19 +132,19 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
             row.operator("exciting_dance.clear_inbetweens", text="Clear Selected").selected = True
 
 
-class EXCITING_DANCE_UL_moves(Rows, bpy.types.UIList):  # type: ignore[misc]
+class EXCITING_DANCE_UL_moves(SimpleList, bpy.types.UIList):  # type: ignore[misc]
     """Moves of a designed dance, by where they lead and how hard they are."""
 
     bl_idname = "EXCITING_DANCE_UL_moves"
 
-    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         split = layout.split(factor=0.4)
         split.label(text=item.name)
         split.label(text=item.difficulty)
 
 
-class EXCITING_DANCE_PT_moves(Part, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """How hard each move of the designed dance is."""
 
     bl_label = "Moves"
@@ -150,19 +154,24 @@ class EXCITING_DANCE_PT_moves(Part, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a designed dance only."""
-        moves = moves_of(there(rig_in(context), "rig")) if super().poll(context) else None
+        moves = find_moves(require(active_rig(context), "rig")) if super().poll(context) else None
         return moves is not None and bool(len(moves.rows))
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, moves = there(self.layout, "layout"), there(moves_of(there(rig_in(context), "rig")), "moves")
+        layout, moves = (
+            require(self.layout, "layout"),
+            require(find_moves(require(active_rig(context), "rig")), "moves"),
+        )
         layout.label(text="To, and how hard to learn it is")
         layout.template_list("EXCITING_DANCE_UL_moves", "", moves, "rows", moves, "index", rows=5)
-        if (move := chosen(moves)) is not None:  # a narrow list cuts its words
-            write(context, layout.column(align=True), f"{plain(move.name)}: {move.difficulty}", icon="INFO")
+        if (move := active_move(moves)) is not None:  # a narrow list cuts its words
+            draw_wrapped(
+                context, layout.column(align=True), f"{capitalised_name(move.name)}: {move.difficulty}", icon="INFO"
+            )
 
 
-class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """When which sole, hand or knee stands on the floor."""
 
     bl_label = "Contacts"
@@ -171,25 +180,25 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
         from ..armature import rig_of
-        from ..authoring.author import jump_targets, standing_now
+        from ..authoring.keying import nearby_strips, standing_patches
         from ..authoring.timeline import contact_curves
-        from ..study import trial_of
+        from ..study import played_trial
 
-        layout, body, where = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
+        layout, body, where = require(self.layout, "layout"), require(active_rig(context), "rig"), scene(context)
         rig = rig_of(body)
         patches = [sole.name for sole in rig.soles]
         if not rig.patches:
             layout.label(text="This rig has no soles", icon="INFO")
             return
-        known, standing = bool(contact_curves(body)), standing_now(where, body)
+        known, standing = bool(contact_curves(body)), standing_patches(where, body)
         column = layout.column(align=True)
         column.label(text="From this frame on, standing on")
         row = column.row(align=True)
         every = row.operator("exciting_dance.contact", text="All", depress=known and standing == set(patches))
         every.standing = "all"
-        soles = row if all(len(plain(name)) <= SHORT for name in patches) else column
+        soles = row if all(len(capitalised_name(name)) <= SHORT_NAME for name in patches) else column
         for name in patches:
-            one = soles.operator("exciting_dance.contact", text=plain(name), depress=standing == {name})
+            one = soles.operator("exciting_dance.contact", text=capitalised_name(name), depress=standing == {name})
             one.standing, one.patch = "one", name
         none = row.operator("exciting_dance.contact", text="Airborne", depress=known and not standing)
         none.standing = "none"
@@ -197,14 +206,15 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
         for pair in (others[k : k + 2] for k in range(0, len(others), 2)):
             row = column.row(align=True)
             for name in pair:
-                also = row.operator("exciting_dance.contact", text=plain(name), depress=name in standing)
+                also = row.operator("exciting_dance.contact", text=capitalised_name(name), depress=name in standing)
                 also.standing, also.patch = "other", name
         if not known:
-            write(context, layout.column(align=True), "Not keyed: soles stand where the motion has them on the floor",
+            draw_wrapped(context, layout.column(align=True), "Not keyed: soles stand where the motion "
+            "has them on the floor",
                   icon="INFO")  # fmt: skip
-        if trial_of(body):
+        if played_trial(body):
             layout.operator("exciting_dance.find_contacts", icon="VIEWZOOM")
-        strips = jump_targets(where, body) if known else []
+        strips = nearby_strips(where, body) if known else []
         if not strips:
             return
         header, listed = layout.panel("exciting_dance_strips", default_closed=True)
@@ -212,11 +222,11 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
         if listed is not None:
             column = listed.column(align=True)
             for strip, frame, present in strips:
-                text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
+                text = f"{capitalised_name(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
                 column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
 
 
-class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """A new dance from nothing."""
 
     bl_label = "Design"
@@ -226,7 +236,7 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings, body = there(self.layout, "layout"), dance_settings(context), rig_in(context)
+        layout, settings, body = require(self.layout, "layout"), dance_settings(context), active_rig(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "postures")
@@ -249,12 +259,12 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
         column = layout.column(align=True)
         column.prop(settings, "effort")
         column.prop(settings, "seed")
-        _design(layout)
+        _draw_design(layout)
         if body is None:
             layout.label(text="For the rig chosen under Rig", icon="ARMATURE_DATA")
 
 
-def _design(layout: bpy.types.UILayout) -> None:
+def _draw_design(layout: bpy.types.UILayout) -> None:
     """Design one as is set, or open one."""
     row = layout.row(align=True)
     row.scale_y = 1.3
@@ -262,7 +272,7 @@ def _design(layout: bpy.types.UILayout) -> None:
     row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")
 
 
-class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """Is it feasible, and make it so."""
 
     bl_label = "Check and Repair"
@@ -270,7 +280,11 @@ class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
+        layout, settings, body = (
+            require(self.layout, "layout"),
+            dance_settings(context),
+            require(active_rig(context), "rig"),
+        )
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
@@ -283,29 +297,29 @@ class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
         row = column.row(align=True)
         row.operator("exciting_dance.slow_dance", icon="TIME")
         row.prop(settings, "dynamics", toggle=True)
-        if scored(body):
+        if has_scores(body):
             row = layout.row(align=True)
             row.label(text="Colour by")
             row.operator("exciting_dance.colour", text="Excitation").quantity = "excitation"
             row.operator("exciting_dance.colour", text="Deviation").quantity = "deviation"
 
 
-class EXCITING_DANCE_UL_joints(Rows, bpy.types.UIList):  # type: ignore[misc]
+class EXCITING_DANCE_UL_joints(SimpleList, bpy.types.UIList):  # type: ignore[misc]
     """Joints by how closely they were performed, worst first."""
 
     bl_idname = "EXCITING_DANCE_UL_joints"
 
-    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         split = layout.split(factor=0.6)
-        split.label(text=plain(item.name))
+        split.label(text=capitalised_name(item.name))
         row = split.row()
         row.enabled = False
         row.prop(item, "rmse", text="", emboss=False)
         row.prop(item, "gain", text="", emboss=False)
 
 
-class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_perform(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """Out to a robot or a person, and back."""
 
     bl_label = "Export and Compare"
@@ -314,24 +328,24 @@ class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        from ..authoring.performance import PLACE
+        from ..authoring.performance import PANEL
 
-        layout, settings = there(self.layout, "layout"), dance_settings(context)
+        layout, settings = require(self.layout, "layout"), dance_settings(context)
         layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "performed")
         column.prop(settings, "trial")
         layout.operator("exciting_dance.compare_performance", icon="ARROW_LEFTRIGHT")
-        numbers = told(scene(context), rig_in(context), PLACE)
+        numbers = find_message(scene(context), active_rig(context), PANEL)
         if numbers is not None:
             layout.label(text="Joint, error (rms), amplitude of plan")
             layout.template_list("EXCITING_DANCE_UL_joints", "", numbers, "joints", numbers, "joint_index", rows=5)
 
 
-def plain(name: str) -> str:
+def capitalised_name(name: str) -> str:
     """A name of the rig as people write it."""
-    return spoken(name).capitalize()
+    return display_name(name).capitalize()
 
 
 CLASSES = (

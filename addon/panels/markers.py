@@ -6,20 +6,20 @@ from typing import Any
 
 import bpy
 
-from ..marker_list import MarkerRow, doubtful, markers_of, row_of
-from ..properties import settings_of
-from ..typed import layout as layout_of
-from ..typed import scene
-from .messages import running, said, write
-from .tab import Rows, Tab
+from ..bpy_access import layout as layout_of
+from ..bpy_access import scene
+from ..marker_list import MarkerRow, active_row, is_uncertain, marker_list
+from ..properties import study_settings
+from .messages import draw_job, draw_message, draw_wrapped
+from .tab import DancePanel, SimpleList
 
 
-class EXCITING_DANCE_UL_markers(Rows, bpy.types.UIList):  # type: ignore[misc]
+class EXCITING_DANCE_UL_markers(SimpleList, bpy.types.UIList):  # type: ignore[misc]
     """Markers with their places."""
 
     bl_idname = "EXCITING_DANCE_UL_markers"
 
-    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         row = layout.row(align=True)
         row.prop(item, "use", text="")
@@ -28,14 +28,14 @@ class EXCITING_DANCE_UL_markers(Rows, bpy.types.UIList):  # type: ignore[misc]
         parts.label(text=item.name)
         parts = parts.split(factor=0.7)
         parts.label(text=item.place or "no place")
-        if doubtful(item):
+        if is_uncertain(item):
             parts.label(text=f"{100.0 * item.confidence:.0f}", icon="ERROR")
         else:
             share = f"{100.0 * item.confidence:.0f}"
             parts.label(text="sure" if share == "100" else f"{share} %")  # 100 is too wide, and reads as 10 ...
 
 
-class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_markers(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Markers."""
 
     bl_label = "Markers"
@@ -44,24 +44,25 @@ class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings, markers = layout_of(self), settings_of(context), markers_of(scene(context))
+        layout, settings, markers = layout_of(self), study_settings(context), marker_list(scene(context))
         layout.prop(settings, "marker_set")
         layout.operator("exciting_dance.find_markers", text="Look Again" if len(markers.rows) else "Find Out",
                         icon="VIEWZOOM")  # fmt: skip
-        running(layout, "markers")
-        said(context, layout, "markers")
+        draw_job(layout, "markers")
+        draw_message(context, layout, "markers")
         if not len(markers.rows):
             return
-        used, look = sum(row.use for row in markers.rows), sum(map(doubtful, markers.rows))
+        used, look = sum(row.use for row in markers.rows), sum(map(is_uncertain, markers.rows))
         words = f"{used} of {len(markers.rows)} markers used" + (f", {look} to look at" if look else "")
         if used:
             layout.label(text=words, icon="ERROR" if look else "CHECKMARK")
         else:
-            write(context, layout.column(align=True), "Say where some markers sit, best on every limb, then look again",
+            draw_wrapped(context, layout.column(align=True), "Say where some markers sit, best on every "
+            "limb, then look again",
                   icon="INFO")  # fmt: skip
         layout.template_list("EXCITING_DANCE_UL_markers", "", markers, "rows", markers, "index", rows=8)
-        if (row := row_of(scene(context))) is not None:
-            _active(context, layout, row)
+        if (row := active_row(scene(context))) is not None:
+            _draw_active_marker(context, layout, row)
         ticks = layout.row(align=True)
         ticks.label(text="Tick")
         for which, text in (("sure", "Sure"), ("all", "All"), ("none", "None")):
@@ -71,12 +72,14 @@ class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
         saving.operator("exciting_dance.save_markers", icon="FILE_TICK")
 
 
-def _active(context: bpy.types.Context, layout: bpy.types.UILayout, row: MarkerRow) -> None:
+def _draw_active_marker(context: bpy.types.Context, layout: bpy.types.UILayout, row: MarkerRow) -> None:
     """The active marker: where it sits, what tells it, and where else it could."""
     box = layout.box()
     box.prop(row, "place", text=row.name)
     if row.because:
-        write(context, box.column(align=True), f"{100.0 * row.confidence:.0f} % sure: {row.because}", icon="INFO")
+        draw_wrapped(
+            context, box.column(align=True), f"{100.0 * row.confidence:.0f} % sure: {row.because}", icon="INFO"
+        )
     for other in row.others.splitlines():
         box.operator("exciting_dance.place_marker", text=f"On {other} instead", icon="BONE_DATA").where = other  # type: ignore[attr-defined]
 

@@ -7,24 +7,24 @@ from typing import Any
 
 import bpy
 
-from ..jobs import Current
-from ..scene_rigs import rig_in
-from ..told import VERDICTS, told
-from ..typed import scene
+from ..bpy_access import scene
+from ..job_messages import STATUSES, find_message
+from ..jobs import CurrentJob
+from ..scene_rigs import active_rig
 
-ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in VERDICTS}
-LETTER, MARGIN, ICON = 6.0, 56.0, 20.0
+STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
+LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 6.0, 56.0, 20.0
 """[px] of a letter of a panel, of what stands beside a text in a box, and of its icon, at scale 1."""
-BESIDE = 0.88
+MESSAGE_WIDTH = 0.88
 """Share of the width that a message has beside the button that dismisses it."""
-LINES = 5
+SHOWN_FAILURES = 5
 """Failures that are shown while the notes are folded away."""
 
 
-def running(layout: bpy.types.UILayout, place: str) -> bool:
+def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
     """Show the job of this panel, if it runs; whether it does."""
-    job = Current.job
-    if job is None or job.place != place:
+    job = CurrentJob.job
+    if job is None or job.panel != panel:
         return False
     row = layout.row(align=True)
     row.progress(factor=job.fraction, text=f"{job.title}: {job.message}")
@@ -32,31 +32,33 @@ def running(layout: bpy.types.UILayout, place: str) -> bool:
     return True
 
 
-def in_the_way(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
+def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """Show why nothing can be done with a rig as it is, if that is so."""
-    from ..armature import trouble
+    from ..armature import rig_problem
 
-    why = trouble(body)
+    why = rig_problem(body)
     if why:
         box = layout.box()
         box.alert = True
-        write(context, box.column(align=True), why, icon="ERROR")
+        draw_wrapped(context, box.column(align=True), why, icon="ERROR")
 
 
-def said(context: bpy.types.Context, layout: bpy.types.UILayout, place: str) -> None:
+def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: str) -> None:
     """Show what the last job of this panel said of the rig that is meant: whole, until it is dismissed."""
-    item = told(scene(context), rig_in(context), place)
+    item = find_message(scene(context), active_rig(context), panel)
     if item is None:
         return
     box = layout.box()
     row = box.row()
-    write(context, row.column(align=True), item.message, icon=ICONS[item.verdict], share=BESIDE)
-    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = place
+    draw_wrapped(
+        context, row.column(align=True), item.message, icon=STATUS_ICONS[item.verdict], width_fraction=MESSAGE_WIDTH
+    )
+    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = panel
     failures, notes = item.failures.splitlines(), item.notes.splitlines()
     column = box.column(align=True)
-    for words in failures if item.unfolded else failures[:LINES]:
-        write(context, column, words, icon="DOT")
-    more = [f"{len(failures) - LINES} more"] if len(failures) > LINES else []
+    for words in failures if item.unfolded else failures[:SHOWN_FAILURES]:
+        draw_wrapped(context, column, words, icon="DOT")
+    more = [f"{len(failures) - SHOWN_FAILURES} more"] if len(failures) > SHOWN_FAILURES else []
     more += [f"{len(notes)} note{'s' if len(notes) > 1 else ''}"] if notes else []
     if more:
         icon: Any = "DOWNARROW_HLT" if item.unfolded else "RIGHTARROW"
@@ -67,23 +69,31 @@ def said(context: bpy.types.Context, layout: bpy.types.UILayout, place: str) -> 
         column = box.column(align=True)
         column.active = False
         for words in notes:
-            write(context, column, words, icon="DOT")
+            draw_wrapped(context, column, words, icon="DOT")
 
 
-def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any, share: float = 1.0) -> None:
+def draw_wrapped(
+    context: bpy.types.Context, column: bpy.types.UILayout, text: str, *, icon: Any, width_fraction: float = 1.0
+) -> None:
     """A text in as many lines as the panel's width, or a share of it, needs."""
     region, bare = context.region, icon == "NONE"
-    width = letters(region.width / context.preferences.system.ui_scale, share, bare=bare) if region else 60
-    for index, line in enumerate(textwrap.wrap(words, width) or [""]):
+    width = (
+        letters_per_line(region.width / context.preferences.system.ui_scale, width_fraction, without_icon=bare)
+        if region
+        else 60
+    )
+    for index, line in enumerate(textwrap.wrap(text, width) or [""]):
         column.label(text=line, icon="BLANK1" if index and not bare else icon)
 
 
-def letters(width: float, share: float = 1.0, *, bare: bool = False) -> int:
+def letters_per_line(width: float, width_fraction: float = 1.0, *, without_icon: bool = False) -> int:
     """How many letters fit into a line.
 
     Args:
         width: [px] of the sidebar, at scale 1.
-        share: of the panel's width that the text has.
-        bare: without an icon before it.
+        width_fraction: of the panel's width that the text has.
+        without_icon: without an icon before it.
     """
-    return max(16, int((share * (width - MARGIN) - (0.0 if bare else ICON)) / LETTER))
+    return max(
+        16, int((width_fraction * (width - MARGIN_WIDTH) - (0.0 if without_icon else ICON_WIDTH)) / LETTER_WIDTH)
+    )

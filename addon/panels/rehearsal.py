@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from ..rehearsal.properties import rehearsal_of
-from ..scene_rigs import rig_in
-from ..typed import layout as layout_of
-from .messages import running, said
-from .tab import Tab
+from ..bpy_access import layout as layout_of
+from ..rehearsal.properties import rehearsal_settings
+from ..scene_rigs import active_rig
+from .messages import draw_job, draw_message
+from .tab import DancePanel
 
 
-class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_rehearsal(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Rehearsal."""
 
     bl_label = "Rehearsal Video"
@@ -21,11 +21,11 @@ class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
-        return rig_in(context) is not None
+        return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         for name in ("slow", "pause", "lead", "loops", "bpm"):
@@ -41,11 +41,11 @@ class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
-        running(layout, "rehearsal")
-        said(context, layout, "rehearsal")
+        draw_job(layout, "rehearsal")
+        draw_message(context, layout, "rehearsal")
 
 
-class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Film behind the body."""
 
     bl_label = "Film"
@@ -54,7 +54,7 @@ class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[mi
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "film")
         column = layout.column(align=True)
@@ -63,7 +63,7 @@ class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[mi
             column.prop(settings, name)
 
 
-class EXCITING_DANCE_PT_rehearsal_picture(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_rehearsal_picture(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Title, size and engine."""
 
     bl_label = "Picture"
@@ -72,7 +72,7 @@ class EXCITING_DANCE_PT_rehearsal_picture(Tab, bpy.types.Panel):  # type: ignore
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         for names in (("title", "title_time"), ("width", "height", "rate"), ("engine", "samples")):
             column = layout.column(align=True)

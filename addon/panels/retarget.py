@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from ..operators.retarget import followed
-from ..properties import SCENE, settings_of
-from ..typed import layout as layout_of
-from .messages import running, said, write
-from .tab import Tab
+from ..bpy_access import layout as layout_of
+from ..operators.retarget import find_source
+from ..properties import SCENE_RIG, study_settings
+from .messages import draw_job, draw_message, draw_wrapped
+from .tab import DancePanel
 
 
-class EXCITING_DANCE_PT_retarget(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Retarget."""
 
     bl_label = "Retarget"
@@ -20,13 +20,13 @@ class EXCITING_DANCE_PT_retarget(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings, source = layout_of(self), settings_of(context), followed(context)
+        layout, settings, source = layout_of(self), study_settings(context), find_source(context)
         words = "Select the armature whose motion is to be followed" if source is None else f"{source.name} is followed"
-        write(context, layout.column(align=True), words, icon="INFO" if source is None else "ARMATURE_DATA")
+        draw_wrapped(context, layout.column(align=True), words, icon="INFO" if source is None else "ARMATURE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "follows")
-        if settings.follows == SCENE:
+        if settings.follows == SCENE_RIG:
             column.prop(settings, "follower")
         column.prop(settings, "follow_beside")
         column = layout.column(align=True)
@@ -40,8 +40,8 @@ class EXCITING_DANCE_PT_retarget(Tab, bpy.types.Panel):  # type: ignore[misc]
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.retarget", icon="MOD_ARMATURE")
-        running(layout, "retarget")
-        said(context, layout, "retarget")
+        draw_job(layout, "retarget")
+        draw_message(context, layout, "retarget")
 
 
 CLASSES = (EXCITING_DANCE_PT_retarget,)

@@ -6,19 +6,19 @@ from typing import Any
 
 import bpy
 
+from ..bpy_access import layout as layout_of
+from ..bpy_access import require, scene
 from ..colours import QUANTITIES
-from ..properties import settings_of
-from ..scene_rigs import rig_in
-from ..typed import layout as layout_of
-from ..typed import scene, there
-from ..values import spoken
-from .messages import in_the_way, running, said, write
-from .tab import Rows, Tab
+from ..properties import study_settings
+from ..scene_rigs import active_rig
+from ..solver_api import display_name
+from .messages import draw_job, draw_message, draw_rig_problem, draw_wrapped
+from .tab import DancePanel, SimpleList
 
-TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
+MASS_TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
 
 
-class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Rig."""
 
     bl_label = "Rig"
@@ -26,32 +26,32 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body = layout_of(self), rig_in(context)
+        layout, body = layout_of(self), active_rig(context)
         if body is None:
-            _new(context, layout)
+            _draw_new_rig(context, layout)
         else:
             from ..inertials import total_mass
 
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
             words = f"{body.name}: {len(body.data.bones)} links{weighs}"
-            write(context, layout.column(align=True), words, icon="OUTLINER_OB_ARMATURE")
-            in_the_way(context, layout, body)
+            draw_wrapped(context, layout.column(align=True), words, icon="OUTLINER_OB_ARMATURE")
+            draw_rig_problem(context, layout, body)
             row = layout.row(align=True)
             row.label(text="Joint limits")
             row.operator("exciting_dance.limits", text="Enforce").enforce = True
             row.operator("exciting_dance.limits", text="Ignore").enforce = False
-        running(layout, "rig")
-        said(context, layout, "rig")
+        draw_job(layout, "rig")
+        draw_message(context, layout, "rig")
         if body is not None:
             header, another = layout.panel("exciting_dance_another_rig", default_closed=True)
             header.label(text="Another Rig")
             if another is not None:
-                _new(context, another)
+                _draw_new_rig(context, another)
 
 
-def _new(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+def _draw_new_rig(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Whom to add."""
-    settings, column = settings_of(context), layout.column()
+    settings, column = study_settings(context), layout.column()
     column.use_property_split, column.use_property_decorate = True, False
     column.prop(settings, "kind")
     if settings.kind == "human":
@@ -66,7 +66,7 @@ def _new(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     column.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
 
 
-class EXCITING_DANCE_PT_stated(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_stated(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """What a robot's file does not tell."""
 
     bl_label = "Not in Its File"
@@ -75,24 +75,24 @@ class EXCITING_DANCE_PT_stated(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), settings_of(context)
+        layout, settings = layout_of(self), study_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("stated_feet", "stated_soles", "stated_patches", "stated_torques", "stated_pairs", "stated_srdf"):
             layout.prop(settings, name)
         layout.operator("exciting_dance.state_rig", icon="GREASEPENCIL")
 
 
-class EXCITING_DANCE_UL_files(Rows, bpy.types.UIList):  # type: ignore[misc]
+class EXCITING_DANCE_UL_files(SimpleList, bpy.types.UIList):  # type: ignore[misc]
     """Recording files by name."""
 
     bl_idname = "EXCITING_DANCE_UL_files"
 
-    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         layout.label(text=bpy.path.basename(item.path), icon="FILE")
 
 
-class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_recording(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Recording."""
 
     bl_label = "Recording"
@@ -100,7 +100,7 @@ class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), settings_of(context)
+        layout, settings = layout_of(self), study_settings(context)
         row = layout.row()
         row.template_list("EXCITING_DANCE_UL_files", "", settings, "files", settings, "file_index", rows=3)
         column = row.column(align=True)
@@ -108,12 +108,12 @@ class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.operator("exciting_dance.remove_file", text="", icon="REMOVE")
         column.operator("exciting_dance.take_armature", text="", icon="OUTLINER_OB_ARMATURE")
         if not len(settings.files):
-            write(context, layout.column(align=True), "Drop recordings onto the 3D view: markers and forces",
+            draw_wrapped(context, layout.column(align=True), "Drop recordings onto the 3D view: markers and forces",
                   icon="IMPORT")  # fmt: skip
-        said(context, layout, "recording")
+        draw_message(context, layout, "recording")
 
 
-class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Identify."""
 
     bl_label = "Identify"
@@ -121,7 +121,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), settings_of(context)
+        layout, settings = layout_of(self), study_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "height")
@@ -133,16 +133,16 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
         layout.prop(settings, "smooth")
         row = layout.row(align=True)
         row.scale_y = 1.3
-        row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
-        row.operator("exciting_dance.identify", icon="PHYSICS")
-        running(layout, "study")
-        said(context, layout, "study")
+        row.operator("exciting_dance.track_markers", icon="CON_FOLLOWPATH")
+        row.operator("exciting_dance.identify_trials", icon="PHYSICS")
+        draw_job(layout, "study")
+        draw_message(context, layout, "study")
         row = layout.row(align=True)
         row.operator("exciting_dance.report", text="Report", icon="URL")
         row.operator("exciting_dance.open_study", text="Open Earlier", icon="FILE_FOLDER")
 
 
-class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_identify_how(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """How it is identified, and where the results go."""
 
     bl_label = "Method"
@@ -151,13 +151,13 @@ class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), settings_of(context)
+        layout, settings = layout_of(self), study_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("trunk", "shoulders", "method", "flight_only", "bootstrap", "output"):
             layout.prop(settings, name)
 
 
-class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_see(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """See."""
 
     bl_label = "See"
@@ -166,20 +166,20 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
-        return rig_in(context) is not None
+        return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        from ..inertials import told
-        from ..legend import legends_in
-        from ..study import trial_of, trials_of
+        from ..inertials import describe_result
+        from ..legend import find_legends
+        from ..study import find_trials, played_trial
 
-        layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
-        playing = trial_of(body)
+        layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
+        playing = played_trial(body)
         column = layout.column(align=True)
-        for name in trials_of(body):
+        for name in find_trials(body):
             column.operator("exciting_dance.trial", text=name, icon="PLAY", depress=name == playing).name = name
-        for index, words in enumerate(told(body)):
+        for index, words in enumerate(describe_result(body)):
             layout.label(text=words, icon="BLANK1" if index else "INFO")
         if playing:
             layout.operator("exciting_dance.reduce_keys", icon="KEYFRAME")
@@ -191,13 +191,13 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
         for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):
             grid.prop(settings, name, toggle=True)
         row = layout.row(align=True)
-        text = "Remove Legend" if legends_in(scene(context)) else "Add Legend"
+        text = "Remove Legend" if find_legends(scene(context)) else "Add Legend"
         row.operator("exciting_dance.legend", text=text, icon="COLOR")
         row.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
         layout.operator("exciting_dance.picture", icon="RENDER_STILL")
 
 
-class EXCITING_DANCE_PT_momentum(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_momentum(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Centre of mass and angular momentum from motion and forces together."""
 
     bl_label = "Momentum"
@@ -206,31 +206,31 @@ class EXCITING_DANCE_PT_momentum(Tab, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig that plays recordings."""
-        body = rig_in(context)
+        body = active_rig(context)
         if body is None:
             return False
-        from ..study import trials_of
+        from ..study import find_trials
 
-        return bool(trials_of(body))
+        return bool(find_trials(body))
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        from ..estimates import estimate_file
+        from ..centroidal_estimates import find_estimate_file
 
-        layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
+        layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.centroidal", icon="FORCE_FORCE")
         row.prop(settings, "estimator", text="")
-        running(layout, "centroidal")
-        said(context, layout, "centroidal")
+        draw_job(layout, "centroidal")
+        draw_message(context, layout, "centroidal")
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-        grid.active = estimate_file(body) is not None
+        grid.active = find_estimate_file(body) is not None
         for name in ("show_estimate", "show_axis", "show_spin", "show_sources", "show_flights"):
             grid.prop(settings, name, toggle=True)
 
 
-class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """What is known of the active bone."""
 
     bl_label = "Active Link"
@@ -239,28 +239,28 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With an active bone that carries inertials."""
-        body = rig_in(context)
+        body = active_rig(context)
         return body is not None and body.data.bones.active is not None and "mass" in body.data.bones.active
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        from ..inertials import bounds_of
+        from ..inertials import read_bounds
 
-        layout, body = layout_of(self), there(rig_in(context), "rig")
+        layout, body = layout_of(self), require(active_rig(context), "rig")
         bone = body.data.bones.active
-        layout.label(text=spoken(bone.name).capitalize(), icon="BONE_DATA")
+        layout.label(text=display_name(bone.name).capitalize(), icon="BONE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
-        for prefix, words in TITLES.items():
+        for prefix, words in MASS_TITLES.items():
             if prefix + "mass" in bone:
                 column.prop(bone, f'["{prefix}mass"]', text=words)
         layout.prop(bone, '["com"]', text="Centre of mass")
         layout.prop(bone, '["inertia"]', text="Inertia")
         if "determined" in bone:
             layout.prop(bone, '["determined"]', text="Determined")
-        bound = [name for name in bounds_of(body) if name.startswith(f"{bone.name}")]
+        bound = [name for name in read_bounds(body) if name.startswith(f"{bone.name}")]
         if bound:
-            layout.label(text=f"On a bound: {', '.join(map(spoken, bound))}", icon="INFO")
+            layout.label(text=f"On a bound: {', '.join(map(display_name, bound))}", icon="INFO")
 
 
 CLASSES = (

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 
-class Tab:
+class DancePanel:
     """Mix-in: a panel of the tab."""
 
     bl_space_type = "VIEW_3D"
@@ -15,7 +15,7 @@ class Tab:
     bl_category = "Dance"
 
 
-class Rows:
+class SimpleList:
     """Mix-in: a list whose rows show their item and nothing else."""
 
     def draw_item(  # noqa: PLR0913 the signature that Blender calls
@@ -31,8 +31,8 @@ class Rows:
         flt_flag: int | None,
     ) -> None:
         """Draw one."""
-        self.show(layout, item)
+        self.draw_row(layout, item)
 
-    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw an item."""
         raise NotImplementedError

@@ -7,30 +7,32 @@ import numpy as np
 from mathutils import Vector
 
 from .. import convert
-from .dance import Danced
+from .dance import RehearsedDance
 
 AZIMUTH, ELEVATION = np.radians(8.0), np.radians(15.0)
 """Beside the body's front, so that arms and legs stand clear of it; high enough to see where the feet stand."""
 FIELD_OF_VIEW = np.radians(28.0)
 """Of the picture's height."""
-TALL, WIDE, RAISED = 0.74, 0.86, 0.015
+HEIGHT_FRACTION, WIDTH_FRACTION, VERTICAL_OFFSET = 0.74, 0.86, 0.015
 """Shares of the picture that the dance may fill between the signs, and how far its middle is above the picture's."""
-MOMENTS = 200
-NEAR = 0.05
+MAX_SAMPLES = 200
+CLIP_START = 0.05
 
 
-def automatic_camera(danced: Danced, times: np.ndarray, size: tuple[int, int], *, behind: bool) -> bpy.types.Object:
+def automatic_camera(
+    dance: RehearsedDance, times: np.ndarray, size: tuple[int, int], *, behind: bool
+) -> bpy.types.Object:
     """A camera that sees every posture of a dance between the signs.
 
     Args:
-        danced: the dance.
+        dance: the dance.
         times: (F,) [s] moments that are shown.
         size: of the picture in pixels.
         behind: stand behind the body, not before it.
     """
-    moments = np.unique(times)[:: max(1, len(np.unique(times)) // MOMENTS)]
-    turns, places = danced.links_at(moments)
-    rig = danced.rig
+    moments = np.unique(times)[:: max(1, len(np.unique(times)) // MAX_SAMPLES)]
+    turns, places = dance.links_at(moments)
+    rig = dance.rig
     corners = np.array([[[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
                         for box in rig.boxes])  # fmt: skip
     # moments f, links l, corners c, axes i of the world, axes j of the link
@@ -38,14 +40,14 @@ def automatic_camera(danced: Danced, times: np.ndarray, size: tuple[int, int], *
     forward = turns[0, 0, :, 0]
     heading = float(np.arctan2(forward[1], forward[0])) + AZIMUTH + np.pi * behind
     data = bpy.data.cameras.new("Rehearsal camera")
-    data.sensor_fit, data.angle, data.clip_start = "VERTICAL", FIELD_OF_VIEW, NEAR
+    data.sensor_fit, data.angle, data.clip_start = "VERTICAL", FIELD_OF_VIEW, CLIP_START
     camera = bpy.data.objects.new("Rehearsal camera", data)
     back = np.array([np.cos(heading) * np.cos(ELEVATION), np.sin(heading) * np.cos(ELEVATION), np.sin(ELEVATION)])
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     up = np.cross(back, right)
     tangent = np.tan(0.5 * FIELD_OF_VIEW)
-    tall, wide = tangent * TALL, tangent * size[0] / size[1] * WIDE
+    tall, wide = tangent * HEIGHT_FRACTION, tangent * size[0] / size[1] * WIDTH_FRACTION
     spans = {axis: (points @ vector).tolist() for axis, vector in (("right", right), ("up", up), ("back", back))}
     middle = sum(
         (0.5 * (min(spans[axis]) + max(spans[axis])) * vector
@@ -55,14 +57,14 @@ def automatic_camera(danced: Danced, times: np.ndarray, size: tuple[int, int], *
     away = points - middle
     depth = away @ back
     distance = max((np.abs(away @ up) / tall + depth).max(), (np.abs(away @ right) / wide + depth).max())
-    place = middle + distance * back - 2.0 * RAISED * tangent * distance * up
+    place = middle + distance * back - 2.0 * VERTICAL_OFFSET * tangent * distance * up
     camera.location = Vector(place.tolist())
     camera.rotation_euler = Vector((-back).tolist()).to_track_quat("-Z", "Y").to_euler()
     data.clip_end = 100.0 * float(distance)
     return camera
 
 
-def chosen_camera(camera: bpy.types.Object) -> bpy.types.Object:
+def copy_camera(camera: bpy.types.Object) -> bpy.types.Object:
     """A copy of the user's camera where it stands now; every distance sharp."""
     data = camera.data.copy()
     assert isinstance(data, bpy.types.Camera)
@@ -80,7 +82,9 @@ def mirror_matrix(camera: bpy.types.Object) -> np.ndarray:
     return seat @ np.diag([-1.0, 1.0, 1.0, 1.0]) @ np.linalg.inv(seat)
 
 
-def picture(scene: bpy.types.Scene, camera: bpy.types.Object, distance: float) -> tuple[float, float, float, float]:
+def picture_frame(
+    scene: bpy.types.Scene, camera: bpy.types.Object, distance: float
+) -> tuple[float, float, float, float]:
     """Middle (x, y), width and height [m] of the picture at a distance before a camera, in its axes."""
     data = camera.data
     assert isinstance(data, bpy.types.Camera)

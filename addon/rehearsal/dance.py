@@ -13,8 +13,8 @@ import numpy as np
 from .. import convert
 from ..action import frame_rate
 from ..authoring import timeline
-from ..moves import moves_of
-from ..values import (
+from ..dance_moves import find_moves
+from ..solver_api import (
     MOTION,
     SUMMARY,
     Rig,
@@ -27,19 +27,19 @@ from ..values import (
     read_json,
     read_rig,
 )
-from .plan import HAIR, Stop
+from .plan import TIME_TOLERANCE, Stop
 
-STILL = 2e-3
+REST_TOLERANCE = 2e-3
 """[m, or of a quaternion's components] by which a body that stands may still move between two keys."""
-SHORTEST = 0.15
+SHORTEST_STOP = 0.15
 """[s] Where nobody set keys, a body that stands for less does not stop."""
-INSET = 0.05
+CONTACT_OFFSET = 0.05
 """[s] Contact is read beside the moment at which it changes."""
 REMEDY = "Name the folder of results of `dance`"
 
 
 @dataclass(frozen=True, slots=True)
-class Danced:
+class RehearsedDance:
     """A dance to rehearse.
 
     Attributes:
@@ -64,7 +64,7 @@ class Danced:
         return self.timeline.rig
 
     @property
-    def span(self) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """First and last moment [s]."""
         return float(self.timeline.times[0]), float(self.timeline.times[-1])
 
@@ -73,14 +73,14 @@ class Danced:
         line = self.timeline
         after = np.clip(np.searchsorted(line.times, times, side="right"), 1, len(line) - 1)
         share = np.clip((times - line.times[after - 1]) / (line.times[after] - line.times[after - 1]), 0.0, 1.0)
-        share = np.where(share < HAIR, 0.0, share)[:, None]
-        root = _between(line.root, after, share)
-        translations = _between(line.translations, after, share[:, :, None])
+        share = np.where(share < TIME_TOLERANCE, 0.0, share)[:, None]
+        root = _interpolate(line.root, after, share)
+        translations = _interpolate(line.translations, after, share[:, :, None])
         return SceneMotion(
             times=clock,
             links=line.links,
             root=root,
-            rotations=_turned(line.rotations, after, share[:, :, None]),
+            rotations=_interpolate_rotations(line.rotations, after, share[:, :, None]),
             translations=translations,
             com=np.zeros((len(times), 3)),
             momentum=np.zeros((len(times), 6)),
@@ -92,25 +92,30 @@ class Danced:
         seen = self.motion(np.asarray(times, float), np.arange(len(times), dtype=float))
         places = np.array(seen.translations)
         places[:, 0] = seen.root
-        return convert.links_of(self.rig, seen.rotations, places)
+        return convert.link_poses(self.rig, seen.rotations, places)
 
-    def stands(self, time: float) -> tuple[str, ...]:
+    def standing_patches(self, time: float) -> tuple[str, ...]:
         """Patches on the floor at a moment, in the rig's order; at the last one, those just before it."""
-        time = min(time, self.span[1] - 2.0 * HAIR)
-        on = {strip.patch for strip in self.timeline.strips if strip.start - HAIR <= time < strip.stop}
+        time = min(time, self.interval[1] - 2.0 * TIME_TOLERANCE)
+        on = {strip.patch for strip in self.timeline.strips if strip.start - TIME_TOLERANCE <= time < strip.stop}
         return tuple(name for name in self.rig.patches if name in on)
 
-    def stands_in(self, stop: Stop) -> tuple[str, ...]:
+    def standing_patches_in(self, stop: Stop) -> tuple[str, ...]:
         """Patches on the floor in a stop; in one without duration, what follows it."""
-        return self.stands(min(0.5 * (stop.start + stop.stop) + INSET * (stop.stop == stop.start), self.span[1] - HAIR))
+        return self.standing_patches(
+            min(
+                0.5 * (stop.start + stop.stop) + CONTACT_OFFSET * (stop.stop == stop.start),
+                self.interval[1] - TIME_TOLERANCE,
+            )
+        )
 
-    def sides(self) -> dict[str, str]:
+    def patch_sides(self) -> dict[str, str]:
         """Side of every contact patch: ``"left"``, ``"right"`` or ``""``, which hands and knees have too."""
         found = {left: "left" for left, _ in self.rig.pairs} | {right: "right" for _, right in self.rig.pairs}
         return {patch.name: found.get(patch.link, "") * patch.sole for patch in self.rig.contacts}
 
 
-def from_folder(folder: str | Path) -> Danced:
+def from_folder(folder: str | Path) -> RehearsedDance:
     """The dance of a folder that ``python -m solver dance`` (or repair, complete, slow) wrote.
 
     Raises:
@@ -119,7 +124,7 @@ def from_folder(folder: str | Path) -> Danced:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy=REMEDY)
-    rig, motion = read_rig(folder / dance_folder.RIG_FILE), MOTION.read(folder / dance_folder.MOTION_FILE).drawn
+    rig, motion = read_rig(folder / dance_folder.RIG_FILE), MOTION.read(folder / dance_folder.MOTION_FILE).scene
     if motion.links != rig.links:
         remedy = f"Let one command write the whole folder: {dance_folder.RIG_FILE} is of another rig"
         raise errors.InputError(folder / dance_folder.MOTION_FILE, "moves other links", remedy=remedy)
@@ -132,7 +137,7 @@ def from_folder(folder: str | Path) -> Danced:
         keys, strips = summary.keys, summary.strips
         hard = [(move.stop, move.difficulty) for move in summary.moves]
     if (folder / dance_folder.NUMBERS_FILE).exists():
-        keys, (strips, stops) = (), _segments(folder / dance_folder.NUMBERS_FILE)
+        keys, (strips, stops) = (), _read_segments(folder / dance_folder.NUMBERS_FILE)
     line = SceneTimeline(
         name=f"Dance: {rig.name}",
         rig=rig,
@@ -143,73 +148,75 @@ def from_folder(folder: str | Path) -> Danced:
         keys=keys,
         strips=strips,
     )
-    stops = stops_of(line) if stops is None else _clipped(stops, float(line.times[-1]))
-    return Danced(line, judged(stops, hard, HAIR))
+    stops = find_stops(line) if stops is None else _clip_stops(stops, float(line.times[-1]))
+    return RehearsedDance(line, add_difficulties(stops, hard, TIME_TOLERANCE))
 
 
-def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> Danced:
+def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> RehearsedDance:
     """The dance on the timeline of a scene, over the scene's (preview) range."""
-    line, moves = timeline.sample(scene, armature), moves_of(armature)
+    line, moves = timeline.sample_timeline(scene, armature), find_moves(armature)
     rows = [] if moves is None else moves.rows
-    ends = timeline.times_of(scene, np.array([row.last for row in rows]))
+    ends = timeline.times_at_frames(scene, np.array([row.last for row in rows]))
     hard = [(float(end), row.difficulty) for end, row in zip(ends, rows)]
-    return Danced(line, judged(stops_of(line), hard, 1.0 / frame_rate(scene)))
+    return RehearsedDance(line, add_difficulties(find_stops(line), hard, 1.0 / frame_rate(scene)))
 
 
-def judged(stops: Sequence[Stop], hard: Sequence[tuple[float, str]], near: float) -> tuple[Stop, ...]:
+def add_difficulties(
+    stops: Sequence[Stop], difficulties: Sequence[tuple[float, str]], tolerance: float
+) -> tuple[Stop, ...]:
     """Stops with how hard the moves to them are.
 
     Args:
         stops: of a dance.
-        hard: when each move ends [s], and how hard it is.
-        near: [s] by which a stop may begin earlier or later than its move ends.
+        difficulties: when each move ends [s], and how hard it is.
+        tolerance: [s] by which a stop may begin earlier or later than its move ends.
     """
-    found = {stop: words for stop in stops for end, words in hard if abs(stop.start - end) < near}
-    return tuple(replace(stop, hard=found.get(stop, "")) for stop in stops)
+    found = {stop: words for stop in stops for end, words in difficulties if abs(stop.start - end) < tolerance}
+    return tuple(replace(stop, difficulty=found.get(stop, "")) for stop in stops)
 
 
-def stops_of(line: SceneTimeline) -> tuple[Stop, ...]:
+def find_stops(line: SceneTimeline) -> tuple[Stop, ...]:
     """Where a dance stops: between keys that hold one pose, at other keys in passing, without keys where it rests."""
     keys = line.keys
     if not keys:
-        return _rests(line)
-    stops = [Stop(keys[0].time, keys[0].time, _name(keys[0], 0))]
+        return _find_rests(line)
+    stops = [Stop(keys[0].time, keys[0].time, _stop_name(keys[0], 0))]
     for number, (one, other) in enumerate(pairwise(keys), start=1):
-        if _still(line, one.time, other.time):
+        if _is_still(line, one.time, other.time):
             stops[-1] = Stop(stops[-1].start, other.time, stops[-1].name)
         else:
-            stops.append(Stop(other.time, other.time, _name(other, number)))
+            stops.append(Stop(other.time, other.time, _stop_name(other, number)))
     return tuple(stops)
 
 
-def _rests(line: SceneTimeline) -> tuple[Stop, ...]:
+def _find_rests(line: SceneTimeline) -> tuple[Stop, ...]:
     """Spans in which the pose does not change."""
     poses = np.concatenate([part.reshape(len(line), -1) for part in (line.root, line.rotations, line.translations)], 1)
     stops: list[Stop] = []
     start = 0
     for frame in range(1, len(line) + 1):
-        if frame < len(line) and np.abs(poses[frame] - poses[start]).max() < STILL:
+        if frame < len(line) and np.abs(poses[frame] - poses[start]).max() < REST_TOLERANCE:
             continue
-        if line.times[frame - 1] - line.times[start] >= SHORTEST:
+        if line.times[frame - 1] - line.times[start] >= SHORTEST_STOP:
             stops.append(Stop(float(line.times[start]), float(line.times[frame - 1]), f"posture {len(stops) + 1}"))
         start = frame
     return tuple(stops)
 
 
-def _still(line: SceneTimeline, start: float, stop: float) -> bool:
+def _is_still(line: SceneTimeline, start: float, stop: float) -> bool:
     """Whether the pose does not change between two moments."""
-    inside = (line.times >= start - HAIR) & (line.times <= stop + HAIR)
+    inside = (line.times >= start - TIME_TOLERANCE) & (line.times <= stop + TIME_TOLERANCE)
     return all(
-        not inside.any() or float(np.ptp(part[inside], axis=0).max(initial=0.0)) < STILL
+        not inside.any() or float(np.ptp(part[inside], axis=0).max(initial=0.0)) < REST_TOLERANCE
         for part in (line.root, line.rotations, line.translations)
     )
 
 
-def _name(key: SceneKey, number: int) -> str:
+def _stop_name(key: SceneKey, number: int) -> str:
     return key.name or f"posture {number + 1}"
 
 
-def _segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
+def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
     """Strips and stops of a designed dance: every segment ends at rest, holds last."""
     tree = read_json(path, REMEDY)
     try:
@@ -224,13 +231,13 @@ def _segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
     for name, kind, start, duration, loaded in found:
         for patch in loaded:
             own = strips.setdefault(patch, [])
-            if own and start - own[-1].stop < HAIR:
+            if own and start - own[-1].stop < TIME_TOLERANCE:
                 start_of = own.pop().start
                 own.append(SceneStrip(patch, start_of, start + duration))
             else:
                 own.append(SceneStrip(patch, start, start + duration))
         if kind == "hold":
-            begin = stops.pop().start if stops and start - stops[-1].stop < HAIR else start
+            begin = stops.pop().start if stops and start - stops[-1].stop < TIME_TOLERANCE else start
             stops.append(Stop(begin, start + duration, name))
         else:
             if not stops:
@@ -239,18 +246,18 @@ def _segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
     return tuple(strip for own in strips.values() for strip in own), tuple(stops)
 
 
-def _clipped(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
+def _clip_stops(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
     """Stops up to the last sample of a motion, which need not fall on its end."""
     return tuple(Stop(min(s.start, last), min(s.stop, last), s.name) for s in stops)
 
 
-def _between(values: np.ndarray, after: np.ndarray, share: np.ndarray) -> np.ndarray:
-    return (1.0 - share) * values[after - 1] + share * values[after]
+def _interpolate(values: np.ndarray, after: np.ndarray, fraction: np.ndarray) -> np.ndarray:
+    return (1.0 - fraction) * values[after - 1] + fraction * values[after]
 
 
-def _turned(rotations: np.ndarray, after: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _interpolate_rotations(rotations: np.ndarray, after: np.ndarray, fraction: np.ndarray) -> np.ndarray:
     """Rotations between neighbours in time, by the shorter way; samples are dense, so that chords do for arcs."""
     before, behind = rotations[after - 1], rotations[after]
     behind = np.where((before * behind).sum(axis=-1, keepdims=True) < 0.0, -behind, behind)
-    mixed = (1.0 - share) * before + share * behind
+    mixed = (1.0 - fraction) * before + fraction * behind
     return mixed / np.linalg.norm(mixed, axis=-1, keepdims=True)

@@ -8,18 +8,18 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from .. import typed
+from .. import bpy_access as typed
 from ..action import CONSTANT, curves_of
-from ..values import errors
-from .look import node
+from ..solver_api import errors
+from .materials import add_node
 from .options import Film
-from .plan import Plan
+from .plan import VideoPlan
 
 REMEDY = "Name a movie that Blender plays, an image, or a folder of numbered images"
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".bmp", ".webp")
 
 
-def frames_of(film: Film, plan: Plan, rate: float, count: int) -> np.ndarray:
+def film_frames(film: Film, plan: VideoPlan, rate: float, count: int) -> np.ndarray:
     """(F,) which of a film's frames, from 0, each frame of a video shows."""
     begin = plan.times[0] if film.clock == "dance" else 0.0
     clock = plan.times if film.clock == "dance" else np.arange(len(plan)) / plan.rate
@@ -27,7 +27,7 @@ def frames_of(film: Film, plan: Plan, rate: float, count: int) -> np.ndarray:
     return np.clip(np.floor(seconds * rate + 1e-6), 0, count - 1).astype(int)
 
 
-def add_film(scene: bpy.types.Scene, film: Film, plan: Plan, *, mirror: bool) -> None:
+def add_film(scene: bpy.types.Scene, film: Film, plan: VideoPlan, *, mirror: bool) -> None:
     """Put a film behind everything, whole and in its own proportions, dark where it does not fill the picture.
 
     As the world and not as a plane: there Cycles lets shadows fall on it.
@@ -35,26 +35,26 @@ def add_film(scene: bpy.types.Scene, film: Film, plan: Plan, *, mirror: bool) ->
     Raises:
         InputError: it cannot be read.
     """
-    image, (across, up), rate, first, count = _load(film, plan.rate)
-    tree = typed.there(scene.world, "world").node_tree
+    image, (across, up), rate, first, count = _load_film(film, plan.rate)
+    tree = typed.require(scene.world, "world").node_tree
     assert tree is not None
     wide = scene.render.resolution_x / scene.render.resolution_y * up / across
     shares = max(wide, 1.0), max(1.0 / wide, 1.0)  # of the picture's sides to the film's
-    where, place = node(tree, "ShaderNodeTexCoord"), node(tree, "ShaderNodeMapping")
+    where, place = add_node(tree, "ShaderNodeTexCoord"), add_node(tree, "ShaderNodeMapping")
     side = -1.0 if mirror else 1.0
     place.inputs["Scale"].default_value = side * shares[0], shares[1], 1.0
     offset = 0.5 * (1.0 - side * shares[0]), 0.5 * (1.0 - shares[1]), 0.0
     place.inputs["Location"].default_value = offset
-    texture = node(tree, "ShaderNodeTexImage")
+    texture = add_node(tree, "ShaderNodeTexImage")
     texture.name, texture.image, texture.extension = "Film", image, "CLIP"
     tree.links.new(where.outputs["Window"], place.inputs["Vector"])
     tree.links.new(place.outputs["Vector"], texture.inputs["Vector"])
     tree.links.new(texture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
     if image.source in ("MOVIE", "SEQUENCE"):
-        _run(tree, texture.image_user, frames_of(film, plan, rate, count) + first)
+        _key_film_frames(tree, texture.image_user, film_frames(film, plan, rate, count) + first)
 
 
-def _load(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:
+def _load_film(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:
     """The image, its size, its frames per second, the number of its first frame and their count."""
     path = film.path
     numbered: list[Path] = []
@@ -85,10 +85,10 @@ def _load(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], fl
     return image, (across, up), film.rate or rate, numbers[0], len(numbers)
 
 
-def _run(tree: bpy.types.NodeTree, user: bpy.types.ImageUser, wanted: np.ndarray) -> None:
+def _key_film_frames(tree: bpy.types.NodeTree, user: bpy.types.ImageUser, frames: np.ndarray) -> None:
     """Let an image's user show its frames as wanted (F,), from the scene's frame 1 on."""
-    user.frame_start, user.frame_duration, user.use_auto_refresh = 1, len(wanted), True
-    ahead = wanted - np.arange(1, len(wanted) + 1)
+    user.frame_start, user.frame_duration, user.use_auto_refresh = 1, len(frames), True
+    ahead = frames - np.arange(1, len(frames) + 1)
     for change in np.flatnonzero(np.diff(ahead, prepend=ahead[0] - 1)).tolist():
         user.frame_offset = int(ahead[change])
         user.keyframe_insert("frame_offset", frame=change + 1)

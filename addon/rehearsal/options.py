@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 
-from ..values import errors
+from ..solver_api import errors
 
 CLOCKS = ("video", "dance")
 GHOSTS = ("move", "posture", "none")
@@ -63,7 +63,7 @@ class RehearsalOptions:
         if self.loops == 0 and self.slow == 0.0:
             raise errors.InvalidValue("neither a preview nor a run in real time is asked for: nothing to show")
         if self.bpm != 0.0:
-            from ..values import FASTEST_BEAT, SLOWEST_BEAT, is_tempo
+            from ..solver_api import FASTEST_BEAT, SLOWEST_BEAT, is_tempo
 
             if not is_tempo(self.bpm):
                 raise errors.InvalidValue(
@@ -113,7 +113,7 @@ class Staging:
         colours: ``"sides"`` (left blue, right red) or ``"own"``, the materials that the body has.
         title: on the title card.
         film: behind the body, or None.
-        catch: let the body cast its shadow on the film (Cycles).
+        shadow_on_film: let the body cast its shadow on the film (Cycles).
     """
 
     size: tuple[int, int] = (640, 360)
@@ -122,7 +122,7 @@ class Staging:
     colours: str = "sides"
     title: str = ""
     film: Film | None = None
-    catch: bool = True
+    shadow_on_film: bool = True
     camera: bpy.types.Object | None = None
 
     def __post_init__(self) -> None:

@@ -11,16 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..values import counts_at, errors
+from ..solver_api import counts_at, errors
 from .options import RehearsalOptions
 
-MOST = 3
+COUNTDOWN_START = 3
 """From where the countdown counts down."""
-BEAT, QUICKEST = 1.0, 0.4
+COUNT_DURATION, SHORTEST_COUNT = 1.0, 0.4
 """[s] One number of the countdown, and the least that can be read: a short stop counts from 2 or 1."""
-ARRIVED = 0.7
+GHOST_TRAVEL_FRACTION = 0.7
 """Share of a stop after which the ghost that plays the next move has arrived and waits."""
-HAIR = 1e-6
+TIME_TOLERANCE = 1e-6
 """[s] Two times that differ by less are one."""
 
 
@@ -31,17 +31,17 @@ class Stop:
     Attributes:
         start, stop: [s] of the dance; equal where it only passes through a posture.
         name: of the posture.
-        hard: how hard the move to it is, in words; empty where nobody judged it.
+        difficulty: how hard the move to it is, in words; empty where nobody judged it.
     """
 
     start: float
     stop: float
     name: str = ""
-    hard: str = ""
+    difficulty: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class VideoPart:
     """A run of frames: ``"title"``, ``"slow"`` or ``"real"``; ``start`` to before ``stop``, of which the dance itself
     plays from ``play`` on in the tempo (real time: without a break)."""
 
@@ -53,15 +53,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class VideoPlan:
     """A rehearsal video, frame by frame.
 
     Attributes:
         rate: [1/s] of the video.
         stops: of the dance in the range that is shown; the first and the last are the range's ends.
         times: (F,) [s] moment of the dance.
-        at: (F,) index of the stop where the body stands or which it left last.
-        still: (F,) whether it stands there.
+        stop_indices: (F,) index of the stop where the body stands or which it left last.
+        is_still: (F,) whether it stands there.
         ghosts: (F,) [s] moment of the dance that the ghost shows; NaN without a ghost.
         counts: (F,) number of the countdown to the next move; 0 for none.
         parts: of the video, in order.
@@ -71,11 +71,11 @@ class Plan:
     rate: float
     stops: tuple[Stop, ...]
     times: np.ndarray
-    at: np.ndarray
-    still: np.ndarray
+    stop_indices: np.ndarray
+    is_still: np.ndarray
     ghosts: np.ndarray
     counts: np.ndarray
-    parts: tuple[Part, ...]
+    parts: tuple[VideoPart, ...]
     beats: np.ndarray
 
     def __len__(self) -> int:
@@ -87,74 +87,76 @@ class Plan:
         return len(self.times) / self.rate
 
     @property
-    def moves(self) -> int:
+    def move_count(self) -> int:
         """From stop to stop."""
         return len(self.stops) - 1
 
-    def kinds(self) -> np.ndarray:
+    def part_kinds(self) -> np.ndarray:
         """(F,) kind of each frame's part."""
         return np.repeat([part.kind for part in self.parts], [part.stop - part.start for part in self.parts])
 
 
-def plan(stops: Sequence[Stop], span: tuple[float, float], options: RehearsalOptions) -> Plan:
+def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: RehearsalOptions) -> VideoPlan:
     """Lay out a video.
 
     Args:
         stops: of the dance, in any order.
-        span: first and last moment [s] of the dance.
+        interval: first and last moment [s] of the dance.
         options: how it is taught.
 
     Raises:
         InvalidValue: the range holds no dance, or stops overlap.
     """
-    first = span[0] if options.first is None else options.first
-    last = span[1] if options.last is None else options.last
-    if not span[0] - HAIR <= first < last <= span[1] + HAIR:
-        raise errors.InvalidValue(f"{first:g} to {last:g} s is no part of a dance from {span[0]:g} to {span[1]:g} s")
-    stops = _within(stops, first, last)
+    first = interval[0] if options.first is None else options.first
+    last = interval[1] if options.last is None else options.last
+    if not interval[0] - TIME_TOLERANCE <= first < last <= interval[1] + TIME_TOLERANCE:
+        raise errors.InvalidValue(
+            f"{first:g} to {last:g} s is no part of a dance from {interval[0]:g} to {interval[1]:g} s"
+        )
+    stops = _clip_stops(stops, first, last)
     runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
-    times, paused, parts = [np.full(_frames(options.title, options.rate), first)], [], []
+    times, paused, parts = [np.full(_to_frames(options.title, options.rate), first)], [], []
     paused.append(np.zeros(len(times[0]), bool))
     if len(times[0]):
-        parts.append(Part("title", 0.0, 0, 0, len(times[0])))
+        parts.append(VideoPart("title", 0.0, 0, 0, len(times[0])))
     for kind, tempo in runs:
         start = sum(map(len, times))
-        lead = _frames(options.lead, options.rate)
-        danced, stands = _run(stops, tempo, options.rate, options.pause if kind == "slow" else 0.0)
-        rest = _frames(options.rest, options.rate)
+        lead = _to_frames(options.lead, options.rate)
+        danced, stands = _sample_run(stops, tempo, options.rate, options.pause if kind == "slow" else 0.0)
+        rest = _to_frames(options.rest, options.rate)
         times += [np.full(lead, first), danced, np.full(rest, last)]
         paused += [np.ones(lead, bool), stands, np.ones(rest, bool)]
-        parts.append(Part(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
+        parts.append(VideoPart(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
     moments, stands_still = np.concatenate(times), np.concatenate(paused)
     beats = np.zeros(len(moments), int)
     if options.bpm:
-        beats = np.where(stands_still, 0, counts_at(moments - span[0], options.bpm))
+        beats = np.where(stands_still, 0, counts_at(moments - interval[0], options.bpm))
         for part in parts:
             beats[part.start : part.stop if part.kind == "title" else part.play] = 0
-    return _told(options, stops, moments, stands_still, tuple(parts), beats)
+    return _complete_plan(options, stops, moments, stands_still, tuple(parts), beats)
 
 
-def _within(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...]:
+def _clip_stops(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...]:
     """The stops of a range, in order, its ends among them."""
     ordered = sorted(stops, key=lambda stop: (stop.start, stop.stop))
     for before, after in pairwise(ordered):
-        if after.start < before.stop - HAIR:
+        if after.start < before.stop - TIME_TOLERANCE:
             raise errors.InvalidValue(f"the stop {after.name!r} at {after.start:g} s starts within the one before it")
     inside = [
         replace(stop, start=max(stop.start, first), stop=min(stop.stop, last))
         for stop in ordered
-        if stop.stop >= first - HAIR and stop.start <= last + HAIR
+        if stop.stop >= first - TIME_TOLERANCE and stop.start <= last + TIME_TOLERANCE
     ]
-    if not inside or inside[0].start > first + HAIR:
+    if not inside or inside[0].start > first + TIME_TOLERANCE:
         inside.insert(0, Stop(first, first, "start"))
-    if inside[-1].stop < last - HAIR:
+    if inside[-1].stop < last - TIME_TOLERANCE:
         inside.append(Stop(last, last, "end"))
     return tuple(inside)
 
 
-def _run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tuple[np.ndarray, np.ndarray]:
+def _sample_run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tuple[np.ndarray, np.ndarray]:
     """Times of the dance from the first stop to the last in a tempo, and where it pauses."""
-    held = _frames(pause, rate)
+    held = _to_frames(pause, rate)
     breaks = [stop.start for stop in stops[1:-1]] if held else []
     edges = [stops[0].start, *breaks, stops[-1].stop]
     times: list[np.ndarray] = []
@@ -165,24 +167,24 @@ def _run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tu
             paused.append(np.ones(held, bool))
         final = number == len(edges) - 2
         steps = (end - begin) / tempo * rate
-        count = int(np.floor(steps + HAIR)) + 1 if final else int(np.ceil(steps - HAIR))
+        count = int(np.floor(steps + TIME_TOLERANCE)) + 1 if final else int(np.ceil(steps - TIME_TOLERANCE))
         times.append(begin + np.arange(count) * (tempo / rate))
         paused.append(np.zeros(count, bool))
     return np.concatenate(times), np.concatenate(paused)
 
 
-def _told(
+def _complete_plan(
     options: RehearsalOptions,
     stops: tuple[Stop, ...],
     times: np.ndarray,
     paused: np.ndarray,
-    parts: tuple[Part, ...],
+    parts: tuple[VideoPart, ...],
     beats: np.ndarray,
-) -> Plan:
+) -> VideoPlan:
     """Find what the frames show from the moments of the dance."""
     starts, ends = np.array([s.start for s in stops]), np.array([s.stop for s in stops])
-    at = np.clip(np.searchsorted(starts, times + HAIR, side="right") - 1, 0, len(stops) - 1)
-    still = paused | (times < ends[at] - HAIR) | (at == len(stops) - 1)
+    at = np.clip(np.searchsorted(starts, times + TIME_TOLERANCE, side="right") - 1, 0, len(stops) - 1)
+    still = paused | (times < ends[at] - TIME_TOLERANCE) | (at == len(stops) - 1)
     ghosts, counts = np.full(len(times), np.nan), np.zeros(len(times), int)
     for part in parts:
         still[part.start : part.stop] |= part.kind == "title"
@@ -195,18 +197,18 @@ def _told(
                 frame += 1
             if place == len(stops) - 1:
                 continue
-            long_enough = begin < frame and (frame - begin) / options.rate >= QUICKEST - HAIR
+            long_enough = begin < frame and (frame - begin) / options.rate >= SHORTEST_COUNT - TIME_TOLERANCE
             if standing and long_enough:
                 counts[begin:frame] = _countdown(frame - begin, options.rate)
-                ghosts[begin:frame] = _ghost(options.ghost, frame - begin, ends[place], starts[place + 1])
-            elif not standing and not _seen(ghosts, begin, part.start):
+                ghosts[begin:frame] = _ghost_times(options.ghost, frame - begin, ends[place], starts[place + 1])
+            elif not standing and not _ghost_was_shown(ghosts, begin, part.start):
                 ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost is where the move leads
     if options.ghost == "none":
         ghosts[:] = np.nan
-    return Plan(options.rate, stops, times, at, still, ghosts, counts, parts, beats)
+    return VideoPlan(options.rate, stops, times, at, still, ghosts, counts, parts, beats)
 
 
-def _seen(ghosts: np.ndarray, frame: int, start: int) -> bool:
+def _ghost_was_shown(ghosts: np.ndarray, frame: int, start: int) -> bool:
     """Whether the stop just before a frame showed a ghost."""
     return frame > start and bool(np.isfinite(ghosts[frame - 1]))
 
@@ -214,20 +216,20 @@ def _seen(ghosts: np.ndarray, frame: int, start: int) -> bool:
 def _countdown(frames: int, rate: float) -> np.ndarray:
     """(frames,) numbers that end with the last frame; 0 before they begin."""
     seconds = frames / rate
-    numbers = min(int(seconds / QUICKEST + HAIR), MOST)
-    beat = min(BEAT, seconds / numbers)
+    numbers = min(int(seconds / SHORTEST_COUNT + TIME_TOLERANCE), COUNTDOWN_START)
+    beat = min(COUNT_DURATION, seconds / numbers)
     left = np.arange(frames, 0, -1) / rate
-    result = np.ceil(left / beat - HAIR).astype(int)
+    result = np.ceil(left / beat - TIME_TOLERANCE).astype(int)
     return np.where(result <= numbers, result, 0)
 
 
-def _ghost(kind: str, frames: int, leaves: float, arrives: float) -> np.ndarray:
+def _ghost_times(kind: str, frames: int, leaves: float, arrives: float) -> np.ndarray:
     """(frames,) [s] of the dance that the ghost shows while the body stands: on its way, then in the next posture."""
     if kind == "posture":
         return np.full(frames, arrives)
-    share = np.minimum(np.arange(frames) / max(ARRIVED * (frames - 1), 1.0), 1.0)
+    share = np.minimum(np.arange(frames) / max(GHOST_TRAVEL_FRACTION * (frames - 1), 1.0), 1.0)
     return np.where(share < 1.0, leaves + (arrives - leaves) * share, arrives)
 
 
-def _frames(seconds: float, rate: float) -> int:
+def _to_frames(seconds: float, rate: float) -> int:
     return round(seconds * rate)

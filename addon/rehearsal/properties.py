@@ -6,11 +6,11 @@ from pathlib import Path
 
 import bpy
 
-from ..values import errors
+from ..solver_api import errors
 from .options import SAMPLES, VIDEO_END, Film, RehearsalOptions, Rendering, Staging
 
-USUAL, LOOK = RehearsalOptions(), Staging()
-UNSAVED = "//"
+DEFAULT_OPTIONS, DEFAULT_STAGING = RehearsalOptions(), Staging()
+BLEND_FOLDER = "//"
 
 
 def _is_camera(settings: RehearsalSettings, item: bpy.types.Object) -> bool:
@@ -28,13 +28,14 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         options={"PATH_SUPPORTS_BLEND_RELATIVE"},
     )
     slow: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Preview Tempo", description="Of the slow run before real time; 0 for none", default=USUAL.slow, min=0.0,
+        name="Preview Tempo", description="Of the slow run before real time; "
+            "0 for none", default=DEFAULT_OPTIONS.slow, min=0.0,
         max=1.0,
     )  # fmt: skip
     pause: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Pause",
         description="Before each move of the slow run",
-        default=USUAL.pause,
+        default=DEFAULT_OPTIONS.pause,
         unit="TIME_ABSOLUTE",
         min=0.0,
         max=60.0,
@@ -42,13 +43,14 @@ class RehearsalSettings(bpy.types.PropertyGroup):
     lead: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Lead",
         description="Time to get ready before each run",
-        default=USUAL.lead,
+        default=DEFAULT_OPTIONS.lead,
         unit="TIME_ABSOLUTE",
         min=0.0,
         max=60.0,
     )
     loops: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Real-time Runs", description="How often the dance is shown in real time", default=USUAL.loops, min=0,
+        name="Real-time Runs", description="How often the dance is shown in "
+            "real time", default=DEFAULT_OPTIONS.loops, min=0,
         max=100,
     )  # fmt: skip
     title: bpy.props.StringProperty(  # type: ignore[valid-type]
@@ -57,7 +59,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
     title_time: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Title Time",
         description="0 for no title card",
-        default=USUAL.title,
+        default=DEFAULT_OPTIONS.title,
         unit="TIME_ABSOLUTE",
         min=0.0,
         max=60.0,
@@ -72,7 +74,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
     )
     bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Tempo", description="Beats a minute of the music, counted to eight in the picture; 0: not counted",
-        default=USUAL.bpm, min=0.0, max=400.0, precision=0,
+        default=DEFAULT_OPTIONS.bpm, min=0.0, max=400.0, precision=0,
     )  # fmt: skip
     mirror: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mirror", description="Left and right swapped, as a teacher who faces the pupil"
@@ -117,10 +119,14 @@ class RehearsalSettings(bpy.types.PropertyGroup):
     shadow: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Shadow on Film", description="The body casts its shadow on the film (Cycles)", default=True
     )
-    width: bpy.props.IntProperty(name="Width", default=LOOK.size[0], min=16, max=8192, step=2)  # type: ignore[valid-type]
-    height: bpy.props.IntProperty(name="Height", default=LOOK.size[1], min=16, max=8192, step=2)  # type: ignore[valid-type]
+    width: bpy.props.IntProperty(name="Width", default=DEFAULT_STAGING.size[0], min=16, max=8192, step=2)  # type: ignore[valid-type]
+    height: bpy.props.IntProperty(name="Height", default=DEFAULT_STAGING.size[1], min=16, max=8192, step=2)  # type: ignore[valid-type]
     rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Frame Rate", description="Frames of the video per second", default=USUAL.rate, min=1.0, max=240.0
+        name="Frame Rate",
+        description="Frames of the video per second",
+        default=DEFAULT_OPTIONS.rate,
+        min=1.0,
+        max=240.0,
     )
     engine: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Engine",
@@ -166,7 +172,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         Raises:
             InvalidValue: it is not named, or beside a .blend file that was never saved.
         """
-        if self.output.startswith(UNSAVED) and not bpy.data.filepath:
+        if self.output.startswith(BLEND_FOLDER) and not bpy.data.filepath:
             raise errors.InvalidValue("the video is to stand beside the .blend file: save that first, or name a place")
         path = Path(bpy.path.abspath(self.output))
         if path.suffix.lower() != VIDEO_END:
@@ -174,6 +180,6 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         return path
 
 
-def rehearsal_of(context: bpy.types.Context) -> RehearsalSettings:
+def rehearsal_settings(context: bpy.types.Context) -> RehearsalSettings:
     """The scene's settings."""
     return context.scene.exciting_dance_rehearsal

@@ -9,46 +9,62 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from .. import convert, typed
-from ..action import motion_action, set_frame_rate
+from .. import bpy_access as typed
+from .. import convert
+from ..action import add_motion_action, set_frame_rate
 from ..armature import shapes_of
-from ..values import Rig, errors
-from .camera import automatic_camera, chosen_camera, mirror_matrix
-from .dance import Danced
+from ..solver_api import Rig, errors
+from .camera import automatic_camera, copy_camera, mirror_matrix
+from .captions import add_captions
+from .dance import RehearsedDance
 from .film import add_film
 from .floor import add_floor, add_footprints
-from .look import GHOST, GHOST_ON_FILM, LEFT, MIDDLE, RIGHT, body_material, ghost_material, show_while, unlit
+from .materials import (
+    GHOST_COLOUR,
+    GHOST_COLOUR_ON_FILM,
+    LEFT_COLOUR,
+    MIDDLE_COLOUR,
+    RIGHT_COLOUR,
+    body_material,
+    exclude_from_light,
+    ghost_material,
+    key_visibility,
+)
 from .options import Staging
-from .plan import Plan
-from .signs import add_signs
+from .plan import VideoPlan
 
-NAME = "Rehearsal"
-PASSING = (
+SCENE_NAME = "Rehearsal"
+TEMPORARY_STORES = (
     *("scenes", "collections", "objects", "armatures", "meshes", "curves", "materials", "actions", "cameras"),
     *("lights", "worlds", "images", "movieclips"),
 )
-RECEDED = 0.008
+GHOST_OFFSET = 0.008
 """By how much the ghost is farther away than it seems, as a share of its distance."""
-LIGHT = -0.6, 1.5, 1.9
+LIGHT_SETTINGS = -0.6, 1.5, 1.9
 """Azimuth from the camera [rad], height over distance, strength."""
-PAGE = 0.80
+BACKGROUND_GREY = 0.80
 """Linear grey behind all."""
-SUN = np.radians(1.0)
+SUN_ANGLE = np.radians(1.0)
 """Apparent size of the light: a sharp shadow needs few samples."""
 
 
 @contextmanager
-def passing() -> Iterator[None]:
+def remove_added_data() -> Iterator[None]:
     """Whatever the block adds to the open file is gone after it."""
-    before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in PASSING}
+    before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in TEMPORARY_STORES}
     try:
         yield
     finally:
-        made = [item for store in PASSING for item in getattr(bpy.data, store) if item.session_uid not in before[store]]
+        made = [
+            item
+            for store in TEMPORARY_STORES
+            for item in getattr(bpy.data, store)
+            if item.session_uid not in before[store]
+        ]
         bpy.data.batch_remove(made)
 
 
-def build_scene(body: bpy.types.Object, danced: Danced, plan: Plan, staging: Staging) -> bpy.types.Scene:
+def build_scene(body: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan, staging: Staging) -> bpy.types.Scene:
     """A scene whose frames 1 to len(plan) are those of the video.
 
     Args:
@@ -63,64 +79,66 @@ def build_scene(body: bpy.types.Object, danced: Danced, plan: Plan, staging: Sta
     """
     if not shapes_of(body):
         raise errors.InvalidValue(f"{body.name!r} has no shapes to show: add the rig again")
-    scene = bpy.data.scenes.new(NAME)
+    scene = bpy.data.scenes.new(SCENE_NAME)
     set_frame_rate(scene, plan.rate)
     scene.frame_start, scene.frame_end = 1, len(plan)
     scene.render.resolution_x, scene.render.resolution_y = staging.size
     scene.render.resolution_percentage = 100
-    scene.camera = _camera(danced, plan, staging)
+    scene.camera = _choose_camera(danced, plan, staging)
     scene.collection.objects.link(scene.camera)
     stage = bpy.data.objects.new("Stage", None)
     scene.collection.objects.link(stage)
     if staging.mirror:
         stage.matrix_world = convert.to_matrix(mirror_matrix(scene.camera))
     shown = bpy.data.actions.new("Rehearsal shows")
-    _dancer(scene, stage, body, danced, plan, staging.colours)
-    for piece in _ghost(scene, stage, body, danced, plan, GHOST if staging.film is None else GHOST_ON_FILM):
-        show_while(shown, piece, np.isfinite(plan.ghosts))
-    add_floor(scene, stage, danced, film=staging.film is not None, shadow=staging.catch)
+    _add_dancer(scene, stage, body, danced, plan, staging.colours)
+    for piece in _add_ghost(
+        scene, stage, body, danced, plan, GHOST_COLOUR if staging.film is None else GHOST_COLOUR_ON_FILM
+    ):
+        key_visibility(shown, piece, np.isfinite(plan.ghosts))
+    add_floor(scene, stage, danced, film=staging.film is not None, shadow=staging.shadow_on_film)
     add_footprints(scene, stage, danced, plan, shown)
-    _light(scene)
-    add_signs(scene, danced, plan, staging.title, staging.mirror, shown)
+    _add_light(scene)
+    add_captions(scene, danced, plan, staging.title, staging.mirror, shown)
     if staging.film is not None:
         add_film(scene, staging.film, plan, mirror=staging.mirror)
     return scene
 
 
-def _camera(danced: Danced, plan: Plan, staging: Staging) -> bpy.types.Object:
+def _choose_camera(danced: RehearsedDance, plan: VideoPlan, staging: Staging) -> bpy.types.Object:
     if staging.view != "camera":
         return automatic_camera(danced, plan.times, staging.size, behind=staging.view == "behind")
     camera = staging.camera
     if camera is None or not isinstance(camera.data, bpy.types.Camera):
         raise errors.InvalidValue("the view is that of a camera, and none is chosen: choose one, or the front")
-    return chosen_camera(camera)
+    return copy_camera(camera)
 
 
-def _dancer(
+def _add_dancer(
     scene: bpy.types.Scene,
     stage: bpy.types.Object,
     body: bpy.types.Object,
-    danced: Danced,
-    plan: Plan,
+    danced: RehearsedDance,
+    plan: VideoPlan,
     colours: str,
 ) -> None:
     """Who dances the video's moves, in the colours of a `Staging`."""
     sides = {left: "left" for left, _ in danced.rig.pairs} | {right: "right" for _, right in danced.rig.pairs}
-    paints = {"left": body_material("Left", LEFT), "right": body_material("Right", RIGHT)}
-    middle = body_material("Middle", MIDDLE)
-    dancer = _double(scene, stage, body, danced.rig, "Dancer")
+    paints = {"left": body_material("Left", LEFT_COLOUR), "right": body_material("Right", RIGHT_COLOUR)}
+    middle = body_material("Middle", MIDDLE_COLOUR)
+    dancer = _copy_armature(scene, stage, body, danced.rig, "Dancer")
     for link, shape in shapes_of(body).items():
         material = paints.get(sides.get(link, ""), middle) if colours == "sides" else None
-        _dress(scene, dancer, shape, material)
-    motion_action(scene, dancer, danced.motion(plan.times, _clock(plan)), "Dancer")
+        _copy_shape(scene, dancer, shape, material)
+    add_motion_action(scene, dancer, danced.motion(plan.times, _video_times(plan)), "Dancer")
 
 
-def _ghost(
+def _add_ghost(
     scene: bpy.types.Scene,
     stage: bpy.types.Object,
     body: bpy.types.Object,
-    danced: Danced,
-    plan: Plan,
+    danced: RehearsedDance,
+    plan: VideoPlan,
     colour: tuple[float, float, float],
 ) -> list[bpy.types.Object]:
     """Who shows the next move, in pieces; none where the plan has no ghost."""
@@ -128,23 +146,26 @@ def _ghost(
     if not len(frames):
         return []
     behind = bpy.data.objects.new("Behind", None)
-    behind.parent, behind.matrix_basis = stage, convert.to_matrix(_receding(typed.there(scene.camera, "camera")))
+    behind.parent, behind.matrix_basis = (
+        stage,
+        convert.to_matrix(_ghost_offset_matrix(typed.require(scene.camera, "camera"))),
+    )
     scene.collection.objects.link(behind)
-    ghost = _double(scene, behind, body, danced.rig, "Ghost")
+    ghost = _copy_armature(scene, behind, body, danced.rig, "Ghost")
     material = ghost_material("Ghost", colour)
-    pieces = [_dress(scene, ghost, shape, material) for shape in shapes_of(body).values()]
+    pieces = [_copy_shape(scene, ghost, shape, material) for shape in shapes_of(body).values()]
     for piece in pieces:
-        unlit(piece)
-    motion_action(scene, ghost, danced.motion(plan.ghosts[frames], _clock(plan)[frames]), "Ghost")
+        exclude_from_light(piece)
+    add_motion_action(scene, ghost, danced.motion(plan.ghosts[frames], _video_times(plan)[frames]), "Ghost")
     return pieces
 
 
-def _clock(plan: Plan) -> np.ndarray:
+def _video_times(plan: VideoPlan) -> np.ndarray:
     """Times (F,) [s] of the video's frames."""
     return np.arange(len(plan)) / plan.rate
 
 
-def _receding(camera: bpy.types.Object) -> np.ndarray:
+def _ghost_offset_matrix(camera: bpy.types.Object) -> np.ndarray:
     """(4, 4) that moves things a little away and leaves a camera's picture of them: where the ghost is as the body is,
     the body hides it.
     """
@@ -152,17 +173,17 @@ def _receding(camera: bpy.types.Object) -> np.ndarray:
     assert isinstance(camera.data, bpy.types.Camera)
     away = np.eye(4)
     if camera.data.type == "ORTHO":
-        away[2, 3] = -RECEDED
+        away[2, 3] = -GHOST_OFFSET
     else:
-        away[:3, :3] *= 1.0 + RECEDED
+        away[:3, :3] *= 1.0 + GHOST_OFFSET
     return seat @ away @ np.linalg.inv(seat)
 
 
-def _double(
+def _copy_armature(
     scene: bpy.types.Scene, stage: bpy.types.Object, body: bpy.types.Object, rig: Rig, name: str
 ) -> bpy.types.Object:
     """The body's armature once more, free of all that moves it."""
-    double = typed.there(body.copy(), "copy")
+    double = typed.require(body.copy(), "copy")
     double.name = name
     double.animation_data_clear()
     for key in list(double.keys()):
@@ -188,13 +209,13 @@ def _double(
     return double
 
 
-def _dress(
+def _copy_shape(
     scene: bpy.types.Scene, armature: bpy.types.Object, shape: bpy.types.Object, material: bpy.types.Material | None
 ) -> bpy.types.Object:
     """A shape once more on another armature, its mesh shared, in a material of the object or as it is."""
     mesh = typed.mesh(shape)
     if material is not None and not mesh.materials:  # an object's material needs the mesh's slot
-        mesh = typed.there(mesh.copy(), "copy")
+        mesh = typed.require(mesh.copy(), "copy")
         mesh.materials.append(None)
     piece = bpy.data.objects.new(f"{armature.name} {shape.name}", mesh)
     piece.parent, piece.parent_type, piece.parent_bone = armature, "BONE", shape.parent_bone
@@ -206,24 +227,27 @@ def _dress(
     return piece
 
 
-def _light(scene: bpy.types.Scene) -> None:
-    camera = typed.there(scene.camera, "camera")
+def _add_light(scene: bpy.types.Scene) -> None:
+    camera = typed.require(scene.camera, "camera")
     away = convert.to_array(camera.matrix_basis)[:3, 2]
     heading = float(np.arctan2(away[1], away[0]))
-    azimuth, height, strength = LIGHT
+    azimuth, height, strength = LIGHT_SETTINGS
     data = bpy.data.lights.new("Light", "SUN")
     assert isinstance(data, bpy.types.SunLight)
-    data.energy, data.angle = strength, float(SUN)
+    data.energy, data.angle = strength, float(SUN_ANGLE)
     lamp = bpy.data.objects.new("Light", data)
     toward = Vector((-np.cos(heading + azimuth), -np.sin(heading + azimuth), -height))
     lamp.rotation_euler = toward.to_track_quat("-Z", "Y").to_euler()
     scene.collection.objects.link(lamp)
-    world = bpy.data.worlds.new(NAME)
+    world = bpy.data.worlds.new(SCENE_NAME)
     scene.world = world
     if world.node_tree is None:
         world.use_nodes = True
     sky = world.node_tree.nodes["Background"]
-    sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (PAGE, PAGE, PAGE, 1.0), 1.0
+    sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (
+        (BACKGROUND_GREY, BACKGROUND_GREY, BACKGROUND_GREY, 1.0),
+        1.0,
+    )
     seen = world.node_tree.nodes.new("ShaderNodeLightPath")  # it lights nothing, which would be noise
     world.node_tree.links.new(seen.outputs["Is Camera Ray"], sky.inputs["Strength"])
     world.cycles.sampling_method = "NONE"  # type: ignore[attr-defined]

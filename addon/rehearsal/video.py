@@ -14,10 +14,18 @@ from pathlib import Path
 
 import bpy
 
-from ..values import discard, errors, own_folder, stopping, sweep, write_atomically, write_folder
+from ..solver_api import (
+    create_locked_folder,
+    errors,
+    remove_abandoned_folders,
+    remove_locked_folder,
+    stopping,
+    write_atomically,
+    write_folder,
+)
 from .options import VIDEO_END, Rendering
 
-LAYERS = 24
+TRANSPARENT_LAYERS = 24
 """Surfaces of the ghost and the signs, one behind the other, that light may pass."""
 CANCELLED = 130
 """Exit code, as a shell says of Ctrl-C."""
@@ -25,7 +33,7 @@ NO_CODEC = "this Blender writes no H.264: the frames are in the folder"
 Report = Callable[[float, str], None]
 
 
-def graphics_card() -> bool:
+def has_graphics_card() -> bool:
     """Whether this Blender draws its window with one."""
     if bpy.app.background:
         return False
@@ -34,10 +42,10 @@ def graphics_card() -> bool:
     return gpu.platform.device_type_get() not in ("SOFTWARE", "UNKNOWN")
 
 
-def prepare(scene: bpy.types.Scene, rendering: Rendering) -> None:
+def set_engine(scene: bpy.types.Scene, rendering: Rendering) -> None:
     """Set a scene's engine."""
     render = scene.render
-    eevee = rendering.engine == "eevee" or (rendering.engine == "auto" and graphics_card())
+    eevee = rendering.engine == "eevee" or (rendering.engine == "auto" and has_graphics_card())
     if eevee:
         render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0) else "BLENDER_EEVEE_NEXT"  # type: ignore[assignment]
         scene.eevee.taa_render_samples = max(rendering.samples, 8)
@@ -48,8 +56,11 @@ def prepare(scene: bpy.types.Scene, rendering: Rendering) -> None:
         cycles = scene.cycles  # type: ignore[attr-defined]
         cycles.device, cycles.samples, cycles.use_adaptive_sampling = "CPU", rendering.samples, False
         cycles.use_denoising, cycles.use_light_tree = rendering.denoise, False
-        cycles.max_bounces, cycles.transparent_max_bounces = 0, LAYERS
-        cycles.min_transparent_bounces, cycles.light_sampling_threshold = LAYERS, 0.0  # no path ends by chance
+        cycles.max_bounces, cycles.transparent_max_bounces = 0, TRANSPARENT_LAYERS
+        cycles.min_transparent_bounces, cycles.light_sampling_threshold = (
+            TRANSPARENT_LAYERS,
+            0.0,
+        )  # no path ends by chance
         cycles.pixel_filter_type = "BLACKMAN_HARRIS"
     render.use_persistent_data, render.use_motion_blur = True, False
     render.use_compositing = render.use_sequencer = False
@@ -82,22 +93,22 @@ def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_proc
     target = path if video else path.with_suffix("")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        sweep(target.parent, f".{target.name}.")  # of a Blender that was killed
-        building, lock = own_folder(target.parent, f".{target.name}.")
+        remove_abandoned_folders(target.parent, f".{target.name}.")  # of a Blender that was killed
+        building, lock = create_locked_folder(target.parent, f".{target.name}.")
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     try:
-        with ends_clean(building) if own_process else nullcontext():
+        with clean_up_on_signal(building) if own_process else nullcontext():
             written = _render(scene, building, video, report)
-        deliver(written, target)
+        move_to_target(written, target)
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     finally:
-        discard(building, lock)
+        remove_locked_folder(building, lock)
     return target
 
 
-def deliver(made: Path, target: Path) -> Path:
+def move_to_target(source: Path, target: Path) -> Path:
     """Put a video or a folder of images in its place, whole or not at all, between disks too.
 
     Returns:
@@ -106,16 +117,16 @@ def deliver(made: Path, target: Path) -> Path:
     Raises:
         InputError: it cannot be written, or a folder stands there that holds what this program did not write.
     """
-    if made.is_dir():
+    if source.is_dir():
         with write_folder(target) as new:
-            for image in sorted(made.iterdir()):
+            for image in sorted(source.iterdir()):
                 shutil.move(image, new / image.name)
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise errors.InputError(target, f"cannot be written: {error.strerror}", remedy="Name another place") from None
-    with write_atomically(target, binary=True) as stream, made.open("rb") as video:
+    with write_atomically(target, binary=True) as stream, source.open("rb") as video:
         shutil.copyfileobj(video, stream)
     return target
 
@@ -157,21 +168,21 @@ def _render(scene: bpy.types.Scene, building: Path, video: bool, report: Report)
 
 
 @contextmanager
-def ends_clean(building: Path, told_by: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
+def clean_up_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
     """A process of our own that is told to end leaves no half-written video; Blender's rendering cannot be stopped
     from Python, so that the process ends here, after the frame that it is at.
 
     Args:
         building: folder that goes when the process is told to end.
-        told_by: the signals that tell it.
+        signals: the signals that tell it.
     """
 
     def stop(*_: object) -> None:
         shutil.rmtree(building, ignore_errors=True)
         print("cancelled, nothing was written", file=sys.stderr)
-        leave(CANCELLED)
+        exit_process(CANCELLED)
 
-    before = {number: signal.signal(number, stop) for number in told_by}
+    before = {number: signal.signal(number, stop) for number in signals}
     stopping.end_with_parent(stop)
     try:
         yield
@@ -182,7 +193,7 @@ def ends_clean(building: Path, told_by: Sequence[int] = (signal.SIGINT, signal.S
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def tell(fraction: float, message: str) -> None:
+def print_progress(fraction: float, message: str) -> None:
     """One line of progress for the process that waits."""
     print(json.dumps({"fraction": fraction, "message": message}), flush=True)
 
@@ -192,7 +203,7 @@ def render_file(source: str, output: str) -> int:
     try:
         with bpy.data.libraries.load(source) as (there, here):  # type: ignore[attr-defined, func-returns-value]
             here.scenes = there.scenes[:1]
-        render_video(here.scenes[0], Path(output), tell, own_process=True)
+        render_video(here.scenes[0], Path(output), print_progress, own_process=True)
     except (errors.SolverError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -206,10 +217,10 @@ def run_child(source: str, output: str) -> None:
         code = render_file(source, output)
     except BaseException:
         traceback.print_exc()
-    leave(code)
+    exit_process(code)
 
 
-def leave(code: int) -> None:
+def exit_process(code: int) -> None:
     """End the process at once: Blender's module sometimes never returns from its exit handlers."""
     with suppress(OSError):
         sys.stdout.flush()

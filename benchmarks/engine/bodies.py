@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.inertials import InertialParameters, six_of, steiner
+from solver.inertials import InertialParameters, steiner, symmetric_entries
 from solver.rig import Rig
 
 CHANGES = {
@@ -24,7 +24,7 @@ LOAD_PLACE = 0.5
 
 
 def changed(rig: Rig) -> InertialParameters:
-    """The rig's prior with the links of `CHANGES` changed."""
+    """The rig's prior with the links of `MAX_BOUND_CHANGES` changed."""
     factors = np.array([CHANGES.get(link, 1.0) for link in rig.links])
     return InertialParameters(rig.links, rig.prior.values * factors[:, None])
 
@@ -34,7 +34,7 @@ def arm_load(rig: Rig) -> tuple[InertialParameters, float, str]:
     link = LOADED_LINK
     mass = LOAD_SHARE * rig.prior.total_mass
     place = LOAD_PLACE * rig.tips[rig.index(link)]
-    point = np.concatenate([[mass], mass * place, mass * six_of(steiner(place))])
+    point = np.concatenate([[mass], mass * place, mass * symmetric_entries(steiner(place))])
     return rig.prior.replaced(link, rig.prior.link(link) + point), mass, link
 
 
@@ -45,5 +45,5 @@ def arm_of(rig: Rig, link: str) -> tuple[str, ...]:
     above = [index]
     while rig.links[rig.parents[above[-1]]].startswith(side):
         above.append(rig.parents[above[-1]])
-    below = np.flatnonzero(rig.below[index])
+    below = np.flatnonzero(rig.descendants[index])
     return tuple(rig.links[k] for k in sorted({*above, *below}))

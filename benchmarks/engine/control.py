@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.dynamics.mechanics import chain
+from solver.dynamics.mechanics import moving_coordinates
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 
@@ -33,7 +33,7 @@ def stiffnesses(rig: Rig, intended: Plan, options: PlayOptions) -> np.ndarray:
     frames = np.linspace(0, len(intended.motion) - 1, POSTURES).astype(int)
     beyond, rest = np.max([_moved_inertia(rig, q) for q in intended.motion.q[frames]], axis=0)
     carried = (intended.wrenches[:, :, 2] / rig.weight).clip(0.0, 1.0)  # (N, F)
-    above = np.array([chain(rig, patch.link)[ROOT_NV:] for patch in rig.contacts])  # (F, nv - 6)
+    above = np.array([moving_coordinates(rig, patch.link)[ROOT_NV:] for patch in rig.contacts])  # (F, nv - 6)
     moved = np.maximum(beyond, (carried[:, :, None] * above).max(axis=1) * rest)
     limit = np.where(np.isfinite(rig.limits.torque), rig.limits.torque, 0.0)
     return np.maximum((2.0 * np.pi * options.bandwidth) ** 2 * moved, limit / YIELD)
@@ -44,7 +44,7 @@ def _moved_inertia(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     model, data = rig.model, rig.model.createData()
     jacobian = pin.computeJointJacobians(model, data, q)
     bodies = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints)]
-    chains = np.array([chain(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
+    chains = np.array([moving_coordinates(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
     twists = [pin.Motion(column.copy()) for column in jacobian.T]
     energies = np.array([[body.vtiv(twist) for body in bodies] for twist in twists])  # (nv, L)
     beyond = np.where(chains.T, energies, 0.0).sum(axis=1)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.dynamics import predicted_wrench
-from solver.identification.comparison import fit
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.comparison import fit_wrenches
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, Shaken, lighter, low_pass, noise_floor, smooth_motion
+from solver.signals import PRESETS, NoiseReplicas, light_preset, low_pass, noise_floor, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -89,7 +89,7 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     scale[:3] = sensors.position
     noise = scale * generator.standard_normal((len(motion), rig.model.nv))
     q = np.array([pin.integrate(rig.model, frame, step) for frame, step in zip(motion.q, noise)])
-    light = lighter(preset, TRIAL_RATE)
+    light = light_preset(preset, TRIAL_RATE)
     smooth = smooth_motion(rig, motion.times, q, light)
     weight = performance.standing[:, 2].sum()
     spread = sensors.force * weight * np.repeat([1.0, motion.q[0, 2]], 3)
@@ -100,9 +100,9 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     thin = smooth.frames(thinned)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
     floor = noise_floor(rig, motion.times, q, preset)
-    copies = () if floor is None else Shaken(rig, motion.times, q, light, floor, "dance")
+    copies = () if floor is None else NoiseReplicas(rig, motion.times, q, light, floor, "dance")
     shaken_too = tuple(copy.frames(thinned) for copy in copies)
-    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too, preset=preset)
+    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), noise_replicas=shaken_too, preset=preset)
 
 
 def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:
@@ -115,10 +115,13 @@ def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, se
     gravity = float(np.linalg.norm(rig.model.gravity.linear))
     mass = float(performance.standing[:, 2].sum()) / gravity
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
-    found = identify(rig, [trial], options)
+    found = identify_trials(rig, [trial], options)
     true_wrench, plates = _wrenches(rig, performance, truth, sensors)
     ratios = [float(np.mean([c.ratio for c in found.comparisons if c.used is used])) for used in (False, True)]
-    fits = [fit(true_wrench, _wrenches(rig, performance, p, sensors)[0]).rmse for p in (found.parameters, found.prior)]
+    fits = [
+        fit_wrenches(true_wrench, _wrenches(rig, performance, p, sensors)[0]).rmse
+        for p in (found.parameters, found.prior)
+    ]
     return Found(
         parameters=found.parameters,
         prior=found.prior,
@@ -126,7 +129,7 @@ def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, se
         unused=ratios[0],
         used=ratios[1],
         exact=float(np.mean(fits[0] / fits[1])),
-        engine=fit(plates, true_wrench).rmse,
+        engine=fit_wrenches(plates, true_wrench).rmse,
         deviation=plates.std(axis=0),
     )
 

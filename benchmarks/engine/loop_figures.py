@@ -65,7 +65,7 @@ def _unprepared(what: str, loaded: Rig, dance: Dance, load: float) -> Figure:
     checks = check_motion(loaded, motion, dance.schedule, CheckOptions(pairs=(), shrink=0.0))
     torque, zmp = (next(m for m in checks.margins if m.name == name) for name in ("joint torque", "zmp"))
     worst = int(np.argmin(torque.smallest))
-    joint = torque.items[int(torque.culprit[worst])]
+    joint = torque.items[int(torque.worst_items[worst])]
     return Figure(
         f"{what} on the dance without it: worst torque margin / limit", f"planned, {dance.duration:.0f} s",
         float(torque.smallest.min()),

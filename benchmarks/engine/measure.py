@@ -9,7 +9,7 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dynamics import link_motions
-from solver.identification.comparison import Fit, fit
+from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.rig import Rig
 from solver.signals import PRESETS, low_pass
 
@@ -63,8 +63,8 @@ class Measured:
     root: float
     angle: float
     saturated: float
-    total: Fit
-    feet: tuple[Fit, ...]
+    total: WrenchFit
+    feet: tuple[WrenchFit, ...]
     span: np.ndarray
 
     @property
@@ -94,8 +94,8 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
         root=float(np.linalg.norm(root, axis=1).max()),
         angle=_tracking(rig, intended, performance),
         saturated=float(performance.saturated.max(initial=0.0)),
-        total=fit(total, planned.sum(axis=1)),
-        feet=tuple(fit(plates[:, k], planned[:, k]) for k in range(plates.shape[1])),
+        total=fit_wrenches(total, planned.sum(axis=1)),
+        feet=tuple(fit_wrenches(plates[:, k], planned[:, k]) for k in range(plates.shape[1])),
         span=total.std(axis=0),
     )
 

@@ -13,7 +13,7 @@ from solver.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.rebalancing import Rebalancer
 from solver.trajectory.segment import DanceSegment
-from solver.trajectory.splines import AT_REST
+from solver.trajectory.splines import REST_CONTROLS
 
 SAMPLES = 65
 """Instants of a segment at which its zero-moment point is led."""
@@ -56,7 +56,7 @@ def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
     Raises:
         InvalidValue: a posture that the other body cannot balance on these feet.
     """
-    before, after = dance.legged(rig), dance.legged(other)
+    before, after = dance.legged_rig(rig), dance.legged_rig(other)
     known: dict[bytes, np.ndarray] = {}
     segments: list[DanceSegment] = []
     for segment in dance.segments:
@@ -86,8 +86,8 @@ def standing_still(segment: DanceSegment) -> DanceSegment:
 
 def zmp_of(rig: Rig, legged: LeggedRig, segment: DanceSegment, rate: float) -> Zmp:
     """Zero-moment points (N frames at a rate [1/s]) that inverse dynamics finds for a segment."""
-    _, curves, reached = segment.frames(legged, segment.spline.samples(rate))
-    points = legged.zmp(curves)
+    _, curves, reached = segment.evaluate(legged, segment.spline_space.samples(rate))
+    points = legged.compute_zmp(curves)
     shrunk, sole = (support_polygon(rig, segment.anchors, share).margin(points) for share in (legged.shrink, 0.0))
     return Zmp(points, reached, shrunk, sole)
 
@@ -101,7 +101,7 @@ def _straightened(control: np.ndarray) -> np.ndarray:
 def _blend(count: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Control values (count, n) of the even way between two states of rest."""
     share = np.concatenate(
-        [np.zeros(AT_REST - 1), np.linspace(0.0, 1.0, count - 2 * AT_REST + 2), np.ones(AT_REST - 1)]
+        [np.zeros(REST_CONTROLS - 1), np.linspace(0.0, 1.0, count - 2 * REST_CONTROLS + 2), np.ones(REST_CONTROLS - 1)]
     )
     return (1.0 - share[:, None]) * first + share[:, None] * last
 
@@ -112,11 +112,11 @@ def _shift(
     """(3,) [m] by which the root moves so that the other body's centre of mass is above where this body's was."""
     key = y.tobytes()
     if key not in known:
-        goal = before.com(before.still(y[None], segment.solved)[1])[:, :2]
+        goal = before.compute_com(before.solve_static(y[None], segment.solved)[1])[:, :2]
         for lower in range(LOWEST):
             tried = y[None].copy()
             tried[:, 2] -= lower * LOWER * after.straight_height
-            found, good = after.balanced(tried, goal, segment.solved)
+            found, good = after.balance(tried, goal, segment.solved)
             if good[0]:
                 break
         else:
@@ -127,13 +127,13 @@ def _shift(
 
 def _led(segment: DanceSegment, control: np.ndarray, before: LeggedRig, after: LeggedRig) -> np.ndarray:
     """Control values (C, D) with the zero-moment point led along that of the segment as it was."""
-    balancer = Rebalancer(after, segment.spline, SAMPLES)
-    _, curves, _ = segment.frames(before, balancer.times)
-    goals = before.zmp(curves)
-    bump = np.sin(np.pi * np.linspace(0.0, 1.0, len(control) - 2 * AT_REST + 2))[1:-1]
+    balancer = Rebalancer(after, segment.spline_space, SAMPLES)
+    _, curves, _ = segment.evaluate(before, balancer.times)
+    goals = before.compute_zmp(curves)
+    bump = np.sin(np.pi * np.linspace(0.0, 1.0, len(control) - 2 * REST_CONTROLS + 2))[1:-1]
     for lower in range(LOWEST):
         tried = control.copy()
-        tried[AT_REST:-AT_REST, 2] -= lower * LOWER * after.straight_height * bump
+        tried[REST_CONTROLS:-REST_CONTROLS, 2] -= lower * LOWER * after.straight_height * bump
         found = _followed(balancer, tried, goals, segment, after)
         if found is not None:
             return found
@@ -147,12 +147,12 @@ def _followed(
     best, least = None, np.inf
     for _ in range(ROUNDS):
         _, curves, reached = balancer.evaluate(control[None], segment.solved)
-        error = np.where(reached[:, None], goals - legged.zmp(curves), 0.0)
+        error = np.where(reached[:, None], goals - legged.compute_zmp(curves), 0.0)
         worst = float(np.abs(error).max())
         if reached.all():
             if worst > SLOW * least:
                 break
             best, least = control, worst
         control = control.copy()
-        control[AT_REST:-AT_REST, HORIZONTAL] += balancer.inverse @ error
+        control[REST_CONTROLS:-REST_CONTROLS, HORIZONTAL] += balancer.inverse @ error
     return best

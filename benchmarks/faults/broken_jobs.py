@@ -14,9 +14,11 @@ from typing import Any
 
 import bpy
 
-from addon.jobs import Current, JobOperator
-from addon.operators import dance_jobs, dances, identify, rigs
-from addon.told import told
+from addon.job_messages import find_message
+from addon.jobs import CurrentJob, JobOperator
+from addon.operators import check_and_repair as dances
+from addon.operators import dance_base as dance_jobs
+from addon.operators import identify, rigs
 from solver.motion import Motion
 from solver.rigs import human
 from solver.scene.motion import scene_motion
@@ -107,7 +109,7 @@ def _delete(job: Any) -> None:
 
 
 def _cancel(job: Any) -> None:
-    running: Any = Current.job
+    running: Any = CurrentJob.job
     running.cancel()
 
 
@@ -233,13 +235,13 @@ def _run(button: Any, job: BrokenJob, before: dict[str, str]) -> set[str]:
     """Press the button, and change the scene while the child runs; what is changed so counts as it was before."""
     if not button.begin(CONTEXT):
         return {"CANCELLED"}
-    child = Current.job
+    child = CurrentJob.job
     if job.meanwhile is not None:
         job.meanwhile(button)
         before.clear()
         before.update(digest())
     start = time.monotonic()
-    while child is not None and child.look():
+    while child is not None and child.poll():
         time.sleep(0.02)
         if time.monotonic() - start > PATIENCE:
             raise TimeoutError(f"{job.name}: the child still runs")
@@ -250,7 +252,7 @@ def _message(button: Any) -> str:
     """What the panel shows, or what was reported."""
     scene = CONTEXT.scene
     for item in (next((one for one in DATA.objects if one.session_uid == button._about), None), None):
-        found = told(scene, item, button.place)
+        found = find_message(scene, item, button.place)
         if found is not None and found.message != "a word":
             return str(found.message)
     return button.reports[-1] if button.reports else ""

@@ -427,7 +427,7 @@ def _fill(value: object, *, truncate: bool = False) -> Break:
                     owner[name] = value
         if not truncate:
             for patch in ("left_sole", "right_sole"):
-                body[timeline.CONTACT + patch] = value
+                body[timeline.CONTACT_PREFIX + patch] = value
 
     return put
 
@@ -441,7 +441,7 @@ BROKEN["custom properties: truncated"] = _fill(None, truncate=True)
 def _other_rig(body: Body) -> None:
     from solver.rigs import human
 
-    armature.describe(body, human(1.75, 70.0, "male"))
+    armature.store_rig(body, human(1.75, 70.0, "male"))
 
 
 @broken("the rig's digest missing")

@@ -15,20 +15,23 @@ import bpy
 import numpy as np
 
 from addon import action, armature, recording, registration, scores
-from addon.authoring import author, dances, ghost, marks, timeline
+from addon.authoring import dance_import as dances
+from addon.authoring import failure_markers as marks
+from addon.authoring import ghost, timeline
+from addon.authoring import keying as author
 from addon.colours import colour_body
 from addon.interpreter import PACKAGE
+from addon.job_messages import JobMessage, store_message
+from addon.solver_api import SceneRecording
 from addon.study import read_study, show_study
-from addon.told import Said, tell
-from addon.values import SceneRecording
 from solver.cli import main as solver
 from solver.demo.laboratory import write_trc
 from solver.motion import Markers
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene import study_folder
-from solver.scene.bodies import RESULT, SceneResult
 from solver.scene.motion import RECORDING
+from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
 
@@ -105,7 +108,7 @@ def make_stage(folder: Path) -> Stage:
     body = dancing(rig)
     scene = CONTEXT.scene
     line = folder / "scene.timeline.npz"
-    TIMELINE.write(line, timeline.sample(scene, body, *timeline.extent(scene, body)))
+    TIMELINE.write(line, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
     verbs(stage, line, rig)
     dress(stage, body)
     bpy.ops.wm.save_as_mainfile(filepath=str(stage.scene))
@@ -174,15 +177,15 @@ def dress(stage: Stage, body: Any) -> None:
     scores.write_scores(body, checked.summary.excitation, checked.summary.deviation)
     marks.mark_failures(scene, body, checked.summary)
     ghost.show_ghost(context, body, dances.read_dance(stage.kept("slow")), "slower", beside=False)
-    proposed: Any = ghost.ghost_of(scene, body)
-    proposed[ghost.DONE_KEY] = "slower"
+    proposed: Any = ghost.find_ghost(scene, body)
+    proposed[ghost.OPERATION_KEY] = "slower"
     colour_body(CONTEXT.scene, body, "mass")
     seen = recording.add_recording(context, recorded(), "seen")
     seen[recording.FILES_KEY] = str(stage.recording)
     scene.exciting_dance.files.add().path = str(stage.recording)
     scene.exciting_dance_rehearsal.film = str(stage.folder / "nothing.mp4")  # refused before anything is rendered
     scene.exciting_dance.urdf = str(stage.folder / "nothing.urdf")
-    tell(scene, body, "dance", Said("a word", "bad", ("one failure",), ("one note",)))
+    store_message(scene, body, "dance", JobMessage("a word", "bad", ("one failure",), ("one note",)))
     text = bpy.data.texts.new("Performance report")
     text.from_string("a report")
     scene.frame_set(1)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from solver.live.protocol import request
-from solver.live.server import DEFECT, LiveServer
+from solver.live.protocol import parse_request
+from solver.live.server import DEFECT_PREFIX, LiveServer
 from solver.rigs import hoap3
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -148,7 +148,7 @@ def garbage_not_survived(folder: Path) -> list[str]:
                 asker.kill()
                 asker = Asker()
                 continue
-            if last["kind"] != "pose" or any(DEFECT in message for message in messages):
+            if last["kind"] != "pose" or any(DEFECT_PREFIX in message for message in messages):
                 wrong.append(f"{kind.name}: {messages}, then {last['kind']}")
         asker.close()
         if asker.complaints or asker.process.returncode:
@@ -226,12 +226,12 @@ class _Server:
         """Empty where all is well."""
         self._said.clear()
         try:
-            self._server.take([request(line)])
+            self._server.accept([parse_request(line)])
             while self._server.work():
                 pass
         except Exception as error:  # the server would have died of it
             return f"{type(error).__name__}: {error}"
-        return next((str(told["message"]) for told in self._said if DEFECT in str(told.get("message"))), "")
+        return next((str(told["message"]) for told in self._said if DEFECT_PREFIX in str(told.get("message"))), "")
 
 
 def _told(asker: Asker, sent: bytes) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from solver.formats.folder import claimed, settle, write_folder
+from solver.formats.output_folder import finish_interrupted, reserve_folder, write_folder
 
 from ..figures.figure import Figure, at_most
 
@@ -136,7 +136,7 @@ def reruns(count: int) -> int:
                     for trial in range(3 if run == "first" else 2):
                         (new / f"{trial}.motion.npz").write_text(run)
                 (folder / "mine").write_text("mine")
-            settle(folder)
+            finish_interrupted(folder)
             found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
             wrong += found != ["0.motion.npz", "1.motion.npz", "mine"]
             wrong += not _second_is_refused(folder, held=number % 2 == 0)
@@ -145,12 +145,12 @@ def reruns(count: int) -> int:
 
 def _second_is_refused(folder: Path, *, held: bool) -> bool:
     """Whether another process may claim a folder just when nobody holds it."""
-    code = "import sys\nfrom solver.formats.folder import claimed\nwith claimed(sys.argv[1]): pass"
+    code = "import sys\nfrom solver.formats.output_folder import reserve_folder\nwith reserve_folder(sys.argv[1]): pass"
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", code, str(folder)]
     if not held:
         return subprocess.run(command, cwd=root, capture_output=True, check=False).returncode == 0
-    with claimed(folder):
+    with reserve_folder(folder):
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.returncode != 0 and "is being written by process" in done.stderr
 

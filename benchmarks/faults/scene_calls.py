@@ -15,8 +15,9 @@ from typing import Any
 import bpy
 
 from addon import flight_strip, overlays, registration
+from addon.live import control as switch
 from addon.live import overlays as live_overlays
-from addon.live import switch, timeline_overlays
+from addon.live import timeline_overlays
 
 from ..panel import Paper
 from .dancing_scene import Stage
@@ -128,7 +129,7 @@ def seen() -> Iterator[Outcome]:
             yield _tried(f"panel {cls.__name__}", lambda cls=cls: _draw(cls))  # type: ignore[misc]
     yield _tried("lists", _lists)
     yield _tried("preferences", lambda: registration.Preferences.draw(_sheet(), CONTEXT))  # type: ignore[arg-type]
-    for draw in (overlays.draw_legends, overlays.draw_motion, live_overlays._draw_space, live_overlays._draw_words):
+    for draw in (overlays.draw_legends, overlays.draw_motion, live_overlays._draw_space, live_overlays._draw_text):
         yield _tried(f"overlay {draw.__name__}", lambda draw=draw: _over("VIEW_3D", draw))  # type: ignore[misc]
     for draw in (timeline_overlays._draw, flight_strip.draw):
         yield _tried(f"overlay {draw.__module__}", lambda draw=draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
@@ -216,7 +217,7 @@ def everything(
     yield from seen()
     yield from fields()
     with heard(outcome):
-        switch.Live.stop(wait=True)
+        switch.LiveCheck.stop(wait=True)
 
 
 def _settle() -> None:

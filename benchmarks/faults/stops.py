@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.demo.examples import simulated_robot
-from solver.formats.manifest import MANIFEST
+from solver.formats.manifest import MANIFEST_FILE
 from solver.rigs import hoap3
-from solver.stopping import CODE
+from solver.termination import CODE
 from solver.trajectory.legged_rig import LeggedRig
 
 from ..figures.figure import Figure, at_most
@@ -145,7 +145,7 @@ class Laboratory:
     def _is_partial(self, name: str) -> bool:
         """Whether something lies there that is neither nothing nor a whole result; a kill leaves its workshop."""
         out = self.folder / "out"
-        if out.exists() and not (out / MANIFEST).exists():
+        if out.exists() and not (out / MANIFEST_FILE).exists():
             return True
         hidden = [item for item in self.folder.iterdir() if item != out]
         return bool(hidden) and name != "SIGKILL"
@@ -182,12 +182,12 @@ def _dragged(path: Path) -> Path:
     """A keyed dance whose feet slide along with its root, as a file."""
     rig = hoap3(torque="peak")
     legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    rest = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    footing = legged.get_footing("both")
+    rest = legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0]
     leant = rest.copy()
     leant[0] += 0.01
     keys = (Keyframe(0.0, rest, "fixed"), Keyframe(1.0, leant), Keyframe(2.0, rest, "fixed"))
-    KEYED.write(path, Keyed(rig, keys, Schedule.constant(footing.anchors, 0.0, 2.0), name="dragged"))
+    AUTHORED_DANCE.write(path, AuthoredDance(rig, keys, Schedule.constant(footing.anchors, 0.0, 2.0), name="dragged"))
     return path
 
 

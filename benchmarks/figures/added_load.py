@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.papers.belt import BELT, belt
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.inertials import InertialParameters
-from solver.signals import lighter, resample
+from solver.signals import light_preset, resample
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 
@@ -64,7 +64,7 @@ class Found:
     @property
     def spread_error(self) -> float:
         """[kg] mean error of the masses on the true links when every link may carry something."""
-        return float(np.mean([abs(self.load.spread[link].mass - mass) for link, mass in self.truth.items()]))
+        return float(np.mean([abs(self.load.distributed[link].mass - mass) for link, mass in self.truth.items()]))
 
 
 def added_load_figures(quick: bool) -> list[Figure]:
@@ -90,7 +90,7 @@ def found_on(seed: int) -> Iterator[Found]:
     ]
     for truth in (*single, *double):
         laden = _laden(body, given, truth, generator)
-        yield Found(truth, find_added_load(rig, bare, laden, options), rig.unshown)
+        yield Found(truth, find_added_load(rig, bare, laden, options), rig.unobserved_links)
 
 
 def _laden(body: Volunteer, given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> list[Trial]:
@@ -103,7 +103,7 @@ def _laden(body: Volunteer, given: Case, masses: Mapping[str, float], generator:
         if trial.name in AGAIN:
             assert trial.preset is not None
             wrenches = plates(body, trial.name, truth, generator)
-            light = lighter(trial.preset, wrenches.rate)
+            light = light_preset(trial.preset, wrenches.rate)
             result.append(replace(trial, wrenches=resample(wrenches, trial.motion.times, light)))
     return result
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.centroidal.hidden import HIDDEN, hidden_patterns, wrench_error
+from solver.centroidal.baselines import FusionNoise, kinematic, linear_fusion
+from solver.centroidal.hidden import HIDDEN_SECONDS, hidden_masks, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import adapted
-from solver.centroidal.peers import FusionNoise, kinematic, linear_fusion
-from solver.centroidal.smoother import smoothed
+from solver.centroidal.learning import adapt_noise
+from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.signals import preset_of
-from solver.study.following import track_all
 from solver.study.preparation import prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 
 from .centroidal_learnt import SECOND_HALF
 from .figure import Figure, at_most
@@ -36,7 +36,7 @@ TRIED = ((1e-4, 3e-4, 1e-3, 3e-3), (0.02,), (10.0, 30.0, 100.0, 300.0))
 def walk_signals(data: Path) -> CentroidalData:
     """The walk's signals, inertials from tables."""
     recordings = load([data / FILE])
-    calibration = calibrate_subject(recordings, sex=SEX)
+    calibration = calibrate(recordings, sex=SEX)
     prepared = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
     trial = prepared.records[0].trial
     assert trial is not None
@@ -55,11 +55,13 @@ def figures_of(signals: CentroidalData) -> list[Figure]:
     """Each half of the walk at the level of precision that the other half asks for; the peer at its best on both."""
     middle = len(signals) // 2
     halves = signals.part(0, middle), signals.part(middle, len(signals))
-    levels = [adapted(half, SECOND_HALF) for half in halves[::-1]]
+    levels = [adapt_noise(half, SECOND_HALF) for half in halves[::-1]]
     figures = []
-    for seconds in HIDDEN:
+    for seconds in HIDDEN_SECONDS:
         bare = _mean([_error(half, seconds, kinematic) for half in halves])
-        ours = _mean([_error(h, seconds, partial(smoothed, settings=level)) for h, level in zip(halves, levels)])
+        ours = _mean(
+            [_error(h, seconds, partial(smooth_centroidal, settings=level)) for h, level in zip(halves, levels)]
+        )
         peers = {
             noise: _mean([_error(h, seconds, partial(linear_fusion, noise=FusionNoise(*noise))) for h in halves])
             for noise in product(*TRIED)
@@ -81,8 +83,8 @@ def _mean(errors: list[float]) -> float:
 def _error(signals: CentroidalData, seconds: float, estimator: Estimator) -> float:
     """RMS error of the force [N] that an estimator needs in hidden stretches."""
     found = []
-    for frames in hidden_patterns(signals, seconds):
-        estimate = estimator(signals.hidden(frames)).wrench
+    for frames in hidden_masks(signals, seconds):
+        estimate = estimator(signals.without_wrench(frames)).wrench
         wrench = estimate if estimator is kinematic else np.where(frames[:, None], estimate, signals.wrench)
         found.append(wrench_error(signals, wrench, frames)[:, :3])
     return float(np.sqrt(np.mean(np.sum(np.concatenate(found) ** 2, axis=1))))

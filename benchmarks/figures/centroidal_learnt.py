@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from solver.centroidal.hidden import hidden_score
-from solver.centroidal.leaning import Leaning
-from solver.centroidal.learning import learn
-from solver.centroidal.smoother import Signal, SmootherSettings, smoothed
+from solver.centroidal.learning import learn_noise
+from solver.centroidal.momentum_blend import MomentumBlend
+from solver.centroidal.smoother import Signal, SmootherSettings, smooth_centroidal
 from solver.progress import Console
 from solver.threads import one_blas_thread
 
@@ -32,14 +32,14 @@ FIRST_HALF = SmootherSettings(
     momentum=Signal((0.611, 0.611, 0.0993), 4.0, (7.84e-3, 7.84e-3, 1.3e-4), 73.1, (0.0303, 0.0303, 0.0134), 0.0813),
     force=0.02,
     moment=0.005,
-    leaning=Leaning((1.29, 1.08, 1.16), (0.0341, 0.615, -0.839), (-0.0949, -1.34, -0.522)),
+    momentum_blend=MomentumBlend((1.29, 1.08, 1.16), (0.0341, 0.615, -0.839), (-0.0949, -1.34, -0.522)),
 )
 SECOND_HALF = SmootherSettings(
     com=Signal((3.0, 3.0, 3.0), 4.0, (8e-5, 8e-5, 8e-5), 0.661, (2.03e-3, 2.03e-3, 2.03e-3), 0.492),
     momentum=Signal((0.611, 0.611, 0.0573), 8.06, (0.0123, 0.0123, 8.1e-4), 24.3, (0.0203, 0.0203, 9.91e-3), 0.0813),
     force=0.02,
     moment=0.005,
-    leaning=Leaning((1.12, 1.03, 1.36), (-0.0297, -0.116, -0.729), (0.463, -0.114, 0.248)),
+    momentum_blend=MomentumBlend((1.12, 1.03, 1.36), (-0.0297, -0.116, -0.729), (0.463, -0.114, 0.248)),
 )
 
 
@@ -61,8 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ("FIRST_HALF", FIRST_HALF, first, second),
             ("SECOND_HALF", SECOND_HALF, second, first),
         ):
-            found = learn(half, start, progress=Console())
-            kept, anew = (np.exp(hidden_score(other, partial(smoothed, settings=each))) for each in (start, found))
+            found = learn_noise(half, start, progress=Console())
+            kept, anew = (
+                np.exp(hidden_score(other, partial(smooth_centroidal, settings=each))) for each in (start, found)
+            )
             print(
                 f"{name} = {found}\n  hidden wrench of the other half over the kinematics' error: {anew:.3f} "
                 f"with these numbers, {kept:.3f} with those in the file",

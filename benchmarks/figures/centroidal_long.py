@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.centroidal.smoother import smoothed
+from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import AXES, CentroidalData
 from solver.signals import GRAVITY
 from solver.threads import one_blas_thread
@@ -55,9 +55,9 @@ def measure(minutes: float) -> None:
     given = (data.com, data.momentum, data.momentum_rate, data.acceleration, data.wrench)
     size = sum(values.nbytes for values in given) / MEGABYTE
     with one_blas_thread():
-        smoothed(signals(0.1))
+        smooth_centroidal(signals(0.1))
         before, began = peak_memory(), time.process_time()
-        smoothed(data)
+        smooth_centroidal(data)
     print(f"{time.process_time() - began:.2f} {before:.1f} {peak_memory():.1f} {size:.1f}")
 
 

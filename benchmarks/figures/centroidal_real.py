@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.centroidal.complementary import complementary
-from solver.centroidal.hidden import hidden_patterns, kinematic_wrench, wrench_error
+from solver.centroidal.hidden import hidden_masks, kinematic_wrench, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import learn_leaning
-from solver.centroidal.smoother import SmootherSettings, smoothed
+from solver.centroidal.learning import learn_momentum_blend
+from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset
-from solver.identification.identify import identify
-from solver.signals import GRAVITY, is_still, low_pass, stretches
-from solver.study.preparation import Prepared
+from solver.identification.identify import identify_trials
+from solver.signals import GRAVITY, is_still, low_pass, true_runs
+from solver.study.preparation import PreparedTrials
 
 from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
 from .figure import Figure, at_most
@@ -52,7 +52,7 @@ class Recorded:
     settings: SmootherSettings
 
 
-def recorded(prepared: Prepared) -> list[Recorded]:
+def recorded(prepared: PreparedTrials) -> list[Recorded]:
     """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
@@ -63,7 +63,7 @@ def recorded(prepared: Prepared) -> list[Recorded]:
         if is_still(rig, record.trial.motion.q[record.trial.counted]):
             continue
         others = [other.trial for other in usable if other.trial is not None and other is not record]
-        identified = identify(rig, others or [record.trial], options)
+        identified = identify_trials(rig, others or [record.trial], options)
         settings = SECOND_HALF if record.name in FIRST else FIRST_HALF
         data = centroidal_data(rig, record.trial, identified.parameters, identified.covariance_root)
         prior = centroidal_data(rig, record.trial, rig.prior)
@@ -97,10 +97,10 @@ def hidden(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None
     """Stance stretches of a length, or flights (0), hidden from the estimator; None where the trial has none."""
     data, bare = trial.data, kinematic_wrench(trial.data)
     sums, count = np.zeros((3, 2)), 0
-    for frames in hidden_patterns(data, seconds):
-        estimate = smoothed(data.hidden(frames), trial.settings).wrench
+    for frames in hidden_masks(data, seconds):
+        estimate = smooth_centroidal(data.without_wrench(frames), trial.settings).wrench
         judged = _inner(frames, inner)
-        count += len(stretches(frames))
+        count += len(true_runs(frames))
         tried = bare, *(np.where(frames[:, None], wrench, data.wrench) for wrench in (bare, estimate))
         for row, wrench in enumerate(tried):
             error = wrench_error(data, wrench, judged) ** 2
@@ -110,7 +110,7 @@ def hidden(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None
 
 def _inner(frames: np.ndarray, share: float) -> np.ndarray:
     judged = np.zeros_like(frames)
-    for start, stop in stretches(frames):
+    for start, stop in true_runs(frames):
         cut = round(share * (stop - start))
         judged[start + cut : stop - cut] = True
     return judged
@@ -155,7 +155,7 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
 
 def _reachable(trials: Sequence[Recorded], seconds: float, inner: float) -> str:
     """What the estimate would reach whose leaning had been learnt on the very stretches that judge it."""
-    own = [replace(t, settings=learn_leaning([t.data], t.settings)) for t in trials if hidden(t, seconds, inner)]
+    own = [replace(t, settings=learn_momentum_blend([t.data], t.settings)) for t in trials if hidden(t, seconds, inner)]
     found = [h for t in own if (h := hidden(t, seconds, inner))]
     mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
     listed = ", ".join(f"{h.trial} {h.ratio(h.kinematic)[1]:.2f}" for h in found)
@@ -169,8 +169,8 @@ def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
     drops: list[tuple[float, float]] = []
     for trial in trials:
         data = trial.data
-        for frames in hidden_patterns(data, 0.0):
-            whole, paper = smoothed(data, trial.settings), complementary(data)
+        for frames in hidden_masks(data, 0.0):
+            whole, paper = smooth_centroidal(data, trial.settings), complementary(data)
             inside = _trimmed(frames, data.rate)
             if inside.any():
                 spun = data.moment[inside] + np.cross(data.force[inside], data.com[inside])
@@ -179,8 +179,8 @@ def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
                 plates.append(data.force_acceleration[inside] - FALL)
                 papers.append(paper.acceleration[inside] - FALL)
             if trial.name in JUMPS:
-                withheld = smoothed(data.hidden(frames), trial.settings)
-                for start, stop in stretches(frames):
+                withheld = smooth_centroidal(data.without_wrench(frames), trial.settings)
+                for start, stop in true_runs(frames):
                     off = (withheld.acceleration[start:stop] - FALL).mean(axis=0)
                     spin = withheld.momentum_rate[start:stop].sum(axis=0) / data.rate
                     pair = 100.0 / GRAVITY * float(np.linalg.norm(off)), float(np.linalg.norm(spin))
@@ -218,7 +218,7 @@ def slow_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         if trial.name != SLOW:
             continue
         rate = trial.data.momentum_rate
-        ours = _beside_axis(trial.data, smoothed(trial.data, trial.settings).com, rate)
+        ours = _beside_axis(trial.data, smooth_centroidal(trial.data, trial.settings).com, rate)
         identified = _beside_axis(trial.data, trial.data.com, rate)
         prior = _beside_axis(trial.prior, trial.prior.com, trial.prior.momentum_rate)
         for axis, name in enumerate("xy"):
@@ -248,7 +248,7 @@ def _jumped(data: CentroidalData, start: int) -> bool:
 
 def _trimmed(frames: np.ndarray, rate: float) -> np.ndarray:
     inside, cut = np.zeros_like(frames), round(EDGE * rate)
-    for start, stop in stretches(frames):
+    for start, stop in true_runs(frames):
         inside[start + cut : stop - cut] = True
     return inside
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from benchmarks.papers.bailly2019 import AXES, BIASES, ITERATIONS, QUICK_SEEDS, SEEDS, SIMULATED, errors, spoiled
-from solver.centroidal.complementary import causal
+from solver.centroidal.complementary import causal_complementary
 from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.settings import ComplementarySettings
 from solver.centroidal.values import CentroidalData
@@ -90,7 +90,7 @@ def speed_figures() -> list[Figure]:
             own.step(sample)
         live.append((time.process_time() - start) / len(samples))
         start = time.process_time()
-        found = causal(long, settings)
+        found = causal_complementary(long, settings)
         whole.append(time.process_time() - start)
     return [
         Figure(

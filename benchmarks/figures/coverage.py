@@ -15,19 +15,19 @@ import numpy as np
 
 from solver.calibration import Calibration
 from solver.dynamics import ground_wrench
-from solver.identification.bodies import BodyCoordinates, parameters_of
-from solver.identification.consistent import ConsistentOptions, mass_rows_of_prior, prior_strengths
-from solver.identification.identify import IdentifyOptions, identify
-from solver.identification.limits import answers, widened_by
+from solver.identification.body_coordinates import BodyCoordinates, parameters_from_pseudo_inertias
+from solver.identification.consistent import ConsistentOptions, mass_prior_rows, prior_strengths
+from solver.identification.error_model.error_propagation import add_error_sources, propagate_wrench_errors
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.result import TWO_SIDED, Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
 from solver.rig import Rig
-from solver.signals import lighter, preset_of, resample, smooth_motion
-from solver.study.led_aside import led_aside
-from solver.study.motion_noise import fitting, motion_noises, shaken_copies
+from solver.signals import light_preset, preset_of, resample, smooth_motion
+from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
+from solver.study.soft_tissue_error import compute_soft_tissue_errors
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
-from solver.tracking import track
+from solver.tracking import track_markers
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -71,7 +71,7 @@ def adult(rig: Rig, generator: np.random.Generator) -> InertialParameters:
         stretch = np.diag(1.0 + SIZE_SPREAD * draw[4:])
         move = np.eye(4)
         move[:3, :3], move[:3, 3] = stretch, com + COM_SPREAD * draw[1:4] * radii - stretch @ com
-        values[index] = parameters_of(np.exp(MASS_SPREAD * draw[0]) * move @ pseudo @ move.T)
+        values[index] = parameters_from_pseudo_inertias(np.exp(MASS_SPREAD * draw[0]) * move @ pseudo @ move.T)
     return InertialParameters(links, values).scaled(prior.total_mass)
 
 
@@ -109,21 +109,23 @@ def measured(body: Volunteer, generator: np.random.Generator) -> Case:
     for recording in body.recordings[1:]:
         assert recording.markers is not None
         whole = replace(recording, wrenches=plates(body, recording.name, truth, generator))
-        records.append(TrialRecord(whole, track(found.rig, found.attachments, recording.markers)))
-    noises = motion_noises(found.rig, records, preset)
-    preset = fitting(found.rig, preset, records, noises)
+        records.append(TrialRecord(whole, track_markers(found.rig, found.attachments, recording.markers)))
+    noises = estimate_motion_noise(found.rig, records, preset)
+    preset = adapt_cutoff(found.rig, preset, records, noises)
     rig = found.rig.with_prior(found.rig.prior.scaled(truth.total_mass))
     done = []
     for record in records:
         poses, wrenches = record.poses, record.recording.wrenches
         assert poses is not None
         assert wrenches is not None
-        light = lighter(preset, wrenches.rate)
+        light = light_preset(preset, wrenches.rate)
         motion = smooth_motion(rig, poses.times, poses.q, light)
         times = motion.times
         counted = (times > times[0] + ENDS) & (times < times[-1] - ENDS)
-        copies = shaken_copies(rig, record, preset, noises)
-        trial = Trial(record.name, motion, resample(wrenches, times, light), counted, shaken=copies, preset=preset)
+        copies = make_noise_replicas(rig, record, preset, noises)
+        trial = Trial(
+            record.name, motion, resample(wrenches, times, light), counted, noise_replicas=copies, preset=preset
+        )
         done.append(replace(record, trial=trial))
     return Case(rig, tuple(done), truth, found)
 
@@ -172,9 +174,9 @@ def held(given: Case, found: Identification) -> Held:
 
 def prior_width(given: Case) -> np.ndarray:
     """Mean width of 95 % intervals by the prior alone, by `GROUPS`."""
-    bodies, options = BodyCoordinates.around(given.rig.prior), ConsistentOptions(held_masses=True)
+    bodies, options = BodyCoordinates.from_reference(given.rig.prior), ConsistentOptions(mass_prior=True)
     strengths = np.repeat(prior_strengths(given.rig.links, options), PER_LINK)
-    known = mass_rows_of_prior(bodies, options)
+    known = mass_prior_rows(bodies, options)
     # to second order the distance of a body is half its strength times the squares of its coordinates
     covariance = np.linalg.inv(np.diag(strengths) + known.T @ known).reshape(len(strengths), -1, PER_LINK)
     stds = []
@@ -186,13 +188,13 @@ def prior_width(given: Case) -> np.ndarray:
 
 def widest(given: Case, found: Identification) -> Identification:
     """A result whose intervals also hold what skin and skeleton may have led aside."""
-    asides = led_aside(given.rig, given.calibration, given.records, found)
-    return widened_by(found, answers(given.rig, found, asides))
+    asides = compute_soft_tissue_errors(given.rig, given.calibration, given.records, found)
+    return add_error_sources(found, propagate_wrench_errors(given.rig, found, asides))
 
 
 def shares(found: Identification, part: slice) -> np.ndarray:
-    """Share of each cause, as `Identification.limits` has them, in the variances of some columns."""
-    variances = np.array([np.sum(std[:, part] ** 2) for std in found.limits.values()])
+    """Share of each cause, as `Identification.std_by_source` has them, in the variances of some columns."""
+    variances = np.array([np.sum(std[:, part] ** 2) for std in found.std_by_source.values()])
     return variances / variances.sum()
 
 
@@ -203,12 +205,12 @@ def coverage_figures() -> list[Figure]:
         for seed in range(VOLUNTEERS):
             given = case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            by_noise = identify(given.rig, given.trials, options)
+            by_noise = identify_trials(given.rig, given.trials, options)
             whole = widest(given, by_noise)
             found.append(held(given, whole))
             narrow.append(held(given, by_noise))
             causes.append([shares(whole, part) for _, part, _, _ in GROUPS])
-            names = list(whole.limits)
+            names = list(whole.std_by_source)
             alone.append(prior_width(given))
     data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
     covered, width = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("covered", "width"))
@@ -245,7 +247,7 @@ def slow_figures() -> list[Figure]:
         for seed in range(VOLUNTEERS):
             given = case(seed, SLOW_PULSES)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            found.append(held(given, widest(given, identify(given.rig, given.trials, options))))
+            found.append(held(given, widest(given, identify_trials(given.rig, given.trials, options))))
             cutoffs += [trial.preset.cutoff for trial in given.trials if trial.preset is not None]
     slowest, fastest = SLOW_PULSES
     data = f"simulated, {VOLUNTEERS} volunteers, {slowest:g} to {fastest:g} Hz, skin motion"

@@ -14,16 +14,16 @@ import numpy as np
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, design
-from solver.dance.workflows.export import export_motion
-from solver.demo.truth import perturbed
+from solver.dance.workflows.export import write_motion_table
+from solver.demo.truth import perturb_inertials
 from solver.dynamics import ground_wrench
-from solver.formats.tables import write_wrenches_csv
+from solver.formats.csv_tables import write_wrenches_csv
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.study.pipeline import identify_study
+from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
@@ -67,9 +67,9 @@ def _errors(rig: Rig, structure: BaseParameters, dance: Dance) -> tuple[np.ndarr
     """Geometric mean over the base parameters of errors over the prior's, by body (K,), and how many are told."""
     motion, ratios, told = dance.sample(rig, RATE), [], []
     for seed in range(1, BODIES + 1):
-        truth = perturbed(rig, seed)
-        true = structure.of(truth)
-        found, prior = (np.abs(structure.of(one) - true) for one in _identified(rig, motion, truth, seed))
+        truth = perturb_inertials(rig, seed)
+        true = structure.project(truth)
+        found, prior = (np.abs(structure.project(one) - true) for one in _identified(rig, motion, truth, seed))
         known = prior > TINY
         ratios.append(np.exp(np.mean(np.log(np.maximum(found[known], TINY) / prior[known]))))
         told.append(float((found < TOLD * np.abs(true)).sum()))
@@ -84,9 +84,9 @@ def _identified(
     wrench += PLATE * np.random.default_rng(seed).standard_normal(wrench.shape)
     with tempfile.TemporaryDirectory() as folder:
         angles, forces = (Path(folder) / name for name in ("dance.mot", "dance_wrenches.csv"))
-        export_motion(rig, motion, angles)
+        write_motion_table(rig, motion, angles)
         write_wrenches_csv(forces, Wrenches(motion.times, ("plate",), wrench[:, None]))
-        study = identify_study(load([angles, forces]), rig=rig, settings=QUICK)
+        study = identify(load([angles, forces]), rig=rig, settings=QUICK)
     assert study.identification is not None
     return study.identification.parameters, study.identification.prior
 

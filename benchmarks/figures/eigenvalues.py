@@ -12,10 +12,10 @@ from solver.identification.accumulate import accumulate
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
 from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
+from solver.identification.error_model.axis_weights import Method, fit_axis_weights
 from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.regression import Regression
-from solver.identification.weighing import Method, weighted
 from solver.rig import Rig
 from solver.trial import Trial
 
@@ -76,7 +76,7 @@ def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[
     for data in datasets:
         parts = accumulate(data.rig, data.trials, axes="world")
         for method, demanded in methods(data):
-            _, estimate = weighted(parts, method, data.rig)
+            _, estimate = fit_axis_weights(parts, method, data.rig)
             kept = keeps(estimate, demanded)
             broken += not kept
             parameters = estimate.parameters

@@ -141,7 +141,7 @@ def summary(figures: Sequence[Figure]) -> str:
 
 
 def exit_code(figures: Sequence[Figure]) -> int:
-    """0 when every must is met, 1 when one is missed, else `UNMEASURED` when one was not measured."""
+    """0 when every must is met, 1 when one is missed, else `NOT_MEASURED` when one was not measured."""
     if any(figure.verdict is Verdict.MISSED for figure in figures):
         return 1
     return UNMEASURED * any(f.must is not None and f.value is None and not f.left_out for f in figures)

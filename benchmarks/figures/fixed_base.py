@@ -19,11 +19,18 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from solver.fixed_base import Bench, BenchTrial, ExcitingMotion, ExcitingOptions, exciting_motion, identify_bench
-from solver.fixed_base.criterion import CONDITION, criterion
-from solver.fixed_base.exciting import condition_of, margins_of
+from solver.fixed_base import (
+    ExcitingMotion,
+    ExcitingOptions,
+    FixedBaseRobot,
+    FixedBaseTrial,
+    exciting_motion,
+    identify_fixed_base,
+)
+from solver.fixed_base.criterion import CONDITION, compute_criterion
+from solver.fixed_base.exciting_motions import build_margins, compute_condition
 from solver.fixed_base.margins import Margins
-from solver.fixed_base.search import SEARCH_RATE
+from solver.fixed_base.search import MODEL_RATE
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
@@ -75,12 +82,12 @@ def figures(quick: bool) -> list[Figure]:
 
 def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
     rig, data = from_urdf(path), f"simulated, {name}, {SECONDS:g} s"
-    bench = Bench(rig, drives=False)
+    bench = FixedBaseRobot(rig, drives=False)
     options = ExcitingOptions(seconds=SECONDS)
     began = time.process_time()
     found = exciting_motion(bench, options)
     own = time.process_time() - began
-    margins = margins_of(bench, options)
+    margins = build_margins(bench, options)
     count = QUICK_RANDOM if quick else RANDOM
     random = random_motions(found, margins, count)
     rows = [
@@ -93,7 +100,7 @@ def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
         rival, kept = fourier_motion(found, margins)
         spent = time.process_time() - began
         note = f"searched by SciPy, {spent:.0f} s of processor; limits {'kept' if kept else 'NOT kept'}"
-        value = condition_of(bench, rival)
+        value = compute_condition(bench, rival)
         ratio = found.condition / value
         rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
                            note=f"its condition number: {value:.1f}; {note}"))  # fmt: skip
@@ -104,8 +111,8 @@ def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
 
 def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float:
     """Least condition number of random motions of the same space of splines, each drawn home until it keeps limits."""
-    bench, spline, home = found.bench, found.spline, found.control[0]
-    basis = spline.basis(spline.samples(SEARCH_RATE))
+    bench, spline, home = found.robot, found.spline, found.control[0]
+    basis = spline.basis(spline.samples(MODEL_RATE))
     generator = np.random.default_rng(1)
     best = np.inf
     for _ in range(count):
@@ -113,9 +120,9 @@ def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float
         for _ in range(20):
             control = spline.control(home, home, free)
             motion = bench.motion(basis.times, *basis.curves(control))
-            slow = (np.abs(spline.speeds(control)) <= margins.speed).all()
-            if slow and margins.keeps(motion):
-                best = min(best, condition_of(bench, motion))
+            slow = (np.abs(spline.speed_controls(control)) <= margins.speed).all()
+            if slow and margins.are_kept(motion):
+                best = min(best, compute_condition(bench, motion))
                 break
             free = home + 0.8 * (free - home)
     return best
@@ -123,8 +130,8 @@ def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float
 
 def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, bool]:
     """The rival: q = q0 + sum a_k sin(k w t) - b_k cos(k w t), as long, its limits by penalties; and whether kept."""
-    bench = found.bench
-    times = np.linspace(0.0, SECONDS, round(SECONDS * SEARCH_RATE) + 1)
+    bench = found.robot
+    times = np.linspace(0.0, SECONDS, round(SECONDS * MODEL_RATE) + 1)
     angle = 2.0 * np.pi / SECONDS * np.outer(times, np.arange(1, HARMONICS + 1))
     rate = 2.0 * np.pi / SECONDS * np.arange(1, HARMONICS + 1)
     one = np.ones((len(times), 1))
@@ -141,12 +148,12 @@ def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, boo
         table = x.reshape(values.shape[1], count)
         y, dy = values @ table, speeds @ table
         over = [y - margins.upper, margins.lower - y, np.abs(dy) - margins.speed]
-        return sum(float(np.maximum(part, 0.0).max()) for part in over) + margins.broken(motion)
+        return sum(float(np.maximum(part, 0.0).max()) for part in over) + margins.worst_violation(motion)
 
     def cost(x: np.ndarray) -> float:
         motion = motion_of(x)
-        rows = bench.rows(motion)[:, :, bench.columns].reshape(-1, len(bench.columns))
-        return criterion(rows, CONDITION)[0] + PENALTY * broken(x, motion)
+        rows = bench.regressor(motion)[:, :, bench.independent_columns].reshape(-1, len(bench.independent_columns))
+        return compute_criterion(rows, CONDITION)[0] + PENALTY * broken(x, motion)
 
     generator = np.random.default_rng(1)
     start = np.zeros((values.shape[1], count))
@@ -171,14 +178,14 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
             Figure("  both searched by FIGAROH's regressor, without clearance", data, None)]  # fmt: skip
     if not interpreter:
         return rows
-    bench, own = found.bench, found.sample(SEARCH_RATE)
+    bench, own = found.robot, found.sample(MODEL_RATE)
     joints = {link: joint.name for link, joint in zip(bench.rig.links, bench.rig.joints)}
-    moving = bench.moving
+    moving = bench.is_moving
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder) / "asked.npz", Path(folder) / "answered.npz"
         np.savez(
             asked, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower,
-            upper=margins.upper, speed=margins.speed, torque=margins.torque, seconds=SECONDS, rate=SEARCH_RATE,
+            upper=margins.upper, speed=margins.speed, torque=margins.torque, seconds=SECONDS, rate=MODEL_RATE,
             dense=RATE, waypoints=[WAYPOINTS], seeds=PEER_SEEDS, iterations=ITERATIONS, times=own.times,
             q=own.q[:, 7:][:, moving], v=own.v[:, 6:][:, moving], a=own.a[:, 6:][:, moving],
         )  # fmt: skip
@@ -187,15 +194,15 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
             told = (done.stderr.strip().splitlines() or ["no word"])[-1]
             return [replace(rows[0], note=f"the peer ended with {done.returncode}: {told}"), *rows[1:]]
         peer = dict(np.load(answered))
-    every = round(RATE / SEARCH_RATE)
+    every = round(RATE / MODEL_RATE)
     kept = np.flatnonzero(peer["ended"])
     if not len(kept):
         return [replace(rows[0], note="FIGAROH found no motion"), *rows[1:]]
     motions = [bench.motion(peer["times"], *(peer[part][k] for part in "qva")) for k in kept]
     thin = [bench.motion(peer["times"][::every], *(peer[part][k][::every] for part in "qva")) for k in kept]
-    values = [condition_of(bench, motion) for motion in thin]
+    values = [compute_condition(bench, motion) for motion in thin]
     best = int(np.argmin(values))
-    passes = margins.broken(motions[best])
+    passes = margins.worst_violation(motions[best])
     note = (
         f"its {', '.join(f'{value:.1f}' for value in values)} from {len(kept)} starts, "
         f"{np.mean(peer['processor'][kept]):.0f} s of processor each; its best passes our limits of torque and "
@@ -212,7 +219,7 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
 
 
 @dataclass(frozen=True)
-class OtherColumns(Bench):
+class OtherColumns(FixedBaseRobot):
     """A bench whose motions are to tell other base parameters.
 
     Attributes:
@@ -222,12 +229,12 @@ class OtherColumns(Bench):
     chosen: tuple[int, ...] = ()
 
     @property
-    def columns(self) -> np.ndarray:
+    def independent_columns(self) -> np.ndarray:
         """Those chosen."""
         return np.array(self.chosen)
 
 
-def on_columns(bench: Bench, base: np.ndarray) -> OtherColumns:
+def on_columns(bench: FixedBaseRobot, base: np.ndarray) -> OtherColumns:
     """A bench without drives that is to tell FIGAROH's base columns (K,), ten parameters for each joint."""
     links = [bench.rig.index(name) for name in bench.names]
     chosen = tuple(PER_LINK * links[k // PER_LINK] + k % PER_LINK for k in base.tolist())
@@ -236,7 +243,7 @@ def on_columns(bench: Bench, base: np.ndarray) -> OtherColumns:
 
 def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: float) -> Figure:
     """Both searched for the same number in the same limits, from three starts: of FIGAROH's columns, no clearance."""
-    other = on_columns(found.bench, base)
+    other = on_columns(found.robot, base)
     began = time.process_time()
     options = replace(found.options, pairs=(), surface=NO_TABLE)
     own = [exciting_motion(other, replace(options, seed=seed)).condition for seed in range(len(PEER_SEEDS))]
@@ -255,16 +262,16 @@ def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
     believed = rig.with_prior(InertialParameters(rig.links, rig.prior.values * wrong[:, None]))
     result = []
     for measured in ("torques", "base"):
-        bench, truth = Bench(believed, measured), Bench(rig, measured)
-        motion = exciting_motion(bench, replace(options, rounds=30)).sample(RATE)
+        bench, truth = FixedBaseRobot(believed, measured), FixedBaseRobot(rig, measured)
+        motion = exciting_motion(bench, replace(options, max_iterations=30)).sample(RATE)
         drives = np.tile(DRIVES, len(bench.names)) if truth.drive_columns else np.zeros(0)
-        exact = truth.rows(motion) @ np.concatenate([drives, rig.prior.vector])
+        exact = truth.regressor(motion) @ np.concatenate([drives, rig.prior.vector])
         noisy = exact + NOISE * np.abs(exact).max(axis=0) * generator.standard_normal(exact.shape)
-        y = motion.q[:, 7:][:, truth.moving] + ENCODER * generator.standard_normal((len(motion), len(bench.names)))
-        found = identify_bench(bench, [BenchTrial("made up", motion.times, y, noisy)])
+        y = motion.q[:, 7:][:, truth.is_moving] + ENCODER * generator.standard_normal((len(motion), len(bench.names)))
+        found = identify_fixed_base(bench, [FixedBaseTrial("made up", motion.times, y, noisy)])
         structure = truth.structure
-        true, prior = structure.of(rig.prior), structure.of(believed.prior)
-        error = np.linalg.norm(structure.of(found.estimate.parameters) - true) / np.linalg.norm(prior - true)
+        true, prior = structure.project(rig.prior), structure.project(believed.prior)
+        error = np.linalg.norm(structure.project(found.estimate.parameters) - true) / np.linalg.norm(prior - true)
         result.append(Figure(
             f"error of the base parameters over the prior's, from {measured}", f"simulated, {name}, {SECONDS:g} s",
             float(error), "", at_most(0.2),

@@ -9,12 +9,12 @@ import numpy as np
 
 from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
-from solver.signals import find_flights, preset_of, stretches
-from solver.study.following import track_all
-from solver.study.motions import study_motions
-from solver.study.preparation import Prepared, prepare
+from solver.signals import find_flights, preset_of, true_runs
+from solver.study.motions import identify_motions
+from solver.study.preparation import PreparedTrials, prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import Settings, TrialRecord
 
 from ..papers import ayusawa, jumper, landing
@@ -40,7 +40,7 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
             yield Figure(f"{subject}: flights found from motion alone", "real", None, note="no data")
             continue
         recordings = load([data / subject])
-        calibration = calibrate_subject(recordings, sex=FLYING[subject])
+        calibration = calibrate(recordings, sex=FLYING[subject])
         records = [r for r in track_all(calibration, recordings) if r.poses is not None]
         prepared = prepare(calibration.rig, records, preset_of(PRESET))
         yield from _found(subject, prepared)
@@ -48,7 +48,7 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
             yield from _alone(prepared, records)
 
 
-def _found(subject: str, prepared: Prepared) -> Iterator[Figure]:
+def _found(subject: str, prepared: PreparedTrials) -> Iterator[Figure]:
     """Flights by the motion beside those by the plates."""
     missed, edges, extra, count = 0, [0.0], 0, 0
     for record in prepared.records:
@@ -56,9 +56,9 @@ def _found(subject: str, prepared: Prepared) -> Iterator[Figure]:
             continue
         times = record.motion.times
         vertical = com_acceleration(link_motions(prepared.rig, record.motion), prepared.rig.prior)[:, 2]
-        seen = [(times[a], times[b - 1]) for a, b in stretches(find_flights(times, vertical))]
+        seen = [(times[a], times[b - 1]) for a, b in true_runs(find_flights(times, vertical))]
         counted = record.windows.counted & ~record.windows.flight
-        for start, stop in stretches(record.windows.flight):
+        for start, stop in true_runs(record.windows.flight):
             first, last = times[start], times[stop - 1]
             if last - first < LEAST:
                 continue
@@ -75,11 +75,11 @@ def _found(subject: str, prepared: Prepared) -> Iterator[Figure]:
     yield Figure(what, data, max(edges), "s", at_most(0.1), at_most(0.05))
 
 
-def _alone(prepared: Prepared, records: list[TrialRecord]) -> Iterator[Figure]:
+def _alone(prepared: PreparedTrials, records: list[TrialRecord]) -> Iterator[Figure]:
     """Flights alone, the plates withheld, on what the plates saw."""
     assert prepared.mass is not None
     settings = Settings(flight_only=True, bootstrap=0, cross_validate=False, preset=PRESET)
-    study = study_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
+    study = identify_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
     assert study.identification is not None
     assert study.flights is not None
     used = set(study.identification.trials)
@@ -92,4 +92,4 @@ def _alone(prepared: Prepared, records: list[TrialRecord]) -> Iterator[Figure]:
     space = study.flights.null_space
     yield Figure(f"{what}, moments", data, float(moments), "", at_most(MOMENTS[0]), at_most(MOMENTS[1]))
     yield Figure(f"{what}, forces", data, float(forces), "", at_most(FORCES[0]), at_most(FORCES[1]))
-    yield Figure("flight alone: dimension of the null space", data, float(space.dimension), note=space.told)
+    yield Figure("flight alone: dimension of the null space", data, float(space.dimension), note=space.summary)

@@ -16,10 +16,10 @@ import numpy as np
 from solver.errors import InvalidValue
 from solver.plate_options import PlateOptions
 from solver.rig import Rig
-from solver.signals import preset_of, resample, shift, smooth_motion
-from solver.study.plates.finding import told
-from solver.study.plates.first_look import Seen, first_look
-from solver.study.rough_mass import mass_readings
+from solver.signals import preset_of, resample, shift_wrenches, smooth_motion
+from solver.study.plates.checks import CheckedTrial, check_recordings
+from solver.study.plates.finding import format_warnings
+from solver.study.rough_mass import compute_mass_readings
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
@@ -55,7 +55,7 @@ def spoiled(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches
     """Every way in which forces become foreign, by name."""
     cases = {f"{name}'s": under(own, other) for name, other in others.items()}
     for seconds in (sign * second for second in SECONDS for sign in (1.0, -1.0)):
-        cases[f"{seconds:+g} s"] = shift(own, -seconds)
+        cases[f"{seconds:+g} s"] = shift_wrenches(own, -seconds)
         if (same := held(own, seconds)) is not None:
             cases[f"{seconds:+g} s, held"] = same
     cases["level reversed"] = level(-1.0, -1.0)(own)
@@ -73,17 +73,19 @@ def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], 
             continue
         motion = smooth_motion(rig, poses.times, poses.q, preset)
         usable = np.ones(len(motion), bool)
-        seen.append(Seen(record.recording, motion, usable, native, resample(native, motion.times, preset)))
-    mass = mass_readings(rig, [(trial.name, trial.motion, trial.wrenches) for trial in seen])[0].mass
+        seen.append(CheckedTrial(record.recording, motion, usable, native, resample(native, motion.times, preset)))
+    mass = compute_mass_readings(rig, [(trial.name, trial.motion, trial.wrenches) for trial in seen])[0].mass
     forces = {record.name: record.recording.wrenches for record in records if record.recording.wrenches is not None}
     found = {}
     for trial in seen:
         others = {name: other for name, other in forces.items() if name != trial.name}
-        for case, native in {"": trial.native, **spoiled(trial.native, others)}.items():
+        for case, native in {"": trial.recorded_wrenches, **spoiled(trial.recorded_wrenches, others)}.items():
             try:
-                changed = replace(trial, native=native, wrenches=resample(native, trial.motion.times, preset))
-                findings = first_look(rig, [changed], preset, mass, PlateOptions())[1]
-                found[trial.name, case] = "; ".join(told(findings))
+                changed = replace(
+                    trial, recorded_wrenches=native, wrenches=resample(native, trial.motion.times, preset)
+                )
+                findings = check_recordings(rig, [changed], preset, mass, PlateOptions())[1]
+                found[trial.name, case] = "; ".join(format_warnings(findings))
             except InvalidValue as error:
                 found[trial.name, case] = str(error)
     return found

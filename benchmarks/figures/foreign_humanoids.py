@@ -18,11 +18,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
-from solver.coordinates import joint_places
+from solver.coordinates import joint_slices
 from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, design
 from solver.errors import SolverError
-from solver.inertials import InertialParameters, six_of
+from solver.inertials import InertialParameters, symmetric_entries
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.threads import one_blas_thread
@@ -109,7 +109,7 @@ def record_of(rig: Rig, dance: Dance) -> Record:
     """A dance in plain numbers, joints by the names of the robot's file."""
     motion, schedule = dance.sample(rig, RATE), dance.schedule
     joints = {}
-    for joint, own, _ in joint_places(rig)[1:]:
+    for joint, own, _ in joint_slices(rig)[1:]:
         values = motion.q[:, own]
         joints[joint.name] = np.arctan2(values[:, 1], values[:, 0]) if values.shape[1] == 2 else values[:, 0]
     phases = [schedule.phases[k] for k in schedule.index_at(motion.times)]
@@ -126,7 +126,7 @@ def record_of(rig: Rig, dance: Dance) -> Record:
 def embodied(rig: Rig) -> InertialParameters:
     """The prior, with a small ball at the axes that have no mass, which no simulator moves otherwise."""
     mass = AXIS * float(rig.prior.total_mass / len(rig.links))
-    ball = np.concatenate([[mass, 0.0, 0.0, 0.0], six_of(mass * 1e-3 * np.eye(3))])
+    ball = np.concatenate([[mass, 0.0, 0.0, 0.0], symmetric_entries(mass * 1e-3 * np.eye(3))])
     values = np.where((rig.masses == 0.0)[:, None], ball, rig.prior.values)
     return InertialParameters(rig.links, values)
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from solver.check_options import CheckOptions
 from solver.coordinates import to_manifold
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.planting import Strip, schedule_of
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
 from solver.dance.authoring.repair import RepairOptions
-from solver.dance.authoring.timeline import read_keyed_timeline
-from solver.dance.workflows.answer import Answer
+from solver.dance.authoring.timeline import read_timeline_dance
 from solver.dance.workflows.check import check
+from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -119,12 +119,12 @@ def size_of(rig: Rig) -> float:
     return rig.standing_height / JUMPERS[0].rig().standing_height
 
 
-def keyed_jump(rig: Rig, leap: Leap | None = None) -> Keyed:
+def keyed_jump(rig: Rig, leap: Leap | None = None) -> AuthoredDance:
     """Standing, the same posture lifted, standing; both feet on the floor but for the flight."""
     leap = leap or Leap()
     size = size_of(rig)
     legged = LeggedRig(rig, shrink=CHECKS.shrink)
-    standing, curves, _ = legged.still(legged.home(legged.footing("both"))[None], ("right", "left"))
+    standing, curves, _ = legged.solve_static(legged.home_posture(legged.get_footing("both"))[None], ("right", "left"))
     lifted = standing[:, : rig.nv].copy()
     lifted[:, [0, 2]] += size * np.array([leap.aside, leap.rise])
     none = np.zeros_like(lifted)
@@ -133,11 +133,11 @@ def keyed_jump(rig: Rig, leap: Leap | None = None) -> Keyed:
     times = np.array([0.0, 0.5, 1.0]) * SECONDS
     in_the_air = np.sqrt(size) * leap.in_the_air
     take_off, landing = 0.5 * (SECONDS - in_the_air), 0.5 * (SECONDS + in_the_air)
-    strips = [Strip(p, a, b) for p in rig.sides.values() for a, b in ((0.0, take_off), (landing, SECONDS))]
-    schedule = schedule_of(rig, FlatCurve.through_keys(rig, times, postures), strips, 0.0, [0.0, SECONDS])
+    strips = [ContactStrip(p, a, b) for p in rig.sides.values() for a, b in ((0.0, take_off), (landing, SECONDS))]
+    schedule = schedule_from_strips(rig, FlatCurve.through_keys(rig, times, postures), strips, 0.0, [0.0, SECONDS])
     roles = ("fixed", "preferred", "fixed")
     keys = tuple(Keyframe(float(t), q, role) for t, q, role in zip(times, postures, roles))
-    return Keyed(rig, keys, schedule, name="jump", checks=CHECKS)
+    return AuthoredDance(rig, keys, schedule, name="jump", checks=CHECKS)
 
 
 def figures(jumpers: tuple[Jumper, ...] = JUMPERS) -> Iterator[list[Figure]]:
@@ -153,9 +153,9 @@ def jumped(jumper: Jumper) -> list[Figure]:
     rig = jumper.rig()
     keyed = keyed_jump(rig, jumper.leap)
     began = time.process_time()
-    answer = repair(keyed, options=RepairOptions(rounds=ROUNDS), rate=RATE)
+    answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
     seconds = time.process_time() - began
-    motion = answer.keyed.motion(RATE)
+    motion = answer.dance.motion(RATE)
     parabola, drift, spin = flown(rig, motion, keyed)
     slip = CHECKS.allowed_slip - min(float(m.smallest.min()) for m in answer.checks.margins if m.name == "slip")
     flight = next(phase for phase in keyed.schedule.phases if phase.airborne)
@@ -178,7 +178,9 @@ def jumped(jumper: Jumper) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _in_frames(rig: Rig, answer: Answer, keyed: Keyed, data: str, rate: float, must: Bound | None) -> Figure:
+def _in_frames(
+    rig: Rig, answer: EditedDance, keyed: AuthoredDance, data: str, rate: float, must: Bound | None
+) -> Figure:
     """The row of a repaired jump as it is read back from Blender's frames."""
     what, aim = f"  read back from {rate:g} frames a second: moments that fail any check", at_most(0.0)
     if find_spec("bpy") is None:
@@ -188,7 +190,7 @@ def _in_frames(rig: Rig, answer: Answer, keyed: Keyed, data: str, rate: float, m
         answer.write(written, rate)
         again = [sys.executable, "-m", "benchmarks.figures.jump", str(written), f"{rate:g}"]
         subprocess.run(again, check=True, capture_output=True)
-        found = read_keyed_timeline(written / AS_READ)
+        found = read_timeline_dance(written / AS_READ)
     parabola, drift, spin = flown(rig, found.motion(RATE), keyed)
     failed = 100.0 * float(check(found).checks.failed.mean())
     told = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
@@ -199,8 +201,10 @@ def read_back(folder: Path, rate: float) -> None:
     """Have Blender show the dance of a folder at a frame rate [1/s], and write there what its timeline says then."""
     import bpy
 
-    from addon import action, armature, typed
-    from addon.authoring import dances, timeline
+    from addon import action, armature
+    from addon import bpy_access as typed
+    from addon.authoring import dance_import as dances
+    from addon.authoring import timeline
     from solver.scene.dance_folder import MOTION_FILE
     from solver.scene.motion_record import MOTION
     from solver.scene.timeline import TIMELINE
@@ -209,8 +213,8 @@ def read_back(folder: Path, rate: float) -> None:
     scene = typed.scene(bpy.context)
     action.set_frame_rate(scene, rate)
     body = armature.build_armature(bpy.context, MOTION.read(folder / MOTION_FILE).rig)
-    dances.show_dance(bpy.context, dances.read_dance(folder), onto=body)
-    TIMELINE.write(folder / AS_READ, timeline.sample(scene, body, *timeline.extent(scene, body)))
+    dances.show_dance(bpy.context, dances.read_dance(folder), target=body)
+    TIMELINE.write(folder / AS_READ, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
 
 
 def tried(jumper: Jumper) -> Figure:
@@ -218,9 +222,9 @@ def tried(jumper: Jumper) -> Figure:
     rig = jumper.rig()
     keyed = keyed_jump(rig, jumper.leap)
     began = time.process_time()
-    answer = repair(keyed, options=RepairOptions(rounds=ROUNDS), rate=RATE)
+    answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
     seconds = time.process_time() - began
-    parabola, drift, spin = flown(rig, answer.keyed.motion(RATE), keyed)
+    parabola, drift, spin = flown(rig, answer.dance.motion(RATE), keyed)
     given, *_ = flown(rig, keyed.motion(RATE), keyed)
     before = getattr(answer.details, "before", answer.checks)
     told = (
@@ -234,15 +238,15 @@ def tried(jumper: Jumper) -> Figure:
     )
 
 
-def _verdict(answer: Answer) -> str:
+def _verdict(answer: EditedDance) -> str:
     """Feasible, or all that fails, and why."""
     programmes = getattr(answer.details, "iterations", 0)
     failing = "; ".join(str(failure) for failure in answer.checks.worst_failures)
-    why = "".join(f"; {trouble}" for trouble in answer.summary.troubles)
+    why = "".join(f"; {trouble}" for trouble in answer.summary.problems)
     return f"{'every check holds' if answer.feasible else f'fails: {failing}'}{why}; {programmes} programmes"
 
 
-def flown(rig: Rig, motion: Motion, keyed: Keyed) -> tuple[float, float, float]:
+def flown(rig: Rig, motion: Motion, keyed: AuthoredDance) -> tuple[float, float, float]:
     """Largest distance [m] from the best parabola; drifts of horizontal and angular momentum, as shares.
 
     Of the momentum in the first instant of the flight, and of the largest angular momentum on the ground.

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.demo.laboratory import PlateNoise, airborne, record_markers, record_plates, soles_on_ground
+from solver.demo.laboratory import PlateNoise, find_lifted_feet, record_markers, record_plates, sole_centres
 from solver.demo.person import HEIGHT, SEX, simulate_person
+from solver.file_arrays import FileRows, iterate_slices
 from solver.motion import Markers
-from solver.shelf import Rows, passing
-from solver.study.pipeline import identify_study
+from solver.study.pipeline import identify
 from solver.study.values import Settings
 from solver.trial import Recording
 from solver.wrenches import Wrenches
@@ -41,19 +41,19 @@ def recordings(minutes: float) -> tuple[Recording, Recording]:
     for name, count in (("static", 0), ("dance", round(60.0 * minutes * RATE))):
         motion = person.motions[name]
         markers = record_markers(person.rig, motion, person.placements, generator)
-        feet = soles_on_ground(person.rig, motion)
+        feet = sole_centres(person.rig, motion)
         noise = PlateNoise(generator)
-        plates = record_plates(person.rig, motion, person.truth, feet, airborne(person.rig, motion), noise)
+        plates = record_plates(person.rig, motion, person.truth, feet, find_lifted_feet(person.rig, motion), noise)
         frames = _spliced(len(motion), count) if count else np.arange(len(motion))
         times = np.arange(len(frames)) / RATE
         shown = np.resize(np.arange(len(markers.names)), MARKERS)
         names = [f"{markers.names[k]}{'' if place < len(markers.names) else '_2'}" for place, k in enumerate(shown)]
-        places, pushes = Rows(), Rows()
-        for own in passing(len(frames)):
+        places, pushes = FileRows(), FileRows()
+        for own in iterate_slices(len(frames)):
             places.add(markers.positions[frames[own]][:, shown])
             pushes.add(plates.values[frames[own]])
-        seen = Markers(times, tuple(names), places.done())
-        result.append(Recording(name, seen, Wrenches(times, plates.frames, pushes.done())))
+        seen = Markers(times, tuple(names), places.finish())
+        result.append(Recording(name, seen, Wrenches(times, plates.frames, pushes.finish())))
     return result[0], result[1]
 
 
@@ -67,7 +67,7 @@ def measure(minutes: float) -> None:
     """Identify once and print the processor time [s], the peak before the work and at its end [MB]."""
     given = recordings(minutes)
     before, began = peak_memory(), time.process_time()
-    study = identify_study(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
+    study = identify(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
     assert study.identification is not None
     print(f"{time.process_time() - began:.1f} {before:.0f} {peak_memory():.0f}")
 

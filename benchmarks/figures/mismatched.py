@@ -10,8 +10,8 @@ import numpy as np
 from solver.errors import SolverError
 from solver.plate_options import PlateOptions
 from solver.rig import Rig
-from solver.signals import preset_of, shift
-from solver.study.plates.finding import told
+from solver.signals import preset_of, shift_wrenches
+from solver.study.plates.finding import format_warnings
 from solver.study.preparation import prepare
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
@@ -121,7 +121,7 @@ CASES: tuple[Case, ...] = (
     Case("another trial's forces", ("another trial's", "another recording's"), each_others_forces, trials=2),
     Case(
         "forces one second late", (f"{LATE:.2f} s too late", "on another clock"),
-        with_forces(lambda w: shift(w, -LATE)),
+        with_forces(lambda w: shift_wrenches(w, -LATE)),
     ),
     Case("forces frozen for up to 2 s", ("forces stand still",), with_forces(standing_still)),
     Case("moments about the origin beside a centre of pressure", ("about the origin",), with_forces(lever_twice)),
@@ -147,7 +147,7 @@ def said(rig: Rig, records: Records, stated_mass: float | None = None, options: 
         found = prepare(rig, records, preset_of("human_8hz"), stated_mass=stated_mass, plates=options or PlateOptions())
     except SolverError as error:
         return str(error)
-    return "\n".join([*told(found.findings), *found.warnings])
+    return "\n".join([*format_warnings(found.findings), *found.warnings])
 
 
 def tells(case: Case, rig: Rig, records: Records, mass: float) -> tuple[bool, str]:

@@ -83,8 +83,8 @@ def figures(workers: int, cases: tuple[Case, ...] = CASES) -> Iterator[list[Figu
 def poses_of(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
     """Postures from home with joints turned, within their limits."""
     legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    _, curves, _ = legged.still(legged.home(footing)[None], footing.solved)
+    footing = legged.get_footing("both")
+    _, curves, _ = legged.solve_static(legged.home_posture(footing)[None], footing.solved)
     made = []
     for name, angles in poses.items():
         step = np.zeros(rig.nv)
@@ -138,6 +138,6 @@ def compared(case: Case, workers: int) -> list[Figure]:
 
 def _known(rig: Rig, dance: Dance, seconds: float) -> int:
     """Base parameters with a predicted relative deviation below 10 %, the dance repeated for so many seconds [s]."""
-    found = Excitation.none(base_parameters(rig), PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
+    found = Excitation.before_motion(base_parameters(rig), PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / JUDGED * dance.duration / seconds)
     return int((relative < 0.1).sum())

@@ -22,7 +22,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, design
 from solver.errors import SolverError
 from solver.feasibility.collisions import PairDistances
-from solver.feasibility.pairs import collision_pairs
+from solver.feasibility.link_pairs import collision_pairs
 from solver.formats.urdf_writer import write_urdf
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
@@ -82,7 +82,7 @@ def findings(rig: Rig, dance: Dance, path: Path) -> list[Finding]:
 def _drawn_touching(rig: Rig) -> list[tuple[str, str]]:
     """Pairs whose shapes overlap with every joint at zero, as their maker drew them: `listed` where no SRDF is."""
     pairs = collision_pairs(rig)
-    distances = PairDistances(rig, pairs, 0.01).least(rig.neutral[None])[0]
+    distances = PairDistances(rig, pairs, 0.01).minimum_distances(rig.neutral[None])[0]
     return [pair for pair, distance in zip(pairs, distances) if distance < 0.0]
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.dance.design.blocks import RING
+from solver.dance.design.blocks import CONFIGURATION_ORDER
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, transition_planner
-from solver.dance.design.footsteps import OTHER, OVER, Footwork
-from solver.dance.design.postures import Draw, draw_pool
+from solver.dance.design.design import DanceOptions, build_transition_planner
+from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
+from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
 from solver.dynamics.legs import SIDES
 from solver.errors import InvalidValue
@@ -29,7 +29,7 @@ DEPTHS = (0.2, 0.15, 0.1, 0.06)
 SWING = 0.5
 """[rad] of the shoulders when walking."""
 LIFT = 0.05
-_KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, Footwork]]] = deque(maxlen=4)
+_KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, StepPlanner]]] = deque(maxlen=4)
 """Rigs whose steps were found: several motions of one rig step alike."""
 
 
@@ -39,11 +39,11 @@ def squats(rig: Rig, options: DanceOptions) -> Dance:
     for depth in DEPTHS:
         low = footwork.home.copy()
         low[2] -= depth * parent.legged.straight_height
-        found, good = parent.legged.balanced(low[None], footwork.both.polygon.centre[None], SIDES)
+        found, good = parent.legged.balance(low[None], footwork.both.polygon.centre[None], SIDES)
         if not good[0]:
             continue
-        down, _ = parent.straight("down", footwork.home, found[0], footwork.both)
-        up, _ = parent.straight("up", found[0], footwork.home, footwork.both)
+        down, _ = parent.plan_straight("down", footwork.home, found[0], footwork.both)
+        up, _ = parent.plan_straight("up", found[0], footwork.home, footwork.both)
         if down is not None and up is not None:
             return _dance(rig, options, [down, up])
     raise InvalidValue(f"rig {rig.name!r} cannot squat")
@@ -55,15 +55,17 @@ def steps(rig: Rig, options: DanceOptions) -> Dance:
     legged = parent.legged
     parts: list[DanceSegment] = []
     for sign, side in ((1.0, "right"), (-1.0, "left")):
-        free = OTHER[side]
-        led = legged.footing(side, led=(free,))
-        shifted = footwork.station(OVER[side])
+        free = OPPOSITE[side]
+        led = legged.get_footing(side, moving=(free,))
+        shifted = footwork.standing_posture(WEIGHT_OVER[side])
         lifted = _swung(parent, shifted, sign)
         lifted[legged.foot_columns[free][2]] += LIFT * legged.straight_height
-        lifted = footwork.posture(lifted, parent.legged.com(parent.legged.still(shifted[None], SIDES)[1])[0, :2])
+        lifted = footwork.shift_weight(
+            lifted, parent.legged.compute_com(parent.legged.solve_static(shifted[None], SIDES)[1])[0, :2]
+        )
         paths = [(footwork.home, shifted, footwork.both), (shifted, lifted, led), (lifted, shifted, led)]
         parts += [_path(parent, f"walk on {side}", *path) for path in [*paths, (shifted, footwork.home, footwork.both)]]
-    way = footwork.way("both", "right_forward")
+    way = footwork.find_path("both", "right_forward")
     return _dance(rig, options, [*parts, *_steps(footwork, way), *_steps(footwork, way[::-1])])
 
 
@@ -82,12 +84,12 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, 
     parent, footwork = _prepared(rig, replace(options, shortest=shortest))
     structure = base_parameters(rig)
     parts: list[DanceSegment] = []
-    each, where = seconds / len(RING), "both"
-    for number, name in enumerate(RING):
-        ground = footwork.ground(name)
-        draw = Draw(max(int(each / 2.0), 4), seed + number)
-        pool = draw_pool(parent.legged, parent.coarse, ground.footing, ground.home, structure, draw)
-        parts += _steps(footwork, footwork.way(where, name))
+    each, where = seconds / len(CONFIGURATION_ORDER), "both"
+    for number, name in enumerate(CONFIGURATION_ORDER):
+        ground = footwork.stance_postures(name)
+        draw = DrawOptions(max(int(each / 2.0), 4), seed + number)
+        pool = draw_posture_pool(parent.legged, parent.coarse_checker, ground.footing, ground.home, structure, draw)
+        parts += _steps(footwork, footwork.find_path(where, name))
         here, where, lasted = ground.entry, name, 0.0
         for there in pool.y:
             for path in _paths(parent, here, there, ground.home, ground.footing):
@@ -96,19 +98,19 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, 
             if lasted > each:
                 break
         parts += _paths(parent, here, ground.entry, ground.home, ground.footing)
-    return _dance(rig, options, [*parts, *_steps(footwork, footwork.way(where, "both"))])
+    return _dance(rig, options, [*parts, *_steps(footwork, footwork.find_path(where, "both"))])
 
 
-def _steps(footwork: Footwork, way: list[str]) -> list[DanceSegment]:
-    return [footwork.step(a, b) for a, b in itertools.pairwise(way)]
+def _steps(footwork: StepPlanner, way: list[str]) -> list[DanceSegment]:
+    return [footwork.plan_step(a, b) for a, b in itertools.pairwise(way)]
 
 
-def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, Footwork]:
+def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, StepPlanner]:
     for known, alike, prepared in _KNOWN:
         if known is rig and alike == options:
             return prepared
-    parent = transition_planner(rig, options)
-    _KNOWN.append((rig, options, (parent, Footwork(parent))))
+    parent = build_transition_planner(rig, options)
+    _KNOWN.append((rig, options, (parent, StepPlanner(parent))))
     return _KNOWN[-1][2]
 
 
@@ -118,19 +120,19 @@ def _paths(
     """Straight there, else by way of home, else nothing."""
     if np.array_equal(here, there):
         return
-    direct, _ = parent.straight("random", here, there, footing)
+    direct, _ = parent.plan_straight("random", here, there, footing)
     if direct is not None:
         yield direct
         return
-    back, _ = parent.straight("random", here, home, footing)
-    out, _ = parent.straight("random", home, there, footing)
+    back, _ = parent.plan_straight("random", here, home, footing)
+    out, _ = parent.plan_straight("random", home, there, footing)
     if back is not None and out is not None:
         yield back
         yield out
 
 
 def _path(parent: TransitionPlanner, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing) -> DanceSegment:
-    found, trouble = parent.straight(name, start, stop, footing, "step")
+    found, trouble = parent.plan_straight(name, start, stop, footing, "step")
     if found is None:
         raise InvalidValue(f"rig {parent.legged.rig.name!r} cannot walk: {trouble}")
     return found

@@ -8,8 +8,8 @@ from pathlib import Path
 from solver.plate_options import FREE_MOMENT, PLACE, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.study.plates.finding import Done, Finding, told
-from solver.study.preparation import Prepared, prepare
+from solver.study.plates.finding import Action, Finding, format_warnings
+from solver.study.preparation import PreparedTrials, prepare
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 
@@ -24,11 +24,11 @@ ASIDE = within(5.5, 3.5)
 """[mm] An analysis of the data by others found about 7 mm."""
 
 
-def subject_figures(prepared: Prepared) -> list[Figure]:
+def subject_figures(prepared: PreparedTrials) -> list[Figure]:
     """What is found in the subject's own plates as the files are."""
     signs = _of(prepared, FREE_MOMENT)
-    undone = [name for finding in signs if finding.done is Done.UNDONE for name in finding.trials]
-    places = [finding for finding in _of(prepared, PLACE) if finding.done is Done.UNDONE]
+    undone = [name for finding in signs if finding.done is Action.UNDONE for name in finding.trials]
+    places = [finding for finding in _of(prepared, PLACE) if finding.done is Action.UNDONE]
     where = f"real, {SUBJECT}"
     return [
         Figure(
@@ -59,7 +59,10 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
 
 
 def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
-    texts = {name: told(prepare(rig, records, preset_of(PRESET)).findings) for name, (rig, records) in bodies.items()}
+    texts = {
+        name: format_warnings(prepare(rig, records, preset_of(PRESET)).findings)
+        for name, (rig, records) in bodies.items()
+    }
     where = f"real, {', '.join(bodies)}"
     said = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
     return [Figure("warnings of plates in which nothing is wrong", where, sum(map(len, texts.values())), "", at_most(0),
@@ -70,7 +73,7 @@ def _reversed(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure
     turn, found, said = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
     for name, (rig, records) in bodies.items():
         signs = _of(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
-        found += all(finding.done is Done.UNDONE for finding in signs) and bool(signs)
+        found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
         said += [f"{name}: {_said(finding)}" for finding in signs]
     what = "free moment reversed in software: recordings in which it is found and undone"
     return Figure(what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(said))
@@ -87,7 +90,7 @@ def _mismatched(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     return Figure(what, f"real, {SPOILED}, spoiled in software", len(CASES) - len(missed), "", bound, note=note)
 
 
-def _of(prepared: Prepared, kind: str) -> list[Finding]:
+def _of(prepared: PreparedTrials, kind: str) -> list[Finding]:
     return [finding for finding in prepared.findings if finding.kind == kind]
 
 

@@ -84,14 +84,16 @@ def _write_dragged_dance(folder: Path) -> Path:
     """A robot whose root was moved by 1 cm without its feet."""
     import solver
     from solver.contacts.schedule import Schedule
-    from solver.dance.authoring.keyed_file import KEYED
-    from solver.dance.authoring.keys import Keyed, Keyframe
-    from tests.dance.authored import home, moved
+    from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+    from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+    from tests.dance.example_dances import home, shift_root
 
     robot = solver.hoap3(torque="peak")
     q, anchors = home(robot)
-    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.01)), Keyframe(2.0, q, "fixed"))
-    return KEYED.write(folder / "dragged.json", Keyed(robot, keys, Schedule.constant(anchors, 0.0, 2.0)))
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.01)), Keyframe(2.0, q, "fixed"))
+    return AUTHORED_DANCE.write(
+        folder / "dragged.json", AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0))
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -14,20 +14,20 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.dance.authoring.repair import Repair
-from solver.dance.workflows.answer import Answer
-from solver.dance.workflows.check import Verdict, check
-from solver.dance.workflows.repair import far, repair
+from solver.dance.authoring.repair import RepairedDance
+from solver.dance.workflows.check import CheckResult, check
+from solver.dance.workflows.edited_dance import EditedDance
+from solver.dance.workflows.repair import describe_moves, repair
 from solver.errors import SolverError
 from solver.filter_presets import FilterPreset
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
 from solver.signals import filter_wrenches, preset_of, smooth_motion
-from solver.study.following import track_all, track_study
 from solver.study.preparation import prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track, track_all
 
 from .figure import Bound, Figure, at_most
 from .subject import PRESET, SEX, STATIC, SUBJECT
@@ -80,10 +80,10 @@ class Danced:
 
     source: Source
     record: MotionRecord
-    before: Verdict
-    filtered: Verdict
-    answer: Answer | str
-    after: Verdict | None
+    before: CheckResult
+    filtered: CheckResult
+    answer: EditedDance | str
+    after: CheckResult | None
     seconds: float
 
 
@@ -111,9 +111,9 @@ WHAT: Mapping[str, str] = {
 def record_of(data: Path, source: Source) -> MotionRecord:
     """A recording tracked with a body calibrated on standing alone; with its forces, where they were measured."""
     recordings = [r for r in load([data / file for file in source.files]) if r.name in (source.static, source.trial)]
-    calibration = calibrate_subject(recordings, sex=source.sex, mass=source.mass, static=(source.static,))
+    calibration = calibrate(recordings, sex=source.sex, mass=source.mass, static=(source.static,))
     if all(recording.wrenches is None for recording in recordings):
-        study = track_study(recordings, calibration)
+        study = track(recordings, calibration)
         motion = study.record(source.trial).motion
         assert motion is not None
         return motion_record(source.trial, study.rig, motion)
@@ -127,7 +127,7 @@ def filtered(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRec
     """A recording filtered once more, its forces with it."""
     motion = smooth_motion(record.rig, record.motion.times, record.motion.q, preset)
     wrenches = None if record.wrenches is None else filter_wrenches(record.wrenches, preset)
-    return replace(record, motion=motion, drawn=scene_motion(record.rig, motion), wrenches=wrenches)
+    return replace(record, motion=motion, scene=scene_motion(record.rig, motion), wrenches=wrenches)
 
 
 def danced(source: Source, record: MotionRecord) -> Danced:
@@ -141,7 +141,7 @@ def danced(source: Source, record: MotionRecord) -> Danced:
         except SolverError as error:
             return Danced(source, record, before, after_filter, str(error), None, 0.0)
         seconds = time.process_time() - began
-    return Danced(source, record, before, after_filter, answer, check(answer.keyed), seconds)
+    return Danced(source, record, before, after_filter, answer, check(answer.dance), seconds)
 
 
 def rows(found: Danced) -> list[Figure]:
@@ -155,31 +155,32 @@ def rows(found: Danced) -> list[Figure]:
     if isinstance(found.answer, str) or found.after is None:
         return [*result, Figure(WHAT["after"], data, None, "%", None, at_most(0.0), f"refused: {found.answer}")]
     moved = found.answer.details
-    assert isinstance(moved, Repair)
+    assert isinstance(moved, RepairedDance)
     joints = moved.moved.largest[2:]
     worst = int(np.argmax(joints))
     still = "feasible" if found.after.feasible else f"NOT FEASIBLE: {found.after.message}"
     return [
         *result,
         Figure(WHAT["after"], data, _failing(found.after), "%", None, at_most(0.0),
-               note=f"{still}; {moved.iterations} programmes; moved at most {far(found.record.rig, moved.moved)}"),
+               note=f"{still}; {moved.iterations} programmes; moved at most "
+               f"{describe_moves(found.record.rig, moved.moved)}"),
         Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(trial, NOTHING),
                note=f"{moved.moved.names[2 + worst]}"),
         Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(trial, NOTHING), timed=True),
     ]  # fmt: skip
 
 
-def _failing(verdict: Verdict) -> float:
+def _failing(verdict: CheckResult) -> float:
     """[%] of the frames."""
     return 100.0 * float(verdict.checks.failed.mean())
 
 
-def _whose(verdict: Verdict) -> str:
+def _whose(verdict: CheckResult) -> str:
     """Whose doing the failures are, with their share of all frames."""
     if verdict.feasible:
         return "every check holds"
     shares = {m.name: 100.0 * float(m.failed.mean()) for m in verdict.checks.margins}
-    return "; ".join(f"{shares[doing.check.name]:.0f} % of the frames, {doing}" for doing in verdict.doings)
+    return "; ".join(f"{shares[doing.check.name]:.0f} % of the frames, {doing}" for doing in verdict.attributions)
 
 
 def _data(source: Source) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.repair import Repair, repair
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.repair import RepairedDance, repair
 from solver.dynamics import integrate
 from solver.feasibility import check_motion
 from solver.motion import Motion
@@ -61,7 +61,7 @@ def figures(quick: bool) -> list[Figure]:
     return result
 
 
-def _extremes(keyed: Keyed, found: Repair) -> list[Figure]:
+def _extremes(keyed: AuthoredDance, found: RepairedDance) -> list[Figure]:
     """How smooth and how deep."""
     rate, data = found.motion.rate, "simulated, person, three postures"
     rms, peak = (np.array(_jerk(keyed.rig, m)) for m in (found.motion, keyed.motion(rate)))
@@ -77,9 +77,11 @@ def _extremes(keyed: Keyed, found: Repair) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _depths(found: Repair) -> tuple[float, float]:
+def _depths(found: RepairedDance) -> tuple[float, float]:
     """[m] by which links overlap each other as given and as repaired."""
-    before, after = (max(-float(c.margin("self-collision").smallest.min()), 0.0) for c in (found.before, found.after))
+    before, after = (
+        max(-float(c.get_margin("self-collision").smallest.min()), 0.0) for c in (found.before, found.after)
+    )
     return before, after
 
 
@@ -111,7 +113,7 @@ def _at_random(rig: Rig) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _random(rig: Rig, seed: int) -> Keyed:
+def _random(rig: Rig, seed: int) -> AuthoredDance:
     """Postures of arms and trunk at random, on beats [s], from rest to rest; some inside out."""
     rng = np.random.default_rng(seed)
     legged, moves = LeggedRig(rig, shrink=0.0), []
@@ -126,7 +128,7 @@ def _random(rig: Rig, seed: int) -> Keyed:
     keys = [Keyframe((k + 1) * HASTE, integrate(rig, q, step)) for k, step in enumerate(moves)]
     stop = (len(keys) + 1) * HASTE
     ends = Keyframe(0.0, q, "fixed"), Keyframe(stop, q, "fixed")
-    return Keyed(rig, (ends[0], *keys, ends[1]), Schedule.constant(anchors, 0.0, stop))
+    return AuthoredDance(rig, (ends[0], *keys, ends[1]), Schedule.constant(anchors, 0.0, stop))
 
 
 def _jerk(rig: Rig, motion: Motion) -> tuple[float, float]:
@@ -135,7 +137,7 @@ def _jerk(rig: Rig, motion: Motion) -> tuple[float, float]:
     return float(np.sqrt((third**2).mean())), float(np.abs(third).max())
 
 
-def changed_dance(rig: Rig, beats: int) -> Keyed:
+def changed_dance(rig: Rig, beats: int) -> AuthoredDance:
     """A feasible dance of arms and trunk, of which one posture now has an arm in the trunk."""
     rng = np.random.default_rng(0)
     gentle: list[Mapping[str, tuple[int, float]]] = [
@@ -149,7 +151,7 @@ def changed_dance(rig: Rig, beats: int) -> Keyed:
     return keyed_postures(rig, [*gentle[: beats // 2], EXTREMES[1], *gentle[beats // 2 + 1 :]], BEAT)
 
 
-def keyed_postures(rig: Rig, postures: Sequence[Mapping[str, tuple[int, float]]], beat: float) -> Keyed:
+def keyed_postures(rig: Rig, postures: Sequence[Mapping[str, tuple[int, float]]], beat: float) -> AuthoredDance:
     """Postures about one with bent knees, on beats [s], from rest to rest."""
     q, anchors = _home(rig)
     keys = [Keyframe(0.0, q, "fixed")]
@@ -159,7 +161,7 @@ def keyed_postures(rig: Rig, postures: Sequence[Mapping[str, tuple[int, float]]]
             step[_column(rig, link) + axis] = angle
         keys.append(Keyframe(number * beat, integrate(rig, q, step)))
     stop = len(keys) * beat
-    return Keyed(rig, (*keys, Keyframe(stop, q, "fixed")), Schedule.constant(anchors, 0.0, stop))
+    return AuthoredDance(rig, (*keys, Keyframe(stop, q, "fixed")), Schedule.constant(anchors, 0.0, stop))
 
 
 def _column(rig: Rig, link: str) -> int:
@@ -172,6 +174,6 @@ def _column(rig: Rig, link: str) -> int:
 def _home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
     """A balanced posture with bent knees, and where its feet stand."""
     legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    _, curves, _ = legged.still(legged.home(footing)[None], footing.solved)
+    footing = legged.get_footing("both")
+    _, curves, _ = legged.solve_static(legged.home_posture(footing)[None], footing.solved)
     return curves.q[0], footing.anchors

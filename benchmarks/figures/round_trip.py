@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration.calibrated import Calibration
+from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
+from solver.dance.design.dance_file import DESIGNED_DANCE
 from solver.formats.codec import FileKind
 from solver.inertials import InertialParameters
 from solver.rig import Rig
@@ -68,9 +68,9 @@ def _through(kind: FileKind, name: str, value: Callable[[Rig], object]) -> Calla
     return trip
 
 
-def _keyed(rig: Rig) -> Keyed:
+def _keyed(rig: Rig) -> AuthoredDance:
     keys = (Keyframe(0.0, rig.neutral, "fixed"), Keyframe(1.0, rig.neutral, "fixed"))
-    return Keyed(rig, keys, Schedule.constant(anchors_at(rig, rig.neutral), 0.0, 1.0))
+    return AuthoredDance(rig, keys, Schedule.constant(anchors_at(rig, rig.neutral), 0.0, 1.0))
 
 
 def _dance(rig: Rig) -> Dance:
@@ -95,8 +95,8 @@ def _another_process(folder: Path, rig: Rig) -> Rig:
 TRIPS: dict[str, Callable[[Path, Rig], Rig]] = {
     "rig.json": _through(RIG, "rig.json", lambda rig: rig),
     "a calibration": _through(CALIBRATION, "calibration.json", _calibration),
-    "an authored dance": _through(KEYED, "keyed.json", _keyed),
-    "a designed dance": _through(DANCE, "dance.npz", _dance),
+    "an authored dance": _through(AUTHORED_DANCE, "keyed.json", _keyed),
+    "a designed dance": _through(DESIGNED_DANCE, "dance.npz", _dance),
     "a timeline": _through(TIMELINE, "scene.timeline.npz", _timeline),
     "a pickle": lambda _, rig: pickle.loads(pickle.dumps(rig)),
     "another process": _another_process,

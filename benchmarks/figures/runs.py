@@ -10,14 +10,14 @@ import numpy as np
 
 from solver.formats.recording import ReadOptions
 from solver.identification.comparison import AXES, Comparison
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.person import SEXES
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.study.following import track_all
-from solver.study.preparation import Prepared, prepare
+from solver.study.preparation import PreparedTrials, prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 
@@ -70,7 +70,7 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
     return figures
 
 
-def prepared_of(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> Prepared:
+def prepared_of(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> PreparedTrials:
     """Trials of one person, calibrated on all of them with such a trunk and shoulders."""
     rig, records = tracked(tuple(paths), trunk, shoulders, sex)
     return prepare(rig, records, preset_of(PRESET))
@@ -82,11 +82,11 @@ def tracked(
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
     recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
-    calibration = calibrate_subject(recordings, sex=sex, trunk=trunk, shoulders=shoulders)
+    calibration = calibrate(recordings, sex=sex, trunk=trunk, shoulders=shoulders)
     return calibration.rig, track_all(calibration, recordings)
 
 
-def unused(prepared: Prepared) -> list[Comparison]:
+def unused(prepared: PreparedTrials) -> list[Comparison]:
     """Every trial, or of one alone every half, explained by what was fitted to the others."""
     rig = prepared.rig
     options = IdentifyOptions(
@@ -95,10 +95,10 @@ def unused(prepared: Prepared) -> list[Comparison]:
         bootstrap=0,
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]
-    return [c for c in identify(rig, trials, options).comparisons if not c.used]
+    return [c for c in identify_trials(rig, trials, options).comparisons if not c.used]
 
 
-def _measured(prepared: Prepared) -> tuple[float, str]:
+def _measured(prepared: PreparedTrials) -> tuple[float, str]:
     found = unused(prepared)
     ratio = np.mean([comparison.ratio for comparison in found], axis=0)
     return float(ratio.mean()), f"{errors_beside_prior(found)}; over the prior without weights {_unweighted(found)}"

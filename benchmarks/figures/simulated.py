@@ -9,19 +9,19 @@ from functools import lru_cache
 import numpy as np
 
 from solver.demo.person import Person, simulate_person
-from solver.demo.run import Against, against
+from solver.demo.run import InertialError, inertial_error
 from solver.dynamics import predicted_wrench
 from solver.identification.comparison import AXES, compare
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
-from solver.signals import FilterPreset, lighter, preset_of, resample, smooth_motion
-from solver.study.motion_noise import fitting, motion_noises, shaken_copies
+from solver.signals import FilterPreset, light_preset, preset_of, resample, smooth_motion
+from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
-from solver.tracking.track import Tracked
+from solver.tracking.track import TrackedMotion
 from solver.trial import Recording, Trial
 from solver.wrenches import Wrenches
 
@@ -63,7 +63,7 @@ def noise_free_figures() -> list[Figure]:
         folds = {part: [half_of(trial, part) for trial in trials] for part in PARTS}
         ratios = []
         for part, others in zip(PARTS, reversed(PARTS)):
-            found = identify(rig, folds[part], options)
+            found = identify_trials(rig, folds[part], options)
             ratios += [compare(rig, t, found.parameters, found.prior).ratio for t in folds[others]]
         unlike = compare(rig, trials[0], truth, rig.prior).prior.rmse
     mean = np.mean(ratios, axis=0)
@@ -93,12 +93,12 @@ def noisy_motion_figures() -> list[Figure]:
         body, trials = person()
         records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
         asked = preset_of(PRESET)
-        noises = motion_noises(body.rig, records, asked)
-        lowered = fitting(body.rig, asked, records, noises)
+        noises = estimate_motion_noise(body.rig, records, asked)
+        lowered = adapt_cutoff(body.rig, asked, records, noises)
         as_measured = [_noisy_trial(body, record, asked, ()) for record in records]
-        copies = [shaken_copies(body.rig, record, lowered, noises) for record in records]
+        copies = [make_noise_replicas(body.rig, record, lowered, noises) for record in records]
         told = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
-        prior = against(body.truth, body.rig.prior.scaled(body.truth.total_mass))
+        prior = inertial_error(body.truth, body.rig.prior.scaled(body.truth.total_mass))
         before, after = (_found(body, trials) for trials in (as_measured, told))
     data = f"simulated person, {len(trials)} motions, markers' noise 2 mm"
     known = f"filter {lowered.cutoff:.1f} Hz and equations calibrated"
@@ -129,7 +129,7 @@ def _tracked(body: Person, trial: Trial, seed: int) -> TrialRecord:
     noise = scale * generator.standard_normal((len(times), model.nv))
     q = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, noise)])
     count = len(times)
-    tracked = Tracked(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
+    tracked = TrackedMotion(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
     return TrialRecord(Recording(trial.name, wrenches=trial.wrenches), tracked)
 
 
@@ -137,14 +137,14 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies
     tracked, wrenches = record.tracked, record.recording.wrenches
     assert tracked is not None
     assert wrenches is not None
-    light = lighter(preset, FRAME_RATE)
+    light = light_preset(preset, FRAME_RATE)
     motion = smooth_motion(body.rig, tracked.times, tracked.q, light)
     filtered = resample(wrenches, motion.times, light)
     counted = np.ones(len(motion), bool)
     counted[:FRAME_RATE] = counted[-FRAME_RATE:] = False  # a filter's ends
-    return Trial(record.name, motion, filtered, counted, shaken=copies, preset=preset)
+    return Trial(record.name, motion, filtered, counted, noise_replicas=copies, preset=preset)
 
 
-def _found(body: Person, trials: list[Trial]) -> Against:
+def _found(body: Person, trials: list[Trial]) -> InertialError:
     options = IdentifyOptions(total_mass=body.truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
-    return against(body.truth, identify(body.rig, trials, options).parameters)
+    return inertial_error(body.truth, identify_trials(body.rig, trials, options).parameters)

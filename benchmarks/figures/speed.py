@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import regressor, solvers
 from solver.identification.accumulate import accumulate
 from solver.rigs import hrp2
-from solver.scene.bodies import RESULT
+from solver.scene.result import RESULT
 from solver.scene.study_folder import RESULT_FILE
 from solver.threads import one_blas_thread
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCheck, check_flight, compare
-from solver.identification.identify import LEAST_FLIGHT, IdentifyOptions, identify
-from solver.identification.trust import UNWEIGHTED
+from solver.identification.error_model.frequency_weights import UNWEIGHTED
+from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.signals import GRAVITY, preset_of
-from solver.study.following import track_all
-from solver.study.preparation import Prepared, prepare
+from solver.study.preparation import PreparedTrials, prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.trial import Recording, Trial
 
@@ -31,7 +31,7 @@ STATIC = "static1"
 TRIALS = 8
 RATIO_MUST, RATIO_AIM = 0.66, 0.57
 RMSE_MUST, RMSE_AIM = (13.5, 8.5, 15.0, 3.0, 5.1, 1.6), (11.5, 7.0, 14.0, 2.6, 4.6, 1.2)
-"""[N], [N m] of the moving trials left out in turn, axes as `AXES`."""
+"""[N], [N m] of the moving trials left out in turn, axes as `DIRECTIONS`."""
 SIDE = (
     "same filter, mass, plate offset and lag on both sides, frequency weights of its own on each; prior scaled to the "
     "measured mass"
@@ -72,9 +72,9 @@ def records_of(
     sex: str = SEX,
     trunk: str = "one",
     shoulders: str = "fixed",
-) -> tuple[Prepared | None, tuple[TrialRecord, ...]]:
+) -> tuple[PreparedTrials | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
-    calibration = calibrate_subject(recordings, sex=sex, static=static, trunk=trunk, shoulders=shoulders)
+    calibration = calibrate(recordings, sex=sex, static=static, trunk=trunk, shoulders=shoulders)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
     return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
@@ -113,13 +113,13 @@ def marker_figures(records: Sequence[TrialRecord], *, static_only: bool) -> list
     return figures
 
 
-def mass_figures(prepared: Prepared) -> list[Figure]:
+def mass_figures(prepared: PreparedTrials) -> list[Figure]:
     """Body mass, and the offset of the plates in the standing trials."""
     mass = prepared.mass
     if mass is None:
         return [Figure("body mass from all trials given", _real(), None, "kg", within(63.5, 0.4))]
-    offset = mass.bias(STATIC)[2]
-    alone = next(trial.apparent for trial in mass.trials if trial.name == STATIC)
+    offset = mass.bias_of(STATIC)[2]
+    alone = next(trial.apparent_mass for trial in mass.trials if trial.name == STATIC)
     told = any(STATIC in warning and "offset" in warning for warning in prepared.warnings)
     return [
         Figure(
@@ -134,7 +134,7 @@ def mass_figures(prepared: Prepared) -> list[Figure]:
     ]  # fmt: skip
 
 
-def options_of(prepared: Prepared) -> IdentifyOptions:
+def options_of(prepared: PreparedTrials) -> IdentifyOptions:
     """The pipeline's own choices, a single fit."""
     return IdentifyOptions(
         base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
@@ -144,7 +144,7 @@ def options_of(prepared: Prepared) -> IdentifyOptions:
     )
 
 
-def unseen(prepared: Prepared) -> Iterator[Unseen]:
+def unseen(prepared: PreparedTrials) -> Iterator[Unseen]:
     """Every trial explained by what the pipeline's method finds in all the others."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
@@ -153,7 +153,7 @@ def unseen(prepared: Prepared) -> Iterator[Unseen]:
         trial = record.trial
         assert trial is not None
         others = [other.trial for other in usable if other.trial is not None and other is not record]
-        found = identify(rig, others, options)
+        found = identify_trials(rig, others, options)
         comparison, plain = (
             compare(rig, trial, found.parameters, found.prior, base=options.base, weights=weights)
             for weights in (found.frequency_weights, UNWEIGHTED)
@@ -162,12 +162,12 @@ def unseen(prepared: Prepared) -> Iterator[Unseen]:
 
 
 def _flight(
-    prepared: Prepared, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
+    prepared: PreparedTrials, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
 ) -> FlightCheck | None:
     if record.windows is None:
         return None
     flight = record.windows.flight & trial.counted
-    return check_flight(prepared.rig, trial, flight, ours, prior) if flight.sum() >= LEAST_FLIGHT else None
+    return check_flight(prepared.rig, trial, flight, ours, prior) if flight.sum() >= MIN_FLIGHT_FRAMES else None
 
 
 def unseen_figures(splits: Sequence[Unseen], label: str, *, decides: bool) -> list[Figure]:

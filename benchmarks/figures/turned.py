@@ -19,8 +19,8 @@ from solver.plate_options import BELONGING, PlateOptions
 from solver.rig import GRAVITY, Rig
 from solver.signals import preset_of, resample, smooth_motion
 from solver.so3 import exp, to_matrix, to_quaternion
-from solver.study.plates.first_look import Seen, first_look
-from solver.study.plates.pair import LOADED
+from solver.study.plates.checks import CheckedTrial, check_recordings
+from solver.study.plates.trial_wrenches import LOADED_FRACTION
 from solver.study.preparation import prepare
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
@@ -45,7 +45,7 @@ RATES, TILTS, DELAYS = (0.5, 0.6, 0.8333, 1.2, 1.6667, 2.0), (-10.0, -5.0, -2.0,
 def with_turned(wrenches: Wrenches, plates: Sequence[str], quarters: int) -> Wrenches:
     """Forces and centres of pressure of these plates turned about each plate's middle, counterclockwise."""
     turn, values = np.linalg.matrix_power(QUARTER, quarters), wrenches.values.copy()
-    carries = values[:, :, 2] > LOADED * float(np.nanmax(wrenches.total[:, 2]))
+    carries = values[:, :, 2] > LOADED_FRACTION * float(np.nanmax(wrenches.total[:, 2]))
     points, couples = wrenches.centres_of_pressure(carries), wrenches.free_moments
     for name in plates:
         k = wrenches.frames.index(name)
@@ -91,9 +91,9 @@ def findings_of(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[s
         if wrenches is not None and poses is not None:
             motion = smooth_motion(rig, poses.times, poses.q, preset)
             filtered = resample(wrenches, motion.times, preset)
-            seen.append(Seen(record.recording, motion, np.ones(len(motion), bool), wrenches, filtered))
+            seen.append(CheckedTrial(record.recording, motion, np.ones(len(motion), bool), wrenches, filtered))
     try:
-        found = first_look(rig, seen, preset, mass, PlateOptions())[1]
+        found = check_recordings(rig, seen, preset, mass, PlateOptions())[1]
     except InvalidValue as error:  # every trial is left out: the error lists what is said of each
         return dict.fromkeys((trial.name for trial in seen), str(error))
     return {name: finding.text for finding in found if finding.kind == BELONGING for name in finding.trials}
@@ -138,7 +138,7 @@ def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
 
 def _plates(wrenches: Wrenches, mass: float) -> list[tuple[str, ...]]:
     """Each plate that carries the body, where others do too, and last all of them."""
-    loaded = np.nanmax(wrenches.values[:, :, 2], axis=0) > LOADED * mass * GRAVITY
+    loaded = np.nanmax(wrenches.values[:, :, 2], axis=0) > LOADED_FRACTION * mass * GRAVITY
     names = tuple(name for name, own in zip(wrenches.frames, loaded) if own)
     return [*((name,) for name in names if len(names) > 1), names]
 

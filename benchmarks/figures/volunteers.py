@@ -15,17 +15,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from solver.calibration import Calibration, MarkerSet, calibrate, load_marker_set
+from solver.calibration import Calibration, MarkerSet, fit_calibration, load_marker_set
 from solver.coordinates import coordinate_links, joint_coordinates
-from solver.demo.laboratory import Placement, record_markers
-from solver.demo.motions import standing, still
+from solver.demo.laboratory import MarkerPlacement, record_markers
+from solver.demo.motions import standing_posture, still_motion
 from solver.dynamics import integrate, link_motions
 from solver.motion import Markers, Motion
 from solver.rig import Rig
 from solver.rigs import human
-from solver.rigs.skeleton import LATERAL, default_lengths
+from solver.rigs.human_skeleton import LATERAL_SIGN, default_lengths
 from solver.threads import one_blas_thread
-from solver.tracking import track
+from solver.tracking import track_markers
 from solver.trial import Recording
 
 from .figure import Figure, at_most
@@ -86,7 +86,7 @@ class Volunteer:
     """
 
     rig: Rig
-    placements: tuple[Placement, ...]
+    placements: tuple[MarkerPlacement, ...]
     recordings: tuple[Recording, ...]
     motions: Mapping[str, Motion]
 
@@ -98,7 +98,7 @@ class Volunteer:
     def calibrated(self) -> Calibration:
         """What calibration makes of the recordings, stature, mass and sex stated."""
         known = self.rig.provenance
-        return calibrate(self.recordings, mass=known["mass"], sex=known["sex"], height=known["height"])  # type: ignore[arg-type]
+        return fit_calibration(self.recordings, mass=known["mass"], sex=known["sex"], height=known["height"])  # type: ignore[arg-type]
 
 
 def hips_of(rig: Rig, places: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -131,9 +131,9 @@ def volunteer(
     rig = human(stature, mass, sex, lengths=lengths, joints=hips)
     marker_set = load_marker_set(MARKER_SETS[seed // 2 % len(MARKER_SETS)])
     placements = _placements(rig, marker_set, pelvis, stature, generator)
-    stands = standing(rig, ARMS_AWAY)
+    stands = standing_posture(rig, ARMS_AWAY)
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
-    motions = {"static": still(rig, stands, times[: round(STATIC_SECONDS * RATE)])}
+    motions = {"static": still_motion(rig, stands, times[: round(STATIC_SECONDS * RATE)])}
     motions |= {name: _motion(rig, amplitudes, times, generator, pulses) for name, amplitudes in moving.items()}
     shown = {name: record_markers(rig, motion, placements, generator, MARKER_NOISE) for name, motion in motions.items()}
     skin = _skin(rig, motions, placements, generator)
@@ -157,30 +157,31 @@ def _pelvis(
     front[1] = 0.0
     leg = 1e3 * LEG_LENGTH * stature
     landmarks, hips = {"sacrum": front - [depth, 0.0, 0.0]}, {}
-    for side, outwards in LATERAL.items():
+    for side, outwards in LATERAL_SIGN.items():
         landmarks[f"{side} asis"] = front + np.array([0.0, 0.5 * outwards * width, 0.0])
         landmarks[f"{side} psis"] = front + np.array([-depth, 0.2 * outwards * width, 0.0])
         hara = 1e-3 * np.array([11.0 - 0.063 * leg, outwards * (8.0 + 0.086 * leg), -9.0 - 0.078 * leg])
         hips[side] = front + hara
     residual = BONE_SPREAD * generator.standard_normal(3)
     return landmarks, {
-        f"{side}_thigh": [float(x) for x in hip + residual * [1.0, LATERAL[side], 1.0]] for side, hip in hips.items()
+        f"{side}_thigh": [float(x) for x in hip + residual * [1.0, LATERAL_SIGN[side], 1.0]]
+        for side, hip in hips.items()
     }
 
 
 def _placements(
     rig: Rig, marker_set: MarkerSet, pelvis: Mapping[str, np.ndarray], stature: float, generator: np.random.Generator
-) -> tuple[Placement, ...]:
+) -> tuple[MarkerPlacement, ...]:
     joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
     result = []
-    for name, place in marker_set.places.items():
+    for name, place in marker_set.locations.items():
         landmark = marker_set.landmarks.get(name, "")
         if landmark in pelvis:
             position = pelvis[landmark] + MARKER_NOISE * generator.standard_normal(3)
         else:
-            spread = PALPATION * place.spread if place.anatomical else np.full(3, FREE_PLACEMENT)
+            spread = PALPATION * place.std if place.anatomical else np.full(3, FREE_PLACEMENT)
             position = place.position(joints, stature) + spread * generator.standard_normal(3)
-        result.append(Placement(name, place.link, position))
+        result.append(MarkerPlacement(name, place.link, position))
     return tuple(result)
 
 
@@ -192,7 +193,7 @@ def _motion(
     pulses: tuple[float, float],
 ) -> Motion:
     """Slow sinusoids in the joints about a posture with bent knees and the arms away; the body turns a little."""
-    base = standing(rig, CENTRES)
+    base = standing_posture(rig, CENTRES)
     size = np.zeros(rig.model.nv)
     size[:6] = 0.05, 0.05, 0.05, 0.15, 0.2, 0.2
     for ending, values in amplitudes:
@@ -209,7 +210,7 @@ def _motion(
 
 
 def _skin(
-    rig: Rig, motions: Mapping[str, Motion], placements: Sequence[Placement], generator: np.random.Generator
+    rig: Rig, motions: Mapping[str, Motion], placements: Sequence[MarkerPlacement], generator: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """World displacement (N, M, 3) [m] of every marker by trial: a linear answer to the joints beside its segment.
 
@@ -259,7 +260,7 @@ def outcome(body: Volunteer) -> Outcome:
         markers = recording.markers
         assert markers is not None
         thinned = Markers(markers.times[::THINNED], markers.names, markers.positions[::THINNED])
-        errors.append(track(found.rig, found.attachments, thinned).rmse)
+        errors.append(track_markers(found.rig, found.attachments, thinned).rmse)
     places = {attachment.marker: attachment.position for attachment in found.attachments}
     outwards = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0]])
     return Outcome(float(np.mean(errors)), outwards * (hips_of(found.rig, places) - body.hips), found.warnings)

@@ -15,14 +15,14 @@ import numpy as np
 from solver.identification.accumulate import accumulate
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
 from solver.identification.regression import Regression
-from solver.inertials import InertialParameters, six_of
+from solver.inertials import InertialParameters, symmetric_entries
 from solver.rig import Rig
 from solver.rigs.assembly import Body, assemble
 from solver.signals import GRAVITY, preset_of
 from solver.so3 import conjugate, rotate
-from solver.study.airborne import airborne
+from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
-from solver.tracking import TrackingOptions, track
+from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording
 
 from ..figures.figure import Figure, at_most
@@ -79,8 +79,8 @@ def chain() -> Rig:
     own = FIRST_INERTIA - lever - regrouped  # (20), the second link's centre of mass in the plane z = 0
     second = np.diag([SECOND_YY + SECOND_DIFFERENCE, SECOND_YY, SECOND_ZZ])
     rows = [
-        [MASS - SECOND_MASS, *first_moment, *six_of(own)],
-        [SECOND_MASS, *SECOND_MOMENT, 0.0, *six_of(second)],
+        [MASS - SECOND_MASS, *first_moment, *symmetric_entries(own)],
+        [SECOND_MASS, *SECOND_MOMENT, 0.0, *symmetric_entries(second)],
     ]
     joint = Body("L1", "L0", ((0.0, 0.0, 1.0),), PLACE, TURN, [-np.inf], [np.inf], [np.inf], [np.inf])
     joints, limits = assemble([Body("L0", None), joint])
@@ -98,8 +98,10 @@ def equations(rig: Rig, throws: Throws) -> Regression:
         q, v = _start(rig, throws, generator)
         motion = thrown(rig, rig.prior, (q, v), times, None)
         attached, markers = recorded(rig, motion, SPREAD, throws.noise, generator)
-        record = TrialRecord(Recording(f"throw {number}", markers), track(rig, attached, markers, TrackingOptions()))
-        found = airborne(rig, record, preset_of(PRESET), MASS).trial
+        record = TrialRecord(
+            Recording(f"throw {number}", markers), track_markers(rig, attached, markers, TrackingOptions())
+        )
+        found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
             trials.append(found)
     return accumulate(rig, trials, axes="world")
@@ -108,7 +110,7 @@ def equations(rig: Rig, throws: Throws) -> Regression:
 def errors(rig: Rig, throws: Throws) -> dict[str, np.ndarray]:
     """By metric of the null space the error (17,) of every base parameter, Table I's units."""
     regression = equations(rig, throws)
-    truth = regression.structure.of(rig.prior)
+    truth = regression.structure.project(rig.prior)
     return {metric: null_space(regression, rig, MASS, metric).values - truth for metric in METRICS}
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.centroidal.complementary import PAPER, complementary
-from solver.centroidal.peers import extended_kalman, force_only, kinematic, linear_fusion
-from solver.centroidal.smoother import ROBOT, smoothed
+from solver.centroidal.baselines import extended_kalman, force_only, kinematic, linear_fusion
+from solver.centroidal.complementary import PAPER_SETTINGS, complementary
+from solver.centroidal.smoother import ROBOT_SETTINGS, smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.dynamics import centroidal_momentum, com_trajectory
-from solver.report.svg import Axis, Drawing, spread
+from solver.report.svg import Axis, Drawing, axis_limits
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
@@ -41,11 +41,11 @@ STYLES = {"kinematic": "still", "complementary": "plain", "smoother": "ours"}
 
 
 def _smoother(data: CentroidalData) -> CentroidalEstimate:
-    return smoothed(data, ROBOT)
+    return smooth_centroidal(data, ROBOT_SETTINGS)
 
 
 def _believing(data: CentroidalData) -> CentroidalEstimate:
-    return smoothed(without_doubt(data), ROBOT)
+    return smooth_centroidal(without_doubt(data), ROBOT_SETTINGS)
 
 
 ESTIMATORS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = {
@@ -96,7 +96,7 @@ def errors(bias: float, seeds: Sequence[int]) -> dict[str, Errors]:
         data = spoiled(bias, seed)
         runs = {name: method(data) for name, method in ESTIMATORS.items()}
         for count in ITERATIONS:
-            short = replace(PAPER, iterations=count, tolerance=1e-9)
+            short = replace(PAPER_SETTINGS, iterations=count, tolerance=1e-9)
             runs[f"complementary, {count} iterations"] = complementary(data, short)
         for name, estimate in runs.items():
             off, turned = estimate.com - com, estimate.momentum_rate - rate
@@ -135,7 +135,7 @@ def drawing(bias: float, seed: int) -> Drawing:
     estimates = {name: 1e3 * (ESTIMATORS[name](data).com - com) for name in STYLES}
     for axis in range(3):
         x = Axis(float(times[0]), float(times[-1]), 60.0, 700.0)
-        low, high = spread(*(values[:, axis] for values in estimates.values()))
+        low, high = axis_limits(*(values[:, axis] for values in estimates.values()))
         y = Axis(low, high, 190.0 + 165.0 * axis, 50.0 + 165.0 * axis)
         picture.frame(x, y, x.ticks(), y.ticks(), times=axis == 2)
         picture.text(64.0, 46.0 + 165.0 * axis, AXES[axis], "label")

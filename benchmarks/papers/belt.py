@@ -20,16 +20,16 @@ import numpy as np
 from solver.identification.accumulate import accumulate
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.identify import IdentifyOptions, method_of
-from solver.identification.weighing import weighted
+from solver.identification.error_model.axis_weights import fit_axis_weights
+from solver.identification.identify import IdentifyOptions, get_method
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.signals import PRESETS
-from solver.study.preparation import Prepared, prepare
-from solver.study.subject import calibrate_subject
+from solver.study.preparation import PreparedTrials, prepare
+from solver.study.subject_calibration import calibrate
 from solver.study.values import TrialRecord
-from solver.tracking import Attachment, track
+from solver.tracking import Attachment, track_markers
 from solver.trial import Recording, Trial
 
 from .volunteer import HEIGHT, MASS, SEX, Noise, Volunteer, dance, record, static, volunteer
@@ -95,7 +95,7 @@ class Bare:
     person: Volunteer
     rig: Rig
     attachments: tuple[Attachment, ...]
-    prepared: Prepared
+    prepared: PreparedTrials
 
 
 def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: bool = False) -> BeltResult:
@@ -126,7 +126,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
         rig.links[worst] if others[worst] > 0.0 else "",
         float(others[worst]),
         _by_link(rig, answer.masses),
-        _by_link(rig, answer.spread.masses),
+        _by_link(rig, answer.distributed.masses),
         _by_link(rig, _blind_difference(rig, answer, after, _mass(loaded))),
         _paper_manner(rig, bare.prepared, loaded, place),
         float(answer.probabilities[here]),
@@ -143,7 +143,7 @@ def bare_person(seed: int, rounds: int, known_rig: bool) -> Bare:
         rig, attachments = person.rig, person.attachments
     else:
         standing = record(person, "static", static(person), person.truth, Noise(), 1000 * seed + 999)
-        calibration = calibrate_subject([standing, moving], sex=SEX, height=HEIGHT, mass=MASS)
+        calibration = calibrate([standing, moving], sex=SEX, height=HEIGHT, mass=MASS)
         rig, attachments = calibration.rig, calibration.attachments
     return Bare(person, rig, attachments, _prepared(rig, attachments, moving))
 
@@ -167,19 +167,19 @@ def _dance(seed: int, rounds: int, number: int) -> Motion:
     return dance(volunteer(seed), 100 * seed + number, rounds)
 
 
-def _prepared(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording) -> Prepared:
+def _prepared(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording) -> PreparedTrials:
     assert recording.markers is not None
-    tracked = track(rig, attachments, recording.markers)
+    tracked = track_markers(rig, attachments, recording.markers)
     return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET])
 
 
-def _trial(prepared: Prepared) -> Trial:
+def _trial(prepared: PreparedTrials) -> Trial:
     trial = prepared.records[0].trial
     assert trial is not None, "the simulated recording has forces"
     return trial
 
 
-def _mass(prepared: Prepared) -> float:
+def _mass(prepared: PreparedTrials) -> float:
     return prepared.rig.prior.total_mass
 
 
@@ -189,13 +189,13 @@ def _by_link(rig: Rig, values: np.ndarray) -> dict[str, float]:
 
 def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) -> np.ndarray:
     loaded = rig.with_prior(rig.prior.scaled(mass))
-    _, estimate = weighted(
-        accumulate(loaded, [after], axes="world"), method_of(loaded, IdentifyOptions(total_mass=mass)), loaded
+    _, estimate = fit_axis_weights(
+        accumulate(loaded, [after], axes="world"), get_method(loaded, IdentifyOptions(total_mass=mass)), loaded
     )
     return estimate.parameters.masses - answer.bare.parameters.masses
 
 
-def _paper_manner(rig: Rig, bare: Prepared, loaded: Prepared, place: str) -> dict[str, tuple[float, float]]:
+def _paper_manner(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place: str) -> dict[str, tuple[float, float]]:
     """The hierarchical method, told where the belt is: (bare, belt) masses."""
     found = []
     for prepared, limits in (
@@ -209,5 +209,5 @@ def _paper_manner(rig: Rig, bare: Prepared, loaded: Prepared, place: str) -> dic
     ):
         options = IdentifyOptions("hierarchical", total_mass=_mass(prepared), constraints=limits)
         regression = accumulate(rig, [_trial(prepared)], axes="world")
-        found.append(weighted(regression, method_of(rig, options), rig)[1].parameters.masses)
+        found.append(fit_axis_weights(regression, get_method(rig, options), rig)[1].parameters.masses)
     return {link: (float(a), float(b)) for link, a, b in zip(rig.links, *found)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.inertials import INERTIA, MASS, PER_LINK, InertialParameters, six_of, steiner
+from solver.inertials import INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from solver.rig import Rig
 from solver.rigs import hoap3
 
@@ -54,5 +54,7 @@ def varied(rig: Rig, prior: InertialParameters, spread: float, seed: int) -> Ine
     values = np.zeros((len(rig.links), PER_LINK))
     values[:, MASS] = masses
     values[:, 1:4] = masses[:, None] * coms
-    values[:, INERTIA] = six_of(factors[:, None, None] * prior.inertias_at_com + masses[:, None, None] * steiner(coms))
+    values[:, INERTIA] = symmetric_entries(
+        factors[:, None, None] * prior.inertias_at_com + masses[:, None, None] * steiner(coms)
+    )
     return InertialParameters(rig.links, values)

@@ -68,7 +68,7 @@ def evolutions(dance: Dance) -> list[Evolution]:
     for stream, groups in STREAMS.items():
         steps = [step for step in dance.trace if step.configuration in groups]
         if steps:
-            values = np.array([[step.criterion, step.straight] for step in steps])
+            values = np.array([[step.criterion, step.straight_criterion] for step in steps])
             result.append(Evolution(stream, values[:, 0], values[:, 1], tuple(step.kind for step in steps)))
     return result
 
@@ -125,7 +125,7 @@ def identified_rows(dance: Dance, rig: Rig, wanted: int) -> list[Row]:
         "0.2 N and 0.02 N m": PLATE,
     }
     for name, noise in noises.items():
-        sigma = Excitation.none(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
+        sigma = Excitation.before_motion(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
         count = int((sigma * np.sqrt(RATE / ROBOT_RATE) < 0.1).sum())
         what = f"of {len(structure)} base parameters, predicted sigma < 10 %, noise a sample {name}"
         rows.append(Row(what, f"predicted, HOAP-3, {wanted} postures", float(count), float(IDENTIFIED)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
+from solver.dance.design.dance_file import DESIGNED_DANCE
 from solver.dance.design.design import DanceOptions, design
 from solver.progress import Console
 from solver.rig import Rig
@@ -44,13 +44,13 @@ class Dances:
         options = self.options(options, unseen)
         path = None if self.folder is None else self.folder / f"{_digest(rig, options)}.npz"
         if path is not None and path.exists():
-            dance = DANCE.read(path)
+            dance = DESIGNED_DANCE.read(path)
             return dance, float(dance.report["design [s]"])
         began = time.perf_counter()
         dance = design(rig, options, Console())
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            DANCE.write(path, dance)
+            DESIGNED_DANCE.write(path, dance)
         return dance, time.perf_counter() - began
 
     def options(self, options: DanceOptions, unseen: bool) -> DanceOptions:

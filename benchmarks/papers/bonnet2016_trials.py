@@ -13,10 +13,10 @@ from solver.dance.design.dance import Dance
 from solver.dynamics import external_wrench, predicted_wrench
 from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import BaseEstimate, estimate_base
-from solver.identification.comparison import Fit, fit
+from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constrained import ConstrainedOptions, constrained
-from solver.identification.identify import IdentifyOptions, identify
-from solver.identification.weighing import weighted
+from solver.identification.error_model.axis_weights import fit_axis_weights
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.trial import Trial
@@ -104,11 +104,11 @@ def seen(rig: Rig, shown: Performed, sensors: Sensors, seed: int) -> Danced:
 def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
     """Identify from one trial with the rig's prior; left and right need not agree."""
     choices = ConstrainedOptions(corrected=False)
-    regression, estimate = weighted(
+    regression, estimate = fit_axis_weights(
         accumulate(rig, [trial], axes="world"), lambda found: constrained(found, rig, choices), rig
     )
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0, cross_validate=False)
-    ours = identify(rig, [trial], options)
+    ours = identify_trials(rig, [trial], options)
     return Identified(
         prior=rig.prior,
         scaled=rig.prior.scaled(mass),
@@ -119,11 +119,11 @@ def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
     )
 
 
-def explained(rig: Rig, trial: Trial, parameters: InertialParameters) -> Fit:
+def explained(rig: Rig, trial: Trial, parameters: InertialParameters) -> WrenchFit:
     """Measured against reconstructed wrench in the root link's axes, as the paper writes it."""
     counted = trial.counted
     measured = external_wrench(rig, trial.motion, trial.wrenches, axes="link")
-    return fit(measured[counted], predicted_wrench(rig, trial.motion, parameters, axes="link")[counted])
+    return fit_wrenches(measured[counted], predicted_wrench(rig, trial.motion, parameters, axes="link")[counted])
 
 
 def noise_of(sensors: Sensors) -> str:

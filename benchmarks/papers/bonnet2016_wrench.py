@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.engine.loop import ROBOT, Sensors
 from solver.dance.design.design import DanceOptions
 from solver.identification.base_estimation import WELL_KNOWN
-from solver.identification.comparison import AXES, Fit
+from solver.identification.comparison import AXES, WrenchFit
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import hoap3
@@ -56,7 +56,7 @@ class WrenchTest:
     found: Identified
     noise: str
 
-    def fits(self) -> dict[str, Fit]:
+    def fits(self) -> dict[str, WrenchFit]:
         """Of each parameter set, on the motion not used."""
         sets: Mapping[str, InertialParameters] = {
             "prior": self.found.prior,
@@ -106,7 +106,7 @@ def identification_rows(test: WrenchTest) -> list[Row]:
     data = f"MuJoCo, {test.who}, {test.used.trial.motion.times[-1] - test.used.trial.motion.times[0]:.0f} s of dance"
     base, found, truth = test.found.base, test.found, test.truth
     white, corrected = (int(base.well_known(corrected=c).sum()) for c in (False, True))
-    truly = base.base.of(truth)
+    truly = base.base.project(truth)
     with np.errstate(divide="ignore", invalid="ignore"):
         right = int((np.abs(base.values - truly) < 0.1 * np.abs(truly)).sum())
     paper = float(IDENTIFIED) if test.who == "HOAP-3" else None

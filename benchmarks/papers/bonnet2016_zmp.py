@@ -17,10 +17,10 @@ from benchmarks.engine.performance import plan
 from benchmarks.engine.rebalance import going_straight, standing_still, zmp_of
 from solver.contacts.support import support_polygon
 from solver.dance.design.dance import Dance
-from solver.feasibility.balance import zero_moment_point
+from solver.feasibility.contact_forces import zero_moment_point
 from solver.report.svg import Axis, Drawing
 from solver.rig import Rig
-from solver.trajectory.segment import DanceSegment, hold
+from solver.trajectory.segment import DanceSegment, hold_posture
 
 from . import plots
 
@@ -68,7 +68,7 @@ def transitions(dance: Dance, groups: Sequence[str], most: int | None = None) ->
 
 def planned(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> list[Track]:
     """What inverse dynamics says."""
-    legged, result = dance.legged(rig), []
+    legged, result = dance.legged_rig(rig), []
     for segment in segments:
         changed = VARIANTS[variant][1](segment)
         zmp = zmp_of(rig, legged, changed, RATE)
@@ -87,7 +87,7 @@ def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: st
         if track.lost:
             continue
         segment = track.segment
-        still = hold("after", segment.stop, AFTER, segment.solved, segment.anchors)
+        still = hold_posture("after", segment.stop, AFTER, segment.solved, segment.anchors)
         alone = replace(dance, segments=(segment, still), postures=(), trace=())
         shown = play(rig, plan(rig, alone.sample(rig, PLAN_RATE), alone.schedule))
         moving = shown.motion.times <= segment.duration

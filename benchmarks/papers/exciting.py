@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_banded
 
-from solver.demo.motions import Style
+from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
 from solver.inertials import InertialParameters
 from solver.motion import Motion
@@ -62,7 +62,7 @@ class Excitation:
         sway: [m] how far the centre of mass is moved about its support on purpose.
     """
 
-    style: Style
+    style: MotionAmplitudes
     feet: tuple[str, str]
     legs: tuple[str, ...]
     phases: tuple[Phase, ...]

@@ -20,21 +20,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.coordinates import joint_coordinates
-from solver.demo.motions import Style
+from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
 from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate
 from solver.identification.comparison import Comparison, compare
 from solver.identification.constraints import ConstraintOptions
+from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
-from solver.identification.weighing import weighted
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
-from solver.signals import PRESETS, lighter, low_pass, resample, settling_time, smooth_motion
+from solver.signals import PRESETS, light_preset, low_pass, resample, settling_time, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -66,7 +66,7 @@ SHIFT = 0.15
 FEET = ("right_foot", "left_foot")
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
 LEGS = tuple(f"{side}_{part}" for side in ("right", "left") for part in LEG)
-STYLE = Style(
+STYLE = MotionAmplitudes(
     root=(0.0, 0.0, 0.06, 0.12, 0.15, 0.2),
     joints=(
         ("chest_yaw", (0.35,)),
@@ -145,7 +145,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     mass = _measured_mass(rig, trials)
     base = str(rig.provenance["base_link"])
     regression = accumulate(rig, trials[:1], base=base, axes="world")
-    regression, estimate = weighted(regression, lambda r: hierarchical(r, rig, _options(rig, mass, None)), rig)
+    regression, estimate = fit_axis_weights(regression, lambda r: hierarchical(r, rig, _options(rig, mass, None)), rig)
     paper_floor = hierarchical(regression, rig, _options(rig, mass, 0.01))
     drawn, fair = rig.prior, rig.prior.scaled(mass)
     pairs = [
@@ -157,7 +157,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
 
 
 def changed_robot(seed: int) -> Robot:
-    """The robot as drawn, and with its links changed by `CHANGES`, sized so that 5 kg are added."""
+    """The robot as drawn, and with its links changed by `MAX_BOUND_CHANGES`, sized so that 5 kg are added."""
     rig = hrp2()
     generator = np.random.default_rng((seed, 21))
     usual = 1.0 + UNCHANGED * generator.uniform(-1.0, 1.0, len(rig.links))
@@ -234,7 +234,7 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
         pin.forwardKinematics(model, data, q[frame])
         for k, foot in enumerate(feet):
             seen[frame, k] = data.oMi[foot].act(pin.Force(in_feet[k] + noise[frame, k])).vector
-    light = lighter(PRESET, RATE)
+    light = light_preset(PRESET, RATE)
     filtered = smooth_motion(rig, motion.times, q, light)
     measured = resample(_wrenches(motion, seen), filtered.times, light)
     edge = int(np.ceil(settling_time(PRESET) * RATE))

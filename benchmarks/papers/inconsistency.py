@@ -15,13 +15,13 @@ import numpy as np
 from solver.dynamics import predicted_wrench
 from solver.errors import SolverError
 from solver.identification.accumulate import accumulate
+from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
-from solver.identification.identify import METHODS, IdentifyOptions, method_of
-from solver.identification.weighing import weighted
+from solver.identification.identify import METHODS, IdentifyOptions, get_method
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, lighter, low_pass, settling_time, smooth_motion
+from solver.signals import PRESETS, light_preset, low_pass, settling_time, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -70,7 +70,7 @@ def simulated_trial(seed: int) -> tuple[Rig, Trial, InertialParameters]:
     q = np.array([pin.integrate(model, row, step) for row, step in zip(motion.q, noise)])
     wrench = predicted_wrench(rig, motion, person.truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    light = lighter(PRESET, RATE)
+    light = light_preset(PRESET, RATE)
     wrench = low_pass(wrench + WRENCH * generator.standard_normal(wrench.shape), RATE, light)
     filtered = smooth_motion(rig, motion.times, q, light)
     edge = int(np.ceil(settling_time(PRESET) * RATE))
@@ -88,7 +88,7 @@ def tally(cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> Mapping[str, Tally]:
         for method, counts in result.items():
             try:
                 options = IdentifyOptions(method, total_mass=rig.prior.total_mass)
-                counts.add(weighted(regression, method_of(rig, options), rig)[1])
+                counts.add(fit_axis_weights(regression, get_method(rig, options), rig)[1])
             except SolverError as error:
                 counts.failed[str(error)[:80]] += 1
     return result

@@ -16,7 +16,7 @@ import numpy as np
 
 from solver.identification.comparison import AXES, Comparison
 from solver.rig import Rig
-from solver.study.pipeline import identify_study
+from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Settings, Study
 from solver.threads import one_blas_thread
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def real_study(folder: Path, sex: str) -> Study:
     """The subject identified by the paper's method and filter, all trials together and one left out at a time."""
     settings = Settings(method="hierarchical", preset="jovic_human", bootstrap=0, cross_validate=True)
-    return identify_study(load([folder]), sex=sex, settings=settings)
+    return identify(load([folder]), sex=sex, settings=settings)
 
 
 def print_hrp2(quick: bool) -> None:

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.demo.truth import perturbed
+from solver.demo.truth import perturb_inertials
 from solver.dynamics import base_regressor, integrate, predicted_wrench
 from solver.identification.accumulate import accumulate
 from solver.identification.base_parameters import base_parameters
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
-from solver.signals import GRAVITY, Shaken, lighter, noise_floor, preset_of, resample, smooth_motion
-from solver.study.airborne import airborne
+from solver.signals import GRAVITY, NoiseReplicas, light_preset, noise_floor, preset_of, resample, smooth_motion
+from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
-from solver.tracking import TrackingOptions, track
+from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording, Trial
 from solver.wrenches import Wrenches
 
@@ -82,7 +82,7 @@ class Verdict:
 def jumper(seed: int) -> tuple[Rig, InertialParameters]:
     """The rig with its prior, and another body's inertials of the same mass."""
     rig = human(HEIGHT, MASS, SEX)
-    return rig, perturbed(rig, seed)
+    return rig, perturb_inertials(rig, seed)
 
 
 def nulls(count: int) -> NullSpace:
@@ -100,7 +100,7 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     for number in range(jumps.count):
         flight = _flight(rig, truth, generator)
         record = _tracked(rig, flight, jumps.noise, generator, f"jump {number}")
-        found = airborne(rig, record, preset_of(PRESET), MASS).trial
+        found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
             flights.append(found)
         stance = swinging(rig, SECONDS, generator)
@@ -109,18 +109,19 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     test = swinging(rig, TEST_SECONDS, generator)
     structure = base_parameters(rig)
     plain = null_space(accumulate(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
-    parameters = [identify(rig, trials, options).parameters for trials in (flights, grounded)]
-    bases = [*(structure.of(each) for each in parameters), plain.values]
+    parameters = [identify_trials(rig, trials, options).parameters for trials in (flights, grounded)]
+    bases = [*(structure.project(each) for each in parameters), plain.values]
     return Verdict(*over_prior(rig, truth, test, bases))
 
 
 def over_prior(rig: Rig, truth: InertialParameters, test: Motion, found: Sequence[np.ndarray]) -> list[float]:
     """Of base parameters (B,) the mean over the axes of the error of a motion's ground forces over the prior's."""
     structure = base_parameters(rig)
-    true = structure.of(truth)
+    true = structure.project(truth)
     regressor = base_regressor(rig, test, axes="world")[:, :, structure.independent]
     errors = [
-        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0)) for values in (structure.of(rig.prior), *found)
+        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0))
+        for values in (structure.project(rig.prior), *found)
     ]
     return [float(np.mean(error / errors[0])) for error in errors[1:]]
 
@@ -132,7 +133,7 @@ def rows() -> Iterator[Figure]:
         space = nulls(count)
         what = f"jumper without noise, {count} flights: dimension of the null space"
         low = within(1.0, 0.0) if count > 1 else at_least(2.0)
-        yield Figure(what, data, float(space.dimension), "", must=low, note=space.told)
+        yield Figure(what, data, float(space.dimension), "", must=low, note=space.summary)
     cases = ((Jumps(10, 1e-3), 0.15, 0.11), (Jumps(5, 3e-3), 0.5, 0.35))
     for jumps, must, aim in cases:
         found = [judged(replace(jumps, seed=seed)) for seed in range(SEEDS)]
@@ -205,7 +206,7 @@ def _exact(rig: Rig, motion: Motion, number: int) -> Trial:
 
 def _tracked(rig: Rig, motion: Motion, noise: float, generator: np.random.Generator, name: str) -> TrialRecord:
     attached, markers = recorded(rig, motion, SPREAD, noise, generator)
-    return TrialRecord(Recording(name, markers), track(rig, attached, markers, TrackingOptions()))
+    return TrialRecord(Recording(name, markers), track_markers(rig, attached, markers, TrackingOptions()))
 
 
 def _on_plates(
@@ -219,9 +220,9 @@ def _on_plates(
     """As much motion with plates, prepared as flights are."""
     poses, preset = _tracked(rig, motion, noise, generator, name).poses, preset_of(PRESET)
     assert poses is not None
-    light = lighter(preset, RATE)
+    light = light_preset(preset, RATE)
     floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
-    copies = () if floor is None else Shaken(rig, poses.times, poses.q, light, floor, name)
+    copies = () if floor is None else NoiseReplicas(rig, poses.times, poses.q, light, floor, name)
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     wrench += generator.standard_normal(wrench.shape) * np.repeat([FORCE_NOISE, MOMENT_NOISE], 3)

@@ -2,7 +2,7 @@
 
 A flight that is cut out exactly, with white noise, asks nothing of how its ends and its noise are treated. Here feet
 push until take-off with a force that falls to nothing, the flight is found in the motion alone, and the markers of a
-link swing together as its skin does. The constants of `solver.study.airborne` were chosen on these.
+link swing together as its skin does. The constants of `solver.study.flights` were chosen on these.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 import pinocchio as pin
 
 from solver.identification.base_parameters import base_parameters
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Markers, Motion
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, preset_of, smooth_motion
 from solver.so3 import to_matrix
-from solver.study.airborne import airborne
+from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
-from solver.tracking import TrackingOptions, track
+from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording
 
 from ..figures.figure import Figure
@@ -72,14 +72,16 @@ def judged(seed: int) -> float:
         attached, markers = recorded(rig, motion, SPREAD, JUMPS.noise, generator)
         swung = _skin(len(motion), len(rig.links), generator)[:, [rig.index(each.link) for each in attached]]
         seen = Markers(markers.times, markers.names, markers.positions + swung)
-        tracked = track(rig, attached, seen, TrackingOptions())
-        found = airborne(rig, TrialRecord(Recording(f"jump {number}", seen), tracked), preset_of(PRESET), MASS).trial
+        tracked = track_markers(rig, attached, seen, TrackingOptions())
+        found = find_trial_flights(
+            rig, TrialRecord(Recording(f"jump {number}", seen), tracked), preset_of(PRESET), MASS
+        ).trial
         if found is not None:
             trials.append(found)
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False)
-    parameters = identify(rig, trials, options).parameters
+    parameters = identify_trials(rig, trials, options).parameters
     test = swinging(rig, TEST_SECONDS, generator)
-    return over_prior(rig, truth, test, [base_parameters(rig).of(parameters)])[0]
+    return over_prior(rig, truth, test, [base_parameters(rig).project(parameters)])[0]
 
 
 def _jump(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -> Motion:

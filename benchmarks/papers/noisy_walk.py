@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.centroidal.modes import inertial_modes
+from solver.centroidal.inertial_modes import inertial_modes
 from solver.centroidal.values import CentroidalData
 from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.filter_presets import FilterPreset
-from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, six_of, steiner
+from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from solver.rig import Rig
 from solver.signals import low_pass
 
@@ -66,14 +66,14 @@ def doubt(parameters: InertialParameters, bias: float) -> np.ndarray:
             moved[axis] = bias * coms[link, axis]
             rows[1 + axis, FIRST_MOMENT] = masses[link] * moved
             rows[1 + axis, INERTIA] = (
-                masses[link] * six_of(steiner(coms[link] + moved) - steiner(coms[link] - moved)) / 2.0
+                masses[link] * symmetric_entries(steiner(coms[link] + moved) - steiner(coms[link] - moved)) / 2.0
             )
             own = parameters[parameters.links[link]].inertia
             second = 0.5 * np.trace(own) * np.eye(3) - own
             unit = np.zeros((3, 3))
             unit[axis] += 0.5 * bias * second[axis]
             unit[:, axis] += 0.5 * bias * second[:, axis]
-            rows[4 + axis, INERTIA] = six_of(np.trace(unit) * np.eye(3) - unit)
+            rows[4 + axis, INERTIA] = symmetric_entries(np.trace(unit) * np.eye(3) - unit)
     root[:, :, MASS] += 0.0
     return root
 

@@ -85,7 +85,7 @@ class PlanarProblem:
         """Position, velocity and acceleration (n, 6) of a joint as linear maps of first end, via points, last end."""
         spline = self.spline
         unit = np.eye(VIA_POINTS + 2)
-        control = spline.through(unit[0], unit[-1], unit[1:-1])
+        control = spline.through_via_points(unit[0], unit[-1], unit[1:-1])
         return spline.basis(self.times).curves(control)
 
     def poor_start(self) -> np.ndarray:

@@ -105,7 +105,7 @@ def experiments(data: Path, count: int | None) -> dict[tuple[str, str, str], Fra
 def followed(body: Body, given: Targets, true: np.ndarray, method: str, count: int | None) -> Frames:
     """One method on one motion, frame by frame."""
     passes = 0 if method == DYNAMICAL else TrackingOptions().iterations
-    tracker = Tracker(body.rig, given.tasks, TrackingOptions(method=method, iterations=passes, fade=0.0))
+    tracker = Tracker(body.rig, given.tasks, TrackingOptions(method=method, iterations=passes, fade_time=0.0))
     assert given.orientations is not None
     kinematics = Kinematics(body.rig)
     columns = kinematics.moved_by[body.links].T.astype(float)
@@ -114,7 +114,7 @@ def followed(body: Body, given: Targets, true: np.ndarray, method: str, count: i
         began = time.process_time()
         step = tracker.step(given.sample(frame), 1.0 / RATE)
         times.append(1e3 * (time.process_time() - began))
-        kinematics.update(step.q)
+        kinematics.update_kinematics(step.q)
         traces = (kinematics.rotations[body.links] * given.orientations.rotations[frame]).sum(axis=(1, 2))
         mnte.append(np.mean(0.5 * (3.0 - traces)))
         wrong = (kinematics.jacobian[3:] * step.v) @ columns - true[frame].T
@@ -190,13 +190,13 @@ def convergence(data: Path) -> Drawing:
     print("\nMNTE from zero towards a still pose, after 0.1, 0.5 and 1.5 s")
     for gain in GAINS:
         share = gain / RATE
-        chosen = TrackingOptions(gain=max(share, 1e-9), iterations=0, adaptive=0.0, restart_turn=np.inf)
+        chosen = TrackingOptions(gain=max(share, 1e-9), iterations=0, adaptive_damping=0.0, restart_turn=np.inf)
         tracker = Tracker(body.rig, given.tasks, chosen)
         start = body.rig.neutral
         assert sample.positions is not None
         start[:3] = sample.positions[0]
-        errors = [0.5 * tracker.start(sample, 1.0 / RATE, start).turn ** 2]
-        errors += [0.5 * tracker.step(sample, 1.0 / RATE).turn ** 2 for _ in range(frames)]
+        errors = [0.5 * tracker.start(sample, 1.0 / RATE, start).orientation_error ** 2]
+        errors += [0.5 * tracker.step(sample, 1.0 / RATE).orientation_error ** 2 for _ in range(frames)]
         print(f"  K = {gain:5g} /s: " + ", ".join(f"{errors[k]:.1e}" for k in (10, 50, frames)))
         points = np.array([[k / RATE, np.log10(max(error, 1e-12))] for k, error in enumerate(errors)])
         plots.path(drawing, x, y, points, "ours" if share <= 1.0 else "still")
@@ -211,13 +211,13 @@ def between_limits(data: Path) -> Drawing:
     assert body is not None
     assert seen is not None
     given = targets(body, seen)
-    tracker = Tracker(body.rig, given.tasks, TrackingOptions(iterations=0, coupled=tendons()))
+    tracker = Tracker(body.rig, given.tasks, TrackingOptions(iterations=0, coupled_limits=tendons()))
     joint = next(k for k, one in enumerate(body.rig.joints) if one.name == "r_elbow")
     low, high = float(body.rig.limits.lower[joint - 1]), float(body.rig.limits.upper[joint - 1])
     speed = float(body.rig.limits.speed[joint - 1])
     steps = [tracker.step(given.sample(k), 1.0 / RATE) for k in range(len(given))]
     points = np.array([[step.q[6 + joint], step.v[5 + joint]] for step in steps[TRANSIENT:]])
-    bound = speed if np.isfinite(speed) else TrackingOptions().limit_speed
+    bound = speed if np.isfinite(speed) else TrackingOptions().default_joint_speed
     fastest = 1.1 * max(float(np.abs(points[:, 1]).max()), 1.0)
     angles = np.linspace(low, high, 200)
     reach = bound / RATE

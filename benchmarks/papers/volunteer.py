@@ -2,8 +2,8 @@
 
 Everything here is simulated. 1.82 m and 70 kg as the paper's volunteer; segment lengths 3 % (standard deviation) off
 those of stature; true inertials off the table's by up to 25 % in mass, 12 % in each direction's size and a fifth of
-the half box in the centre of mass (`solver.demo.truth.perturbed`). Markers have 2 mm of white noise per coordinate,
-plates 1 N and 1 N m per sample at the markers' rate.
+the half box in the centre of mass (`solver.demo.truth.perturb_inertials`). Markers have 2 mm of white noise per
+coordinate, plates 1 N and 1 N m per sample at the markers' rate.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 
 from solver.calibration import load_marker_set
 from solver.coordinates import joint_coordinates
-from solver.demo.laboratory import Placement, PlateNoise, record_markers, record_plates
-from solver.demo.motions import Style, standing, still
-from solver.demo.truth import perturbed
+from solver.demo.laboratory import MarkerPlacement, PlateNoise, record_markers, record_plates
+from solver.demo.motions import MotionAmplitudes, standing_posture, still_motion
+from solver.demo.truth import perturb_inertials
 from solver.dynamics import link_motions
 from solver.errors import SolverError
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
-from solver.rigs.skeleton import default_lengths
+from solver.rigs.human_skeleton import default_lengths
 from solver.tracking import Attachment
 from solver.trial import Recording
 
@@ -54,7 +54,7 @@ CROUCH = (
     ("left_foot", (-0.04, -0.31, 0.0)),
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
-STYLE = Style(
+STYLE = MotionAmplitudes(
     root=(0.0, 0.0, 0.05, 0.15, 0.25, 0.3),
     joints=(
         ("torso", (0.35, 0.5, 0.55)),
@@ -105,7 +105,7 @@ class Volunteer:
 
     rig: Rig
     truth: InertialParameters
-    placements: tuple[Placement, ...]
+    placements: tuple[MarkerPlacement, ...]
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -121,17 +121,19 @@ def volunteer(seed: int) -> Volunteer:
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
     joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
     placements = tuple(
-        Placement(name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3))
-        for name, place in load_marker_set(MARKER_SET).places.items()
+        MarkerPlacement(
+            name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)
+        )
+        for name, place in load_marker_set(MARKER_SET).locations.items()
     )
-    return Volunteer(rig, perturbed(rig, seed), placements)
+    return Volunteer(rig, perturb_inertials(rig, seed), placements)
 
 
 def dance(person: Volunteer, seed: int, rounds: int) -> Motion:
     """The exciting motion, ``rounds`` times 24 s with other random numbers from round to round."""
     plan = Excitation(STYLE, FEET, LEGS, ROUND * rounds, frequencies=(0.2, 1.1))
     for attempt in range(ATTEMPTS):
-        motion = exciting(person.rig, standing(person.rig, CROUCH), plan, RATE, seed + RESEED * attempt)
+        motion = exciting(person.rig, standing_posture(person.rig, CROUCH), plan, RATE, seed + RESEED * attempt)
         balanced = pressure_margin(person.rig, motion, person.truth, FEET) < 0.0
         if balanced and _beyond_limits(person.rig, motion) < LIMIT_SLACK:
             return motion
@@ -147,7 +149,7 @@ def _beyond_limits(rig: Rig, motion: Motion) -> float:
 
 def static(person: Volunteer) -> Motion:
     """Standing with the arms a little away from the body."""
-    return still(person.rig, standing(person.rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / RATE))
+    return still_motion(person.rig, standing_posture(person.rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / RATE))
 
 
 def record(

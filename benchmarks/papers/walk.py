@@ -16,7 +16,7 @@ from scipy.linalg import solve_banded
 
 from solver.coordinates import to_flat, to_manifold
 from solver.dynamics import com_trajectory, link_poses, predicted_wrench
-from solver.dynamics.legs import FOOT, SIDES, legs
+from solver.dynamics.legs import FOOT_SIZE, SIDES, build_legs
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
@@ -172,11 +172,11 @@ def _posed(rig: Rig, start: np.ndarray, waist: np.ndarray, soles: np.ndarray, ti
             y[:, column] += sign * share * ARM_SWING * swing / reach
     spline = make_interp_spline(times, y, k=5)
     rates = spline(times), spline(times, 1), spline(times, 2)
-    for number, leg in enumerate(legs(rig)):
-        path = np.zeros((len(times), FOOT))
+    for number, leg in enumerate(build_legs(rig)):
+        path = np.zeros((len(times), FOOT_SIZE))
         path[:, :3] = soles[:, number]
         curve = make_interp_spline(times, path, k=5)
-        if not leg.lead(rates, (curve(times), curve(times, 1), curve(times, 2))).all():
+        if not leg.follow_foot(rates, (curve(times), curve(times, 1), curve(times, 2))).all():
             raise InvalidValue(f"the {leg.side} leg does not reach its steps: walk slower or with shorter ones")
     curves = to_manifold(rig, *rates)
     return Motion(times, curves.q, curves.v, curves.a)

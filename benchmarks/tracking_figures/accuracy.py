@@ -45,7 +45,7 @@ def judged(body: Body, given: Targets, true_rates: np.ndarray, q: np.ndarray, v:
     columns = kinematics.moved_by[body.links].T.astype(float)
     errors, rates = [], []
     for frame in range(SETTLE, len(q)):
-        kinematics.update(q[frame])
+        kinematics.update_kinematics(q[frame])
         traces = (kinematics.rotations[body.links] * given.orientations.rotations[frame]).sum(axis=(1, 2))
         errors.append(np.mean(0.5 * (3.0 - traces)))
         omegas = (kinematics.jacobian[3:] * v[frame]) @ columns

@@ -16,7 +16,7 @@ import numpy as np
 from solver.calibration import detect_marker_set
 from solver.errors import InputError
 from solver.motion import Markers
-from solver.tracking.labels import Swap, relabelled
+from solver.tracking.exchanged_labels import Swap, correct_labels
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from .recorded import marker_recordings
@@ -62,13 +62,13 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
     worst = ("", 1.0)
     for name, links, markers in recordings:
         markers = markers.select([marker for marker in markers.names if marker in links])
-        untouched = relabelled(markers)
+        untouched = correct_labels(markers)
         clean += len(untouched.swaps)
         rng = np.random.default_rng(SEED)
         own = own_found = 0
         for _ in range(QUICK_RUNS if quick else RUNS):
             spoilt, swaps = exchanged(untouched.markers, links, rng)
-            told = relabelled(spoilt).swaps
+            told = correct_labels(spoilt).swaps
             hits = [_is_found(swap, told) for swap in swaps]
             own, own_found = own + len(swaps), own_found + sum(hits)
             inside += sum(swap.inside for swap in swaps)
@@ -124,7 +124,7 @@ def _links(markers: Markers) -> dict[str, str]:
         known = detect_marker_set(markers.names)
     except InputError:
         return {}
-    places = {name: known.place_of(name) for name in markers.names}
+    places = {name: known.find_location(name) for name in markers.names}
     return {name: place.link for name, place in places.items() if place is not None}
 
 

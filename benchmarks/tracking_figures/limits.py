@@ -47,7 +47,7 @@ def limit_figures(data: Path, quick: bool) -> list[Figure]:
             figures += missing(_rows("a body", None, 0.0), f"needs the recordings and the models: {HOW}")
             continue
         given = targets(body, seen)
-        options = TrackingOptions(coupled=coupled)
+        options = TrackingOptions(coupled_limits=coupled)
         good = recovered(body, given, options, None).mnte
         seeds = range(QUICK_SEEDS if quick else SEEDS)
         found = [recovered(body, given, options, anywhere(body, given, seed)) for seed in seeds]
@@ -77,14 +77,16 @@ def recovered(body: Body, given: Targets, options: TrackingOptions, start: np.nd
     """A motion followed from a start; from the tracker's own without one."""
     tracker = Tracker(body.rig, given.tasks, options)
     step = tracker.start(given.sample(0), 0.01, start)
-    outside, infeasible = 0.0, int(not step.feasible)
+    outside, infeasible = 0.0, int(not step.is_feasible)
     for frame in range(1, JUDGED + 1):
         step = tracker.step(given.sample(frame), 0.01)
-        infeasible += not step.feasible
+        infeasible += not step.is_feasible
         if frame == BACK:
             limits = tracker.solver.limits
-            outside = max(float(limits.excess(step.q).max()), float(limits.coupled_excess(step.q).max(initial=0.0)))
-    return Recovered(outside, infeasible, 0.5 * step.turn**2)
+            outside = max(
+                float(limits.violation(step.q).max()), float(limits.coupled_violation(step.q).max(initial=0.0))
+            )
+    return Recovered(outside, infeasible, 0.5 * step.orientation_error**2)
 
 
 def _rows(name: str, found: list[Recovered] | None, good: float) -> list[Figure]:

@@ -14,19 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration import calibrate
+from solver.calibration import fit_calibration
+from solver.capture.capture_loop import WAIT_TIME
 from solver.capture.datagram import (
-    Declared,
-    Ended,
+    EndOfStream,
+    LayoutDeclaration,
     Sample,
     end_datagram,
     layout_datagram,
     read_datagram,
     sample_datagram,
 )
-from solver.capture.following import Following
-from solver.capture.replay import Stream, stream_of
-from solver.capture.run import WAIT
+from solver.capture.followers import FollowOptions
+from solver.capture.replay import Stream, build_stream
 from solver.capture.session import Capture
 from solver.capture.udp import UdpReceiver, UdpSender
 from solver.formats.recording import ReadOptions, read_recording
@@ -80,12 +80,12 @@ def live_figures(data: Path, quick: bool) -> list[Figure]:
     if not all(path.exists() for path in paths):
         return missing(_rows(None, seconds), "no recordings")
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in dict.fromkeys(paths)]
-    found = calibrate(recordings[:1], mass=SUBJECT.mass, sex=SUBJECT.sex)
-    stream = stream_of(next(recording for recording in recordings if recording.name == TRIAL))
-    return _rows(lived(Following(found, TrackingOptions(budget=BUDGET)), stream, seconds), seconds)
+    found = fit_calibration(recordings[:1], mass=SUBJECT.mass, sex=SUBJECT.sex)
+    stream = build_stream(next(recording for recording in recordings if recording.name == TRIAL))
+    return _rows(lived(FollowOptions(found, TrackingOptions(time_budget=BUDGET)), stream, seconds), seconds)
 
 
-def lived(how: Following, stream: Stream, seconds: float) -> Lived:
+def lived(how: FollowOptions, stream: Stream, seconds: float) -> Lived:
     """Follow a stream that another process sends for so many seconds, and record it."""
     receiver = UdpReceiver(port=0)
     capture = Capture(how, lambda _: None)
@@ -99,9 +99,9 @@ def lived(how: Following, stream: Stream, seconds: float) -> Lived:
     sender.start()
     latencies, before, heard, began = np.zeros(count), 0.0, time.perf_counter(), time.process_time()
     try:
-        while not capture.intake.ended and time.perf_counter() - heard < PATIENCE:
-            for arrival in receiver.take(WAIT):
-                found = capture.take(arrival.data, arrival.time, arrival.source)
+        while not capture.sequencer.ended and time.perf_counter() - heard < PATIENCE:
+            for arrival in receiver.receive(WAIT_TIME):
+                found = capture.receive(arrival.data, arrival.time, arrival.source)
                 heard = time.perf_counter()
                 if found is not None:
                     latencies[found.sample.sequence] = heard - found.sample.time
@@ -113,8 +113,8 @@ def lived(how: Following, stream: Stream, seconds: float) -> Lived:
     spent, empty = time.process_time() - began, ours.recv()
     peer.join(PATIENCE)
     growth = resident() - before
-    tally = capture.intake.tally
-    capture.drop()
+    tally = capture.sequencer.counts
+    capture.discard()
     return Lived(latencies[latencies > 0.0], empty, spent / max(tally.taken, 1), growth, count, tally.taken, tally.lost)
 
 
@@ -124,10 +124,10 @@ def wait(pipe: Connection) -> None:
     pipe.send(receiver.port)
     layout, ended = None, False
     while not ended and time.perf_counter() - heard < PATIENCE:
-        for arrival in receiver.take(WAIT):
+        for arrival in receiver.receive(WAIT_TIME):
             found = read_datagram(arrival.data, layout)
-            heard, ended = time.perf_counter(), isinstance(found, Ended)
-            if isinstance(found, Declared):
+            heard, ended = time.perf_counter(), isinstance(found, EndOfStream)
+            if isinstance(found, LayoutDeclaration):
                 layout = found.layout
             elif isinstance(found, Sample):
                 late.append(heard - found.time)

@@ -1,8 +1,8 @@
 """Exchanged labels of live streams: real recordings as streams, sample by sample, exchanges injected into them.
 
 As for whole recordings (`labels`), but nothing later than a sample may help to judge it. Found is what is exchanged
-back in `OVERLAP` of its samples; wrong is a pair that was exchanged at any time and neither injected nor named on the
-stream as it is.
+back in `MIN_OVERLAP` of its samples; wrong is a pair that was exchanged at any time and neither injected nor named on
+the stream as it is.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration import Calibration, calibrate
+from solver.calibration import Calibration, fit_calibration
 from solver.capture.datagram import MARKERS, Layout
-from solver.capture.following import MarkerFollower
+from solver.capture.followers import MarkerFollower
 from solver.formats.recording import ReadOptions, read_recording
 from solver.motion import Markers
 from solver.tracking import TrackingOptions
-from solver.tracking.labels import relabelled
+from solver.tracking.exchanged_labels import correct_labels
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from ..marker_errors import SUBJECTS
@@ -49,11 +49,11 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
     spent, named = 0.0, list[str]()
     for subject in subjects:
         recordings = [read_recording(data / file, READ) for file in subject.files]
-        body = calibrate(recordings, mass=subject.mass, sex=subject.sex)
+        body = fit_calibration(recordings, mass=subject.mass, sex=subject.sex)
         links = {a.marker: a.link for a in body.attachments if a.weight > 0.0}
         for recording in recordings:
             assert recording.markers is not None
-            whole = relabelled(recording.markers).markers
+            whole = correct_labels(recording.markers).markers
             markers = whole.select([name for name in whole.names if name in links]).part(0, min(len(whole), LONGEST))
             before, _ = pairs_of(body, markers)
             named += [f"{' with '.join(sorted(pair))} in {recording.name}" for pair in before]
@@ -76,7 +76,9 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
 
 def pairs_of(body: Calibration, markers: Markers) -> tuple[dict[frozenset[str], np.ndarray], np.ndarray]:
     """In which samples (N,) each pair of labels was read from each other's columns, and (N,) of False."""
-    follower = MarkerFollower(body, Layout(MARKERS, markers.names, rate=markers.rate), TrackingOptions(budget=BUDGET))
+    follower = MarkerFollower(
+        body, Layout(MARKERS, markers.names, rate=markers.rate), TrackingOptions(time_budget=BUDGET)
+    )
     orders = []
     for moment, positions in zip(markers.times, markers.positions):
         follower.follow(positions.ravel(), float(moment), time.perf_counter())

@@ -19,7 +19,7 @@ from solver.calibration.recognise import Recognition
 from solver.errors import InputError, SolverError
 from solver.formats.recording import read_recording
 from solver.motion import Markers
-from solver.scene.marker_set import LOWEST
+from solver.scene.marker_set import REVIEW_CONFIDENCE
 from solver.trial import Recording
 
 from ..figures.figure import Figure, at_least, missing
@@ -81,11 +81,10 @@ def _recognised(name: str, markers: Markers) -> FileRead:
     except SolverError as error:
         return FileRead(counts=True, read=False, line=f"{name}: NOT read: {str(error)[:100]}")
     wrong, known = _against_the_laboratory(markers, found)
-    doubtful = sum(proposal.confidence < LOWEST for proposal in found.placed)
+    doubtful = sum(proposal.confidence < REVIEW_CONFIDENCE for proposal in found.used_proposals)
     read = found.calibration.rmse <= FITS and not wrong
-    line = (
-        f"{name}: {'read' if read else 'NOT read'}; {len(found.placed)} of {len(found.proposals)} markers placed, mean "
-    )
+    line = f"{name}: {'read' if read else 'NOT read'}; {len(found.used_proposals)} of {len(found.proposals)} "
+    "markers placed, mean "
     line += f"confidence {found.confidence:.2f}, {doubtful} to look at, RMSE {1e3 * found.calibration.rmse:.1f} mm"
     if known:
         line += f"; {known - len(wrong)} of {known} on the link that the laboratory's set says"
@@ -99,10 +98,10 @@ def _against_the_laboratory(markers: Markers, found: Recognition) -> tuple[list[
     except InputError:
         return [], 0
     recognised = found.marker_set
-    sure = {proposal.marker for proposal in found.placed if proposal.confidence >= LOWEST}
+    sure = {proposal.marker for proposal in found.used_proposals if proposal.confidence >= REVIEW_CONFIDENCE}
     wrong, known = [], 0
     for marker in markers.names:
-        own, place = truth.place_of(marker), recognised.place_of(marker)
+        own, place = truth.find_location(marker), recognised.find_location(marker)
         known += own is not None
         if own is not None and place is not None and marker in sure and place.link != own.link:
             wrong.append(marker)

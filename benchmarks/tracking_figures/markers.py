@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration import Calibration, calibrate
+from solver.calibration import Calibration, fit_calibration
 from solver.formats.recording import ReadOptions, read_recording
-from solver.tracking import Targets, Tracker, TrackingOptions, track
-from solver.tracking.targets import faded
+from solver.tracking import Targets, Tracker, TrackingOptions, track_markers
+from solver.tracking.targets import fade_weights
 
 from ..figures.figure import Bound, Figure, at_most, missing, within
 from ..marker_errors import SUBJECTS
@@ -35,18 +35,18 @@ def marker_figures(data: Path, quick: bool) -> list[Figure]:
     if not all(path.exists() for path in paths):
         return missing(_rows(None, None, None), "no recordings")
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]
-    found = calibrate(recordings[:2] if quick else recordings, mass=SUBJECT.mass, sex=SUBJECT.sex)
+    found = fit_calibration(recordings[:2] if quick else recordings, mass=SUBJECT.mass, sex=SUBJECT.sex)
     alike = [replace(each, weight=1.0) for each in found.attachments]
     errors = []
     for recording in recordings:
         assert recording.markers is not None
         if not quick:
             ways = (alike, found.attachments)
-            errors.append([1e3 * track(found.rig, way, recording.markers).rmse for way in ways])
+            errors.append([1e3 * track_markers(found.rig, way, recording.markers).rmse for way in ways])
     times: list[Times | None] = [None, None]
     markers = next(recording.markers for recording in recordings if recording.name == TRIAL)
     if seen is not None and ready and markers is not None:
-        wanted = Targets.of_markers(found.rig, found.attachments, markers)
+        wanted = Targets.from_markers(found.rig, found.attachments, markers)
         for place, options in enumerate((TrackingOptions.one_pass(), TrackingOptions())):
             times[place] = taking_turns(_steps(found, wanted, options), peer_steps(human(66), seen), quick)
     return _rows(times[0], times[1], np.mean(errors, axis=0) if errors else None)
@@ -55,8 +55,8 @@ def marker_figures(data: Path, quick: bool) -> list[Figure]:
 def _steps(found: Calibration, wanted: Targets, options: TrackingOptions) -> list[Step]:
     assert wanted.positions is not None
     tracker = Tracker(found.rig, wanted.tasks, options)
-    shares = faded(wanted.times, wanted.positions.positions, options.fade)
-    samples = [wanted.sample(k, shares[k] if options.fade else None) for k in range(len(wanted))]
+    shares = fade_weights(wanted.times, wanted.positions.positions, options.fade_time)
+    samples = [wanted.sample(k, shares[k] if options.fade_time else None) for k in range(len(wanted))]
     tracker.start(samples[0], 0.01)
     return [partial(tracker.step, sample, 0.01) for sample in samples[1:]]
 

@@ -17,11 +17,11 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, filtfilt
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from solver.calibration import calibrate
+from solver.calibration import fit_calibration
 from solver.formats.recording import ReadOptions, read_recording
 from solver.rig import Rig
 from solver.so3 import exp, log
-from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track
+from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track_markers
 from solver.tracking.kinematics import Kinematics
 
 from .bodies import ARMS, SIDED, SPINE, Body, hanging
@@ -83,10 +83,10 @@ def motion(data: Path, name: str) -> SegmentMotion | None:
     if not all(path.exists() for path in paths):
         return None
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]
-    found = calibrate(recordings, mass=source.mass, sex=source.sex)
+    found = fit_calibration(recordings, mass=source.mass, sex=source.sex)
     markers = recordings[-1].markers
     assert markers is not None
-    tracked = track(found.rig, found.attachments, markers)
+    tracked = track_markers(found.rig, found.attachments, markers)
     return segment_motion(found.rig, tracked.times, tracked.q)
 
 
@@ -95,7 +95,7 @@ def segment_motion(rig: Rig, times: np.ndarray, q: np.ndarray) -> SegmentMotion:
     kinematics = Kinematics(rig)
     turns, places = np.empty((len(q), len(rig.links), 3, 3)), np.empty((len(q), 3))
     for frame, configuration in enumerate(q):
-        kinematics.update(configuration)
+        kinematics.update_kinematics(configuration)
         turns[frame], places[frame] = kinematics.rotations, kinematics.positions[0]
     instants = np.arange(times[0] + TRIM, times[-1] - TRIM, 1.0 / RATE)
     names, rotations, omegas = [], [], []

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration import calibrate
+from solver.calibration import fit_calibration
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.repair import RepairOptions
-from solver.dance.workflows.retarget import CHECKS, Followed, Held, retarget
+from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
 from solver.formats.recording import ReadOptions, read_recording
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2
 from solver.signals import preset_of, smooth_motion
-from solver.tracking import track
+from solver.tracking import track_markers
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import retargeted
-from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
-from solver.trajectory.kept_apart import OVERLAP, Overlaps, links_apart
+from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.trajectory.collision_avoidance import MIN_OVERLAP, OverlapFinder, separate_legs_and_links
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from ..models import G1, ICUB, model_file
@@ -62,7 +62,7 @@ def retargeting_figures(data: Path, quick: bool) -> list[Figure]:
                 rows += missing(_kinematic(what, clip, None, 0.0, 0), "the robot's model is not installed")
                 continue
             began = time.process_time()
-            found = retargeted(source, rig)
+            found = retarget_motion(source, rig)
             seconds = time.process_time() - began
             rows += _kinematic(what, clip, found, seconds, len(source.times))
             rows += _overlaps(what, clip, source, found, seconds)
@@ -96,11 +96,11 @@ def performer(data: Path, clip: str) -> Performer | None:
     if not all(path.exists() for path in paths):
         return None
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]
-    found = calibrate(recordings, mass=mass, sex=sex)
+    found = fit_calibration(recordings, mass=mass, sex=sex)
     markers = recordings[-1].markers
     assert markers is not None
-    tracked = track(found.rig, found.attachments, markers)
-    return Performer.of_motion(found.rig, smooth_motion(found.rig, tracked.times, tracked.q, FILTER), clip)
+    tracked = track_markers(found.rig, found.attachments, markers)
+    return Performer.from_motion(found.rig, smooth_motion(found.rig, tracked.times, tracked.q, FILTER), clip)
 
 
 def soles(rig: Rig, motion: Motion, side: str) -> np.ndarray:
@@ -112,12 +112,12 @@ def soles(rig: Rig, motion: Motion, side: str) -> np.ndarray:
     return np.asarray(turned + links.position[:, link].T[:, None])
 
 
-def _kinematic(what: str, clip: str, found: Retargeted | None, seconds: float, recorded: int) -> list[Figure]:
+def _kinematic(what: str, clip: str, found: RetargetedMotion | None, seconds: float, recorded: int) -> list[Figure]:
     """Feet, limits and cost; without a motion the rows alone."""
     data = f"real, {clip}"
     deep = fast = beyond = rate = slowed = float("nan")
     if found is not None:
-        rig, motion, stands = found.rig, found.motion, found.footing.stands
+        rig, motion, stands = found.rig, found.motion, found.foot_paths.in_stance
         sunk, hurried = np.zeros(len(motion), bool), []
         for number, side in enumerate(("right", "left")):
             corners = soles(rig, motion, side)
@@ -129,7 +129,7 @@ def _kinematic(what: str, clip: str, found: Retargeted | None, seconds: float, r
         with np.errstate(invalid="ignore"):
             outside = (joints < limits.lower - SLACK) | (joints > limits.upper + SLACK)
             outside |= np.abs(motion.v[:, ROOT_NV:]) > limits.speed * (1.0 + SLACK)
-        beyond, slowed = float(outside.any(axis=1).sum()), found.slowed
+        beyond, slowed = float(outside.any(axis=1).sum()), found.duration_ratio
         rate = len(motion) / as_ordinary(seconds)
     return [
         Figure(f"{what}: frames with a foot deeper than 5 mm", data, deep, "", at_most(0.0), at_most(0.0)),
@@ -143,15 +143,15 @@ def _kinematic(what: str, clip: str, found: Retargeted | None, seconds: float, r
     ]  # fmt: skip
 
 
-def _overlaps(what: str, clip: str, source: Performer, found: Retargeted, seconds: float) -> list[Figure]:
+def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, seconds: float) -> list[Figure]:
     """Links inside each other, as led and kept apart, and what that costs."""
     began = time.process_time()
-    kept = links_apart(source, found, RetargetOptions(), CHECKS).motion
+    kept = separate_legs_and_links(source, found, RetargetOptions(), CHECKS).motion
     seconds += time.process_time() - began
-    shapes = Overlaps(found, CHECKS)
-    before, after = (shapes.found(way.poses, -OVERLAP) for way in (found, kept))
+    shapes = OverlapFinder(found, CHECKS)
+    before, after = (shapes.find(way.poses, -MIN_OVERLAP) for way in (found, kept))
     row = Figure(f"{what}: frames with links inside each other", f"real, {clip}", None, "", at_most(0.0), at_most(0.0))
-    if shapes.tells_nothing(before):
+    if shapes.has_unusable_shapes(before):
         return missing([row], "shapes that nobody drew overlap everywhere: they tell nothing")
     deep = [1e3 * max(0.0, -float(touches.distances.min(initial=0.0))) for touches in (before, after)]
     told = f"{len(np.unique(before.frames))} as led; deepest {deep[0]:.0f} mm, kept apart {deep[1]:.0f} mm; "
@@ -162,7 +162,9 @@ def _overlaps(what: str, clip: str, source: Performer, found: Retargeted, second
 def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     """What passes balance and torque as led and repaired, and whether it falls in MuJoCo."""
     slower = SLOW[clip]
-    followed = retarget(source, rig, None, RetargetOptions(slower=slower), Held(repair=RepairOptions(rounds=ROUNDS)))
+    followed = retarget(
+        source, rig, None, RetargetOptions(duration_ratio=slower), RetargetLimits(repair=RepairOptions(passes=ROUNDS))
+    )
     data = f"simulated, led by {clip}" + f", {slower:g} times as slow" * (slower != 1.0)
     shares = [_passing(followed, which) for which in ("before", "after")]
     rows = [
@@ -182,7 +184,7 @@ def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     return [*rows, Figure(fall.what, data, float(played.fell is not None), "", fall.must, fall.aim, note)]
 
 
-def _passing(followed: Followed, which: str) -> float:
+def _passing(followed: RetargetedDance, which: str) -> float:
     """Share [%] of frames that pass balance and torque."""
     checks = getattr(followed, which)
     failed = np.any([m.failed for m in checks.margins if m.name in ("zmp", "joint torque")], axis=0)

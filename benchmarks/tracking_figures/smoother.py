@@ -27,13 +27,13 @@ from solver.filter_presets import FilterPreset
 from solver.formats.recording import ReadOptions
 from solver.motion import Markers, rate_of
 from solver.rig import ROOT_NV, Rig
-from solver.signals import GRAVITY, filter_wrenches, lighter, preset_of, smooth_motion
-from solver.study.following import track_all
+from solver.signals import GRAVITY, filter_wrenches, light_preset, preset_of, smooth_motion
 from solver.study.preparation import prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
-from solver.tracking import Tracked, attached_targets, track
+from solver.tracking import TrackedMotion, targets_from_attachments, track_markers
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import smooth
 
@@ -87,7 +87,7 @@ class Trials:
 
     calibration: Calibration
     records: tuple[TrialRecord, ...]
-    smoothed: dict[str, Tracked]
+    smoothed: dict[str, TrackedMotion]
     seconds: float
 
     def record(self, name: str) -> TrialRecord:
@@ -110,13 +110,13 @@ def trials_of(data: Path, subject: str, names: tuple[str, ...]) -> Trials:
     """A subject's trials of these names; calibrated on all."""
     folder, sex = SUBJECTS[subject]
     recordings = [r for r in load([data / folder], ReadOptions(ragged=True)) if r.markers is not None]
-    calibration = calibrate_subject(recordings, sex=sex)
+    calibration = calibrate(recordings, sex=sex)
     records = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET)).records
     smoothed, spent = {}, 0.0
     for record in records:
         if record.name not in names or record.tracked is None or record.recording.markers is None:
             continue
-        targets, _ = attached_targets(calibration.rig, calibration.attachments, record.recording.markers)
+        targets, _ = targets_from_attachments(calibration.rig, calibration.attachments, record.recording.markers)
         began = time.process_time()
         smoothed[record.name] = smooth(calibration.rig, targets, record.tracked)
         spent += time.process_time() - began
@@ -147,7 +147,7 @@ def _real(trials: Trials) -> list[Figure]:
     return figures
 
 
-def acceleration_error(rig: Rig, record: TrialRecord, tracked: Tracked, cutoff: float) -> float:
+def acceleration_error(rig: Rig, record: TrialRecord, tracked: TrackedMotion, cutoff: float) -> float:
     """Root mean square [m/s^2] of the CoM's acceleration less force over mass and gravity, lag and mass fitted."""
     trial, wrenches = record.trial, record.recording.wrenches
     assert trial is not None
@@ -197,10 +197,10 @@ def simulated_errors(calibration: Calibration, record: TrialRecord, gaps: float)
     assert tracked is not None
     frames = slice(0, min(len(tracked), LONGEST))
     truth = smooth_motion(
-        rig, tracked.times[frames], tracked.q[frames], lighter(preset_of(PRESET), rate_of(tracked.times))
+        rig, tracked.times[frames], tracked.q[frames], light_preset(preset_of(PRESET), rate_of(tracked.times))
     )
     seen = _recorded(calibration, truth.times, truth.q, gaps)
-    found = track(rig, calibration.attachments, seen)
+    found = track_markers(rig, calibration.attachments, seen)
     wanted = _acceleration(rig, truth.times, truth.q, None)
     filtered = []
     for cutoff in BUTTERWORTH:
@@ -209,7 +209,7 @@ def simulated_errors(calibration: Calibration, record: TrialRecord, gaps: float)
         filtered.append(
             (_joint_errors(rig, q, truth.q), _off(_acceleration(rig, found.times, found.q, preset), wanted))
         )
-    smoothed = smooth(rig, attached_targets(rig, calibration.attachments, seen)[0], found)
+    smoothed = smooth(rig, targets_from_attachments(rig, calibration.attachments, seen)[0], found)
     joints = _joint_errors(rig, smoothed.q, truth.q)
     least = min(float(own.mean()) for own, _ in filtered)
     acceleration = _off(_acceleration(rig, smoothed.times, smoothed.q, None), wanted)
@@ -223,7 +223,7 @@ def _recorded(calibration: Calibration, times: np.ndarray, q: np.ndarray, gaps: 
     links, offsets = np.array([rig.index(a.link) for a in attachments]), np.array([a.position for a in attachments])
     kinematics, positions = Kinematics(rig), np.empty((len(q), len(attachments), 3))
     for frame, configuration in enumerate(q):
-        kinematics.place(configuration)
+        kinematics.update_positions(configuration)
         positions[frame] = kinematics.points(links, offsets)
     positions += NOISE * generator.standard_normal(positions.shape)
     length = round(GAP / (times[1] - times[0]))

@@ -1,20 +1,20 @@
 """Calibration: a person's rig and marker places from recordings."""
 
 from ..assets import marker_sets
-from .calibrate import calibrate
-from .calibrated import Calibration
-from .markerset import MarkerSet, Place
-from .markerset_file import detect_marker_set, load_marker_set
+from .calibrate import fit_calibration
+from .calibration import Calibration
+from .marker_set import MarkerLocation, MarkerSet
+from .marker_set_file import detect_marker_set, load_marker_set
 from .recognise import Proposal, Recognition, recognise
 
 __all__ = [
     "Calibration",
+    "MarkerLocation",
     "MarkerSet",
-    "Place",
     "Proposal",
     "Recognition",
-    "calibrate",
     "detect_marker_set",
+    "fit_calibration",
     "load_marker_set",
     "marker_sets",
     "recognise",

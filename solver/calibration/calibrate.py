@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, InvalidValue
-from ..marker_names import same_names, writings
+from ..marker_names import match_names, name_variants
 from ..person import TRUNK_AND_LEGS
 from ..progress import Progress, silent
 from ..trial import Recording
-from .calibrated import Calibration, calibrated
-from .markerset import MarkerSet
-from .markerset_file import detect_marker_set, load_marker_set, marker_sets
+from .calibration import Calibration, calibrate_with_marker_set
+from .marker_set import MarkerSet
+from .marker_set_file import detect_marker_set, load_marker_set, marker_sets
 from .recognise import recognise
 from .subject import SubjectData
 
 
-def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
+def fit_calibration(  # noqa: PLR0913 what a user types of a person, word by word
     recordings: Sequence[Recording],
     *,
     mass: float,
@@ -43,7 +43,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
         marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in one that fits the marker names, or
-            one put together from names and motion (`recognise`), as `Calibration.assumed` tells.
+            one put together from names and motion (`recognise`), as `Calibration.assumptions` tells.
         progress: told about the progress; may cancel.
 
     Raises:
@@ -54,7 +54,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     Example:
         >>> import solver
         >>> static = solver.simulated_person().recordings[1]
-        >>> found = solver.calibrate([static], mass=71.0, sex="male", height=1.76)  # kg, m
+        >>> found = solver.fit_calibration([static], mass=71.0, sex="male", height=1.76)  # kg, m
         >>> found.marker_set, found.rmse < 0.01  # m
         ('Plug-in Gait', True)
     """
@@ -65,19 +65,19 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     if marker_set is not None and not isinstance(marker_set, MarkerSet):
         marker_set = load_marker_set(marker_set)
     sets = [load_marker_set(name) for name in marker_sets()] if marker_set is None else [marker_set]
-    marked = _written_alike(marked, sets)
+    marked = _unify_marker_names(marked, sets)
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     assumed: list[str] = []
     if marker_set is None:
-        marker_set, sentence = _found_out(marked, names, height)
+        marker_set, sentence = _find_marker_set(marked, names, height)
         assumed.append(sentence)
     _require_trunk_and_legs(marker_set, names, marked[0].name)
-    return calibrated(known, marked, marker_set, assumed=assumed, progress=progress)
+    return calibrate_with_marker_set(known, marked, marker_set, assumptions=assumed, progress=progress)
 
 
-def _unmarked(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
+def _links_without_markers(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
     """Links of the trunk and legs on which a set knows no recorded marker."""
-    marked = {place.link for name in names if (place := marker_set.place_of(name)) is not None}
+    marked = {place.link for name in names if (place := marker_set.find_location(name)) is not None}
     return tuple(link for link in TRUNK_AND_LEGS if link not in marked)
 
 
@@ -87,24 +87,27 @@ def _require_trunk_and_legs(marker_set: MarkerSet, names: Sequence[str], recordi
     Raises:
         InputError: a link of the trunk or the legs without any marker.
     """
-    bare = _unmarked(marker_set, names)
+    bare = _links_without_markers(marker_set, names)
     if not bare:
         return
-    unknown = marker_set.unknown(sorted(names))
+    unknown = marker_set.unknown_names(sorted(names))
     problem = f"no marker is known on {', '.join(bare)} (marker set {marker_set.name!r}"
     problem += f"; not in it: {', '.join(unknown)})" if unknown else ")"
     remedy = "State which markers lie there, with --place or in a marker set that --marker-set names"
     raise InputError(recording, problem, remedy=remedy if unknown else "Record every link of the trunk and the legs")
 
 
-def _written_alike(marked: Sequence[Recording], sets: Sequence[MarkerSet]) -> list[Recording]:
+def _unify_marker_names(recordings: Sequence[Recording], candidates: Sequence[MarkerSet]) -> list[Recording]:
     """The recordings, each marker named as in the first of them, without a subject's name that hides it from a set."""
     result: list[Recording] = []
     known: dict[str, None] = {}
-    for recording in marked:
+    for recording in recordings:
         assert recording.markers is not None
-        names = max(writings(recording.markers.names), key=lambda some: max(each.matches(some) for each in sets))
-        same = same_names(names, tuple(known))
+        names = max(
+            name_variants(recording.markers.names),
+            key=lambda some: max(each.count_matches(some) for each in candidates),
+        )
+        same = match_names(names, tuple(known))
         names = tuple(same.get(name, name) for name in names)
         known |= dict.fromkeys(names)
         if names != recording.markers.names:
@@ -113,23 +116,25 @@ def _written_alike(marked: Sequence[Recording], sets: Sequence[MarkerSet]) -> li
     return result
 
 
-def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float | None) -> tuple[MarkerSet, str]:
+def _find_marker_set(
+    recordings: Sequence[Recording], names: Sequence[str], height: float | None
+) -> tuple[MarkerSet, str]:
     """The marker set of recordings for which none was stated, and how it was found.
 
     A built-in set that leaves a link of the trunk or legs bare, and some markers unknown, is not the one that was worn.
     """
     by_names, unfit = None, None
     try:
-        by_names = detect_marker_set(names, marked[0].name)
+        by_names = detect_marker_set(names, recordings[0].name)
     except InputError as error:
         unfit = error
-    if by_names is None or (_unmarked(by_names, names) and by_names.unknown(names)):
+    if by_names is None or (_links_without_markers(by_names, names) and by_names.unknown_names(names)):
         try:
-            recognition = recognise(marked, height=height)
+            recognition = recognise(recordings, height=height)
         except InputError:
             if unfit is not None:
                 raise unfit from None
         else:
-            return recognition.marker_set, recognition.sentence
+            return recognition.marker_set, recognition.summary
     assert by_names is not None
     return by_names, f"marker set {by_names.name}: recognised by the markers' names"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..formats.codec import FileKind
-from .calibrated import Calibration
+from .calibration import Calibration
 
 CALIBRATION = FileKind(
     Calibration,

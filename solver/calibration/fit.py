@@ -12,40 +12,40 @@ from ..rig import ROOT_NV, Rig
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
-from .frames import Frames, Unknowns
+from .normal_equations import LinearisedFrames, Unknowns
 
-POSTURE = 0.25
+POSTURE_STIFFNESS = 0.25
 """[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
-RANGE = 400.0
+RANGE_STIFFNESS = 400.0
 """[1/rad^2] Pull of a hinge back into its range in every frame: a standard deviation of 3 degrees. With the markers of
 one side of an elbow alone an arm turned about its length with the elbow bent backwards fits nearly as well."""
-HUBER = 3.0
+HUBER_STDS = 3.0
 """Residuals beyond this many standard deviations pull no harder."""
-CONVERGED = 1e-5
+COST_TOLERANCE = 1e-5
 """Relative decrease of the cost at which the fit ends."""
-EXACT_FROM = 0.2
+EXACT_HESSIAN_FROM = 0.2
 """Relative decrease of the cost below which the exact Hessian takes over from Gauss-Newton's."""
-DOUBTS = 2
+STEPS_WITHOUT_EXACT_HESSIAN = 2
 """Steps for which the exact Hessian is left alone after one that failed with it."""
 SMALLEST_DAMPING, FIRST_DAMPING, LARGEST_DAMPING = 1e-9, 1e-4, 1e8
 MAX_ITERATIONS = 40
-FRAMES = 16
+FRAMES_PER_BATCH = 16
 """Frames treated at once: their arrays stay in the processor's cache."""
 
 
 @dataclass
-class Sample:
+class CalibrationFrame:
     """One frame that takes part in a calibration.
 
     Attributes:
         positions: (M, 3) [m] world; NaN where not seen.
-        spread: [m] standard deviation of a marker about its place on the link in this frame.
+        std: [m] standard deviation of a marker about its place on the link in this frame.
         q: (nq,) pose, improved by the fit.
         recording: name of the recording it comes from.
     """
 
     positions: np.ndarray
-    spread: float
+    std: float
     q: np.ndarray
     recording: str = ""
 
@@ -56,25 +56,25 @@ class HingeRanges:
     def __init__(self, rig: Rig) -> None:
         own = [(k, joint) for k, joint in enumerate(rig.joints) if joint.kind == "revolute"]
         joints = [rig.model.joints[k + 1] for k, _ in own]
-        self._angles = np.array([joint.idx_q for joint in joints], int)
-        self._rates = np.array([joint.idx_v for joint in joints], int)
-        self._lower = rig.limits.lower[self._rates - ROOT_NV]
-        self._upper = rig.limits.upper[self._rates - ROOT_NV]
+        self._angle_indices = np.array([joint.idx_q for joint in joints], int)
+        self._velocity_indices = np.array([joint.idx_v for joint in joints], int)
+        self._lower = rig.limits.lower[self._velocity_indices - ROOT_NV]
+        self._upper = rig.limits.upper[self._velocity_indices - ROOT_NV]
 
-    def beyond(self, q: np.ndarray) -> np.ndarray:
+    def violation(self, q: np.ndarray) -> np.ndarray:
         """Signed angles (H,) [rad] by which the hinges are above (> 0) or below (< 0) their ranges."""
-        angles = q[self._angles]
+        angles = q[self._angle_indices]
         return np.asarray(angles - np.clip(angles, self._lower, self._upper))
 
     def cost(self, q: np.ndarray) -> float:
         """Sum of squares [rad^2]."""
-        return float((self.beyond(q) ** 2).sum())
+        return float((self.violation(q) ** 2).sum())
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
         """Add the pull's terms to the normal equations (nv, nv) and (nv,) in place."""
-        beyond = self.beyond(q)
-        hessian[self._rates, self._rates] += weight * (beyond != 0.0)
-        gradient[self._rates] -= weight * beyond
+        beyond = self.violation(q)
+        hessian[self._velocity_indices, self._velocity_indices] += weight * (beyond != 0.0)
+        gradient[self._velocity_indices] -= weight * beyond
 
 
 class SubjectFit:
@@ -85,20 +85,20 @@ class SubjectFit:
     """
 
     def __init__(
-        self, rig: Rig, links: np.ndarray, information: np.ndarray, vector: np.ndarray, constant: float
+        self, rig: Rig, links: np.ndarray, information: np.ndarray, information_vector: np.ndarray, constant: float
     ) -> None:
         self.rig = rig
         self.links = links
-        self.information, self.vector, self.constant = information, vector, constant
+        self.information, self.information_vector, self.constant = information, information_vector, constant
         self.joints = len(rig.links) - 1
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.hinges = HingeRanges(rig)
-        self.unknowns = Unknowns.of(self.kinematics, links)
+        self.unknowns = Unknowns.from_kinematics(self.kinematics, links)
         self._selector = np.zeros((len(rig.links), len(links)))
         self._selector[links, np.arange(len(links))] = 1.0
 
-    def theta(self, offsets: np.ndarray) -> np.ndarray:
+    def stack_unknowns(self, offsets: np.ndarray) -> np.ndarray:
         """Stacked unknowns of the model as it is and marker places (M, 3)."""
         return np.concatenate([self.joint_positions[1:].reshape(-1), offsets.reshape(-1)])
 
@@ -107,13 +107,13 @@ class SubjectFit:
         """(L, 3) [m] joint centres of the model as it is, in the parent links' frames."""
         return self.kinematics.joint_positions
 
-    def place(self, theta: np.ndarray) -> np.ndarray:
+    def set_joint_centres(self, theta: np.ndarray) -> np.ndarray:
         """Set the model's joint centres; returns marker places (M, 3)."""
         root = self.rig.joints[0].position
         self.kinematics.move_joints(np.vstack([root, theta[: 3 * self.joints].reshape(-1, 3)]))
         return theta[3 * self.joints :].reshape(-1, 3)
 
-    def solve(self, theta: np.ndarray, samples: list[Sample]) -> tuple[np.ndarray, float]:
+    def solve(self, theta: np.ndarray, samples: list[CalibrationFrame]) -> tuple[np.ndarray, float]:
         """Improved unknowns and their cost; the samples' poses are improved in place."""
         cost = self.cost(theta, samples)
         damping, exact, doubts = SMALLEST_DAMPING, False, 0
@@ -129,7 +129,7 @@ class SubjectFit:
                     trial = self.cost(theta + step, samples)
                 if trial <= cost or damping > LARGEST_DAMPING:
                     break
-                doubts = DOUBTS if exact else doubts
+                doubts = STEPS_WITHOUT_EXACT_HESSIAN if exact else doubts
                 exact, damping = False, damping if exact else max(10.0 * damping, FIRST_DAMPING)
                 rejected = True
                 for sample, q in zip(samples, poses):
@@ -142,42 +142,42 @@ class SubjectFit:
             theta, cost = theta + step, trial
             if not rejected:
                 damping = max(0.1 * damping, SMALLEST_DAMPING)
-            exact = decrease < EXACT_FROM * cost and doubts == 0
+            exact = decrease < EXACT_HESSIAN_FROM * cost and doubts == 0
             doubts = max(doubts - 1, 0)
-            if decrease < CONVERGED * cost:
+            if decrease < COST_TOLERANCE * cost:
                 break
-        self.place(theta)
+        self.set_joint_centres(theta)
         return theta, cost
 
-    def cost(self, theta: np.ndarray, samples: list[Sample]) -> float:
+    def cost(self, theta: np.ndarray, samples: list[CalibrationFrame]) -> float:
         """The robust cost; moves the model to ``theta``."""
-        offsets = self.place(theta)
-        total = float(theta @ self.information @ theta - 2.0 * self.vector @ theta) + self.constant
+        offsets = self.set_joint_centres(theta)
+        total = float(theta @ self.information @ theta - 2.0 * self.information_vector @ theta) + self.constant
         for sample in samples:
-            self.kinematics.update(sample.q)
+            self.kinematics.update_kinematics(sample.q)
             residuals = sample.positions - self.kinematics.points(self.links, offsets)
-            sizes = np.linalg.norm(residuals, axis=1) / sample.spread
+            sizes = np.linalg.norm(residuals, axis=1) / sample.std
             sizes = sizes[np.isfinite(sizes)]
-            total += float(np.where(sizes > HUBER, 2.0 * HUBER * sizes - HUBER**2, sizes**2).sum())
-            total += POSTURE * self.posture.cost(sample.q) + RANGE * self.hinges.cost(sample.q)
+            total += float(np.where(sizes > HUBER_STDS, 2.0 * HUBER_STDS * sizes - HUBER_STDS**2, sizes**2).sum())
+            total += POSTURE_STIFFNESS * self.posture.cost(sample.q) + RANGE_STIFFNESS * self.hinges.cost(sample.q)
         return total
 
     def _step(
-        self, theta: np.ndarray, samples: list[Sample], damping: float, *, exact: bool
+        self, theta: np.ndarray, samples: list[CalibrationFrame], damping: float, *, exact: bool
     ) -> tuple[np.ndarray, list[np.ndarray]] | None:
         """Steps of the unknowns and of every pose; None where the (exact) Hessian is not positive definite."""
-        offsets = self.place(theta)
+        offsets = self.set_joint_centres(theta)
         size = len(theta)
         reduced = self.information.copy()
-        right = self.vector - self.information @ theta
+        right = self.information_vector - self.information @ theta
         roots, eliminated = [], []
-        for first in range(0, len(samples), FRAMES):
-            frames = self.frames(samples[first : first + FRAMES], offsets, exact=exact)
-            blocks = frames.blocks(self.unknowns, exact=exact)
-            reduced += blocks.own
-            right += blocks.pull
+        for first in range(0, len(samples), FRAMES_PER_BATCH):
+            frames = self.linearise(samples[first : first + FRAMES_PER_BATCH], offsets, exact=exact)
+            blocks = frames.build_equations(self.unknowns, exact=exact)
+            reduced += blocks.theta_hessian
+            right += blocks.theta_gradient
             solved = np.empty_like(blocks.cross)
-            for hessian, cross, target in zip(blocks.hessian, blocks.cross, solved):
+            for hessian, cross, target in zip(blocks.pose_hessian, blocks.cross, solved):
                 hessian[np.diag_indices_from(hessian)] *= 1.0 + damping
                 root, failed = dpotrf(hessian, lower=1)
                 if failed:
@@ -196,7 +196,7 @@ class SubjectFit:
         rests = [rest for solved in eliminated for rest in solved[:, :, size] - solved[:, :, :size] @ step]
         return step, [dtrtrs(root, rest, lower=1, trans=1)[0] for root, rest in zip(roots, rests)]
 
-    def frames(self, samples: list[Sample], offsets: np.ndarray, *, exact: bool) -> Frames:
+    def linearise(self, samples: list[CalibrationFrame], offsets: np.ndarray, *, exact: bool) -> LinearisedFrames:
         """The samples as they lie at their poses, with what depends on the pose alone."""
         kinematics, links, count = self.kinematics, self.links, len(samples)
         rotations = np.empty((count, *kinematics.rotations.shape))
@@ -206,19 +206,19 @@ class SubjectFit:
         hessian = np.zeros((count, jacobian.shape[2], jacobian.shape[2]))
         gradient = np.zeros((count, jacobian.shape[2]))
         for k, sample in enumerate(samples):
-            kinematics.update(sample.q)
+            kinematics.update_kinematics(sample.q)
             rotations[k], jacobian[k] = kinematics.rotations, kinematics.jacobian
             points[k] = kinematics.points(links, offsets)
             rest = sample.positions - points[k]
             seen = np.isfinite(rest[:, 0])
             residuals[k] = np.where(seen[:, None], rest, 0.0)
-            sizes = np.linalg.norm(residuals[k], axis=1) / sample.spread
-            weights[k] = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
+            sizes = np.linalg.norm(residuals[k], axis=1) / sample.std
+            weights[k] = np.where(seen, np.minimum(1.0, HUBER_STDS / np.maximum(sizes, 1e-12)), 0.0) / sample.std**2
             if exact:
                 pulls = weights[k][:, None] * residuals[k]
                 outer = points[k][:, :, None] * pulls[:, None, :]
                 moments = (self._selector @ outer.reshape(len(links), 9)).reshape(-1, 3, 3)
                 hessian[k] = kinematics.curvature(moments, self._selector @ pulls)
-            self.posture.add(sample.q, POSTURE, hessian[k], gradient[k])
-            self.hinges.add(sample.q, RANGE, hessian[k], gradient[k])
-        return Frames(rotations, jacobian, points, residuals, weights, hessian, gradient)
+            self.posture.add(sample.q, POSTURE_STIFFNESS, hessian[k], gradient[k])
+            self.hinges.add(sample.q, RANGE_STIFFNESS, hessian[k], gradient[k])
+        return LinearisedFrames(rotations, jacobian, points, residuals, weights, hessian, gradient)

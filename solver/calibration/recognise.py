@@ -21,45 +21,54 @@ from ..errors import InputError, InvalidValue, SolverError
 from ..motion import Markers
 from ..person import LINKS, SIDES
 from ..rig import Rig
-from ..rigs.skeleton import LATERAL
-from ..scene.marker_set import LOWEST, entry_of, write_tree
+from ..rigs.human_skeleton import LATERAL_SIGN
+from ..scene.marker_set import REVIEW_CONFIDENCE, parse_entry, write_marker_set_tree
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.targets import Targets
-from ..tracking.track import follow
+from ..tracking.track import track_targets
 from ..trial import Recording
-from .calibrated import Calibration, calibrated
-from .markerset import MarkerSet
-from .markerset_file import marker_set_of
-from .names import CENTRE, LANDMARK, LINK, MEDIAL, OBJECT, VIRTUAL, NameGuess, guesses
+from .calibration import Calibration, calibrate_with_marker_set
+from .marker_set import MarkerSet
+from .marker_set_file import marker_set_from_tree
+from .name_recognition import (
+    JOINT_CENTRE,
+    LANDMARK,
+    LINK,
+    MIDLINE_LANDMARKS,
+    OBJECT,
+    VIRTUAL,
+    NameReading,
+    read_names,
+)
 from .subject import SubjectData
 
-FEWEST_NAMED = 6
+MIN_NAMED = 6
 """Markers whose names must tell their place before a body can be posed."""
-FRAMES = 60
+FRAMES_PER_RECORDING = 60
 """Frames of each recording in which markers are looked at."""
-NOISE = 0.004
+MIN_LOCATION_STD = 0.004
 """[m] A marker's place is never known better."""
-INDEPENDENT = 6.0
+MAX_INDEPENDENT_FRAMES = 6.0
 """Frames that say something new, at most; a static trial says nothing."""
-REACH = 0.06
+BONE_DISTANCE_STD = 0.06
 """[m] Standard deviation of a marker's distance from the bone of its link."""
-FARTHEST = 0.30
+MAX_BONE_DISTANCE = 0.30
 """[m] From every bone: beyond, a marker is no part of the body."""
-LOOSE = 0.06
+MAX_LOCATION_STD = 0.06
 """[m] Standard deviation of the place on the best link beyond which a marker belongs to none."""
-UNSEEN = 0.05
+UNNAMED_LINK_FACTOR = 0.05
 """Share of its prior that a link keeps on which no name tells of a marker: where it is posed is a guess."""
-GIVEN = 0.99
+GIVEN_CONFIDENCE = 0.99
 """Confidence in a place that somebody decided, before it is held against the motion."""
-LIKELY, MOST_LINKS = 0.01, 3
+MIN_PROBABILITY, MAX_ALTERNATIVES = 0.01, 3
 """Probability from which a link is named as another that could carry a marker, and how many there are at most."""
-MASS, SEX = 70.0, "male"
+DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
 """[kg] and table of the body that the markers are first looked at on; lengths come from the markers."""
 
 
-TELL_SOME = (
-    f"Say where {FEWEST_NAMED} or more of them sit, best some on every limb, with --place or in a marker set that "
+NAME_MORE_MARKERS = (
+    f"Say where {MIN_NAMED} or more of them sit, best some on every limb, with --place or in a marker set that "
     "--marker-set names: the others are found out"
 )
 
@@ -72,15 +81,15 @@ class Proposal:
         marker: as recorded.
         place: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is not used.
         confidence: share of certainty, 0 to 1.
-        because: ``"name"``, ``"name and motion"``, ``"motion"``, ``"given"``, or why it is not used.
-        others: links that it could lie on instead, the likeliest first.
+        reason: ``"name"``, ``"name and motion"``, ``"motion"``, ``"given"``, or why it is not used.
+        alternatives: links that it could lie on instead, the likeliest first.
     """
 
     marker: str
     place: str
     confidence: float
-    because: str
-    others: tuple[str, ...] = ()
+    reason: str
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +109,25 @@ class Recognition:
     @property
     def marker_set(self) -> MarkerSet:
         """The set."""
-        return marker_set_of(self.tree)
+        return marker_set_from_tree(self.tree)
 
     @property
-    def placed(self) -> tuple[Proposal, ...]:
+    def used_proposals(self) -> tuple[Proposal, ...]:
         """Those that are used."""
         return tuple(proposal for proposal in self.proposals if proposal.place)
 
     @property
     def confidence(self) -> float:
         """Mean over the markers that are used, 0 to 1."""
-        return float(np.mean([proposal.confidence for proposal in self.placed])) if self.placed else 0.0
+        return float(np.mean([proposal.confidence for proposal in self.used_proposals])) if self.used_proposals else 0.0
 
     @property
-    def sentence(self) -> str:
+    def summary(self) -> str:
         """What was found, for a user."""
-        doubtful = [proposal.marker for proposal in self.placed if proposal.confidence < LOWEST]
+        doubtful = [proposal.marker for proposal in self.used_proposals if proposal.confidence < REVIEW_CONFIDENCE]
         left = [proposal.marker for proposal in self.proposals if not proposal.place]
-        text = f"marker set put together from names and motion: {len(self.placed)} of {len(self.proposals)} markers, "
+        text = f"marker set put together from names and motion: {len(self.used_proposals)} of {len(self.proposals)} "
+        "markers, "
         text += f"mean confidence {100.0 * self.confidence:.0f} %"
         text += f"; least sure {', '.join(doubtful)}" if doubtful else ""
         return text + (f"; not used {', '.join(left)}" if left else "")
@@ -128,7 +138,7 @@ class Recognition:
         Raises:
             InputError: another suffix, or the file cannot be written.
         """
-        return write_tree(path, self.tree)
+        return write_marker_set_tree(path, self.tree)
 
 
 def recognise(
@@ -139,8 +149,8 @@ def recognise(
     Args:
         recordings: of one person and one set of markers; a static trial and one that moves serve best.
         height: stature [m]; None: estimated.
-        given: tree of a marker set (`scene.marker_set.read_tree`) whose places stand; only what it does not name is
-            found out.
+        given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose places stand; only what it does
+            not name is found out.
 
     Raises:
         InputError: the names of too few markers tell where they sit, or ``given`` is no marker set.
@@ -155,148 +165,158 @@ def recognise(
     """
     marked = [recording for recording in recordings if recording.markers is not None]
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
-    decided = {} if given is None else _decided_by(given, names)
-    read = guesses([name for name in names if name not in decided])
-    read |= {name: _reading(entry, name) for name, entry in decided.items()}
+    decided = {} if given is None else _given_entries(given, names)
+    read = read_names([name for name in names if name not in decided])
+    read |= {name: _reading_of_entry(entry, name) for name, entry in decided.items()}
     body = [name for name, reading in read.items() if reading.kind in (LANDMARK, LINK)]
-    if len(body) < FEWEST_NAMED:
+    if len(body) < MIN_NAMED:
         listed = ", ".join(name for name in names if name not in body)
         problem = (
             f"only {len(body)} of {len(names)} markers tell by their names where on a person they sit, not {listed}"
         )
-        raise InputError(marked[0].name if marked else "recording", problem, remedy=TELL_SOME)
-    tries = [_Looked.at(marked, names, read, decided, side, height) for side in _sides_to_try(read)]
-    return min(tries, key=lambda looked: looked.calibration.rmse).recognition()
+        raise InputError(marked[0].name if marked else "recording", problem, remedy=NAME_MORE_MARKERS)
+    tries = [
+        _PosedMarkers.from_recordings(marked, names, read, decided, side, height) for side in _candidate_sides(read)
+    ]
+    return min(tries, key=lambda looked: looked.calibration.rmse).propose_all()
 
 
-def _decided_by(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _given_entries(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The entries of a marker set for recorded names, as somebody decided them."""
-    known = marker_set_of(given)
-    own = {name: found for name in names if (found := known.canonical(name)) is not None}
+    known = marker_set_from_tree(given)
+    own = {name: found for name in names if (found := known.canonical_name(name)) is not None}
     return {name: dict(given["markers"][found]) for name, found in own.items()}
 
 
-def _reading(entry: Mapping[str, Any], name: str) -> NameGuess:
+def _reading_of_entry(entry: Mapping[str, Any], name: str) -> NameReading:
     """What an entry says that somebody decided, as a name would."""
-    told = entry_of(entry, f"marker {name!r}")
+    told = parse_entry(entry, f"marker {name!r}")
     if told.virtual is not None or not told.use:
-        return NameGuess(VIRTUAL, "", "", 1.0)
+        return NameReading(VIRTUAL, "", "", 1.0)
     if told.landmark is not None:
         side, _, what = told.landmark.rpartition(" ")
-        return NameGuess(LANDMARK, what, side, GIVEN)
+        return NameReading(LANDMARK, what, side, GIVEN_CONFIDENCE)
     link = told.joint_centre or told.link or ""
     side = next((side for side in SIDES if link.startswith(f"{side}_")), "")
-    kind = CENTRE if told.joint_centre is not None else LINK
-    return NameGuess(kind, link.removeprefix(f"{side}_"), side, GIVEN)
+    kind = JOINT_CENTRE if told.joint_centre is not None else LINK
+    return NameReading(kind, link.removeprefix(f"{side}_"), side, GIVEN_CONFIDENCE)
 
 
-def _sides_to_try(read: Mapping[str, NameGuess]) -> tuple[str, ...]:
+def _candidate_sides(readings: Mapping[str, NameReading]) -> tuple[str, ...]:
     """Which side is meant where none is named: that of all the others, otherwise either."""
-    if not any(_lacks_side(reading) for reading in read.values()):
+    if not any(_lacks_side(reading) for reading in readings.values()):
         return ("",)
-    named = {reading.side for reading in read.values() if reading.side}
+    named = {reading.side for reading in readings.values() if reading.side}
     return tuple(named) if len(named) == 1 else ("right", "left")
 
 
-def _lacks_side(reading: NameGuess) -> bool:
+def _lacks_side(reading: NameReading) -> bool:
     """Whether a landmark or link is named that a body has twice, and no side."""
-    twice = (reading.kind == LANDMARK and reading.what not in MEDIAL) or (
-        reading.kind == LINK and reading.what not in LINKS
+    twice = (reading.kind == LANDMARK and reading.body_part not in MIDLINE_LANDMARKS) or (
+        reading.kind == LINK and reading.body_part not in LINKS
     )
     return twice and not reading.side
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _PosedMarkers:
     """Markers seen in the links' frames of a posed body.
 
     Attributes:
         names: M.
-        read: what names say, sides filled in.
-        decided: entries of markers whose place somebody decided.
+        readings: what names say, sides filled in.
+        given: entries of markers whose place somebody decided.
         calibration: the body.
-        places: (M, L, 3) [m] mean place in each link's frame; NaN where never seen.
-        spreads: (M, L) [m] standard deviation of it.
+        locations: (M, L, 3) [m] mean place in each link's frame; NaN where never seen.
+        location_stds: (M, L) [m] standard deviation of it.
     """
 
     names: tuple[str, ...]
-    read: Mapping[str, NameGuess]
-    decided: Mapping[str, dict[str, Any]]
+    readings: Mapping[str, NameReading]
+    given: Mapping[str, dict[str, Any]]
     calibration: Calibration
-    places: np.ndarray
-    spreads: np.ndarray
+    locations: np.ndarray
+    location_stds: np.ndarray
 
     @staticmethod
-    def at(
+    def from_recordings(
         recordings: Sequence[Recording],
         names: tuple[str, ...],
-        read: Mapping[str, NameGuess],
-        decided: Mapping[str, dict[str, Any]],
+        readings: Mapping[str, NameReading],
+        given: Mapping[str, dict[str, Any]],
         side: str,
         height: float | None,
-    ) -> _Looked:
+    ) -> _PosedMarkers:
         """A body posed by the markers whose names tell their places; ``side`` where they do not name one."""
         sided = {
-            name: NameGuess(r.kind, r.what, side, r.confidence) if _lacks_side(r) else r for name, r in read.items()
+            name: NameReading(r.kind, r.body_part, side, r.confidence) if _lacks_side(r) else r
+            for name, r in readings.items()
         }
-        tree = _tree({name: _by_name(reading) for name, reading in sided.items()} | dict(decided))
-        found = calibrated(SubjectData(MASS, SEX, height), recordings, marker_set_of(tree))
-        local = np.concatenate([_local(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
+        tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given))
+        found = calibrate_with_marker_set(
+            SubjectData(DEFAULT_MASS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
+        )
+        local = np.concatenate([_local_positions(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
         seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
         places = np.full(local.shape[1:], np.nan)
         spreads = np.full(local.shape[1:3], np.nan)
         places[seen] = np.nanmedian(local[:, seen], axis=0)
         spreads[seen] = np.sqrt(np.nanmedian(((local[:, seen] - places[seen]) ** 2).sum(axis=3), axis=0))
-        return _Looked(names, sided, decided, found, places, spreads)
+        return _PosedMarkers(names, sided, given, found, places, spreads)
 
-    def recognition(self) -> Recognition:
+    def propose_all(self) -> Recognition:
         """Each marker on its most probable link."""
         rig = self.calibration.rig
-        likelihood = -INDEPENDENT * np.log(self.spreads**2 + NOISE**2) / 2.0
-        distances = _distances(rig, self.places)
-        likelihood -= distances**2 / (2.0 * REACH**2)
+        likelihood = -MAX_INDEPENDENT_FRAMES * np.log(self.location_stds**2 + MIN_LOCATION_STD**2) / 2.0
+        distances = _bone_distances(rig, self.locations)
+        likelihood -= distances**2 / (2.0 * BONE_DISTANCE_STD**2)
         proposals, entries = [], {}
         for row, name in enumerate(self.names):
-            proposal, entry = self._decided(row, name, likelihood[row], distances[row])
+            proposal, entry = self._propose(row, name, likelihood[row], distances[row])
             proposals.append(proposal)
-            told = {"confidence": round(proposal.confidence, 2), "because": proposal.because}
-            entries[name] = {**entry, **told, **self._seen(row, proposal)}
+            told = {"confidence": round(proposal.confidence, 2), "because": proposal.reason}
+            entries[name] = {**entry, **told, **self._seen_locations(row, proposal)}
         return Recognition(_tree(entries), tuple(proposals), self.calibration)
 
-    def _decided(
+    def _propose(
         self, row: int, name: str, likelihood: np.ndarray, distances: np.ndarray
     ) -> tuple[Proposal, dict[str, Any]]:
-        rig, reading, given = self.calibration.rig, self.read.get(name), self.decided.get(name)
-        if reading is not None and reading.kind in (OBJECT, VIRTUAL, CENTRE):
+        rig, reading, given = self.calibration.rig, self.readings.get(name), self.given.get(name)
+        if reading is not None and reading.kind in (OBJECT, VIRTUAL, JOINT_CENTRE):
             why = "not of the body" if reading.kind == OBJECT else "computed, not recorded"
-            return Proposal(name, "", reading.confidence, "given" if given else why), given or _by_name(reading)
-        own = None if reading is None else rig.index(_link_of(reading))
-        words = "" if reading is None else reading.landmark or _link_of(reading)
+            return Proposal(name, "", reading.confidence, "given" if given else why), given or _entry_of_reading(
+                reading
+            )
+        own = None if reading is None else rig.index(_link_of_reading(reading))
+        words = "" if reading is None else reading.landmark or _link_of_reading(reading)
         if not np.isfinite(likelihood).any():
             unseen = "never seen with enough others"
-            return (Proposal(name, words, GIVEN, "given"), given) if given else (
+            return (Proposal(name, words, GIVEN_CONFIDENCE, "given"), given) if given else (
                 Proposal(name, "", 1.0, unseen), {"virtual": unseen})  # fmt: skip
         posterior = self._posterior(reading, own, likelihood)
         order = np.argsort(-posterior)
-        best, others = int(order[0]), tuple(rig.links[k] for k in order[:MOST_LINKS] if posterior[k] >= LIKELY)
+        best, others = (
+            int(order[0]),
+            tuple(rig.links[k] for k in order[:MAX_ALTERNATIVES] if posterior[k] >= MIN_PROBABILITY),
+        )
         if given is not None:
             because = "given" if best == own else f"given, but moves with {rig.links[best]}"
-            return Proposal(name, words, float(posterior[own]), because, _without(others, words)), given
-        if distances[best] > FARTHEST or self.spreads[row, best] > LOOSE:
+            return Proposal(name, words, float(posterior[own]), because, _exclude(others, words)), given
+        if distances[best] > MAX_BONE_DISTANCE or self.location_stds[row, best] > MAX_LOCATION_STD:
             return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
         sure = float(posterior[best])
         if reading is not None and best == own:
             because = "name" if sure <= reading.confidence else "name and motion"
-            entry = _by_name(reading) if reading.kind == LANDMARK else {"link": words}
-            return Proposal(name, words, sure, because, _without(others, words)), entry
+            entry = _entry_of_reading(reading) if reading.kind == LANDMARK else {"link": words}
+            return Proposal(name, words, sure, because, _exclude(others, words)), entry
         place = rig.links[best]
-        return Proposal(name, place, sure, "motion", _without(others, place)), {"link": place}
+        return Proposal(name, place, sure, "motion", _exclude(others, place)), {"link": place}
 
-    def _posterior(self, reading: NameGuess | None, own: int | None, likelihood: np.ndarray) -> np.ndarray:
+    def _posterior(self, reading: NameReading | None, own: int | None, likelihood: np.ndarray) -> np.ndarray:
         """Probability (L,) of each link to carry a marker."""
         rig = self.calibration.rig
-        shown = {_link_of(known) for known in self.read.values() if known.kind in (LANDMARK, LINK)}
-        prior = np.array([1.0 if link in shown else UNSEEN for link in rig.links]) / len(rig.links)
+        shown = {_link_of_reading(known) for known in self.readings.values() if known.kind in (LANDMARK, LINK)}
+        prior = np.array([1.0 if link in shown else UNNAMED_LINK_FACTOR for link in rig.links]) / len(rig.links)
         if reading is not None and own is not None:
             prior[:] = (1.0 - reading.confidence) / (len(rig.links) - 1)
             prior[own] = reading.confidence
@@ -304,20 +324,20 @@ class _Looked:
         posterior = np.exp(posterior - posterior.max())
         return posterior / posterior.sum()
 
-    def _seen(self, row: int, proposal: Proposal) -> dict[str, Any]:
+    def _seen_locations(self, row: int, proposal: Proposal) -> dict[str, Any]:
         """Where a marker was seen on its link and on the others that it could lie on."""
-        links = [link for link in (proposal.place, *proposal.others) if link in LINKS]
-        return {"seen": {link: self._place(row, link) for link in links}} if links else {}
+        links = [link for link in (proposal.place, *proposal.alternatives) if link in LINKS]
+        return {"seen": {link: self._relative_location(row, link) for link in links}} if links else {}
 
-    def _place(self, row: int, link: str) -> list[float]:
+    def _relative_location(self, row: int, link: str) -> list[float]:
         """Forwards, outwards, up in shares of stature."""
         rig = self.calibration.rig
-        side = LATERAL.get(link.split("_")[0], 1.0)
-        shares = self.places[row, rig.index(link)] / self.calibration.height * [1.0, side, 1.0]
+        side = LATERAL_SIGN.get(link.split("_")[0], 1.0)
+        shares = self.locations[row, rig.index(link)] / self.calibration.height * [1.0, side, 1.0]
         return [round(float(value), 4) for value in shares]
 
 
-def _without(links: tuple[str, ...], place: str) -> tuple[str, ...]:
+def _exclude(links: tuple[str, ...], place: str) -> tuple[str, ...]:
     """Links that are not the place itself."""
     return tuple(link for link in links if link != place)
 
@@ -328,58 +348,60 @@ def _tree(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {"name": "recognised", "about": "Put together from names and motion.", "markers": markers}
 
 
-def _by_name(reading: NameGuess) -> dict[str, Any]:
+def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
     """A set's entry for what a name says."""
     if reading.kind == LANDMARK:
         return {"landmark": reading.landmark}
-    if reading.kind == CENTRE and reading.link:
+    if reading.kind == JOINT_CENTRE and reading.link:
         return {"joint_centre": reading.link}
     if reading.kind == LINK:
-        return {"link": _link_of(reading)}
+        return {"link": _link_of_reading(reading)}
     return {"virtual": "not of the body" if reading.kind == OBJECT else "computed by the recording software"}
 
 
-def _link_of(reading: NameGuess) -> str:
+def _link_of_reading(reading: NameReading) -> str:
     """The link that a landmark or link lies on."""
     if reading.kind == LINK:
         return reading.link
-    place = marker_set_of(_tree({"marker": {"landmark": reading.landmark}})).place_of("marker")
+    place = marker_set_from_tree(_tree({"marker": {"landmark": reading.landmark}})).find_location("marker")
     if place is None:
         raise InvalidValue(f"{reading.landmark!r} is no landmark")
     return place.link
 
 
-def _local(calibration: Calibration, markers: Markers, names: Sequence[str]) -> np.ndarray:
+def _local_positions(calibration: Calibration, markers: Markers, names: Sequence[str]) -> np.ndarray:
     """Places (F, M, L, 3) [m] of markers in every link's frame, in some frames of a recording."""
     rig = calibration.rig
-    chosen = np.unique(np.linspace(0, len(markers) - 1, min(FRAMES, len(markers))).astype(int))
+    chosen = np.unique(np.linspace(0, len(markers) - 1, min(FRAMES_PER_RECORDING, len(markers))).astype(int))
     some = Markers(markers.times[chosen], markers.names, markers.positions[chosen])
     table = np.full((len(chosen), len(names), 3), np.nan)
     for column, name in enumerate(names):
         if name in some.names:
             table[:, column] = some.of(name)
     try:
-        tracked = follow(rig, Targets.of_markers(rig, calibration.attachments, some), TrackingOptions())
+        tracked = track_targets(rig, Targets.from_markers(rig, calibration.attachments, some), TrackingOptions())
     except SolverError:
         return np.full((0, len(names), len(rig.links), 3), np.nan)
     kinematics = Kinematics(rig)
     result = np.full((len(chosen), len(names), len(rig.links), 3), np.nan)
-    for frame in np.flatnonzero(tracked.tracked):
-        kinematics.update(tracked.q[frame])
+    for frame in np.flatnonzero(tracked.is_tracked):
+        kinematics.update_kinematics(tracked.q[frame])
         away = table[frame][:, None] - kinematics.positions[None]
         result[frame] = np.einsum("lji,mlj->mli", kinematics.rotations, away)
     return result
 
 
-def _distances(rig: Rig, places: np.ndarray) -> np.ndarray:
+def _bone_distances(rig: Rig, locations: np.ndarray) -> np.ndarray:
     """Distance (M, L) [m] of places in the links' frames from the links' bones, from joint centre to the next ones."""
-    result = np.linalg.norm(places, axis=2)
+    result = np.linalg.norm(locations, axis=2)
     ends: list[list[np.ndarray]] = [[] for _ in rig.links]
     for joint in rig.joints[1:]:
         ends[joint.parent].append(joint.position)
     for link, tip in enumerate(rig.tips):
         for end in [*ends[link], tip]:
             length = float(end @ end)
-            share = np.clip(places[:, link] @ end / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(places))
-            result[:, link] = np.fmin(result[:, link], np.linalg.norm(places[:, link] - share[:, None] * end, axis=1))
+            share = np.clip(locations[:, link] @ end / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(locations))
+            result[:, link] = np.fmin(
+                result[:, link], np.linalg.norm(locations[:, link] - share[:, None] * end, axis=1)
+            )
     return result

@@ -12,33 +12,33 @@ from ..person import SEXES, SHOULDERS, STATURE_GUESS, TRUNKS, require_person
 from ..progress import Progress
 from ..rig import Rig
 from ..rigs.human import human
-from ..rigs.skeleton import default_lengths
-from ..tracking.dynamical import InverseKinematics
+from ..rigs.human_skeleton import default_lengths
+from ..tracking.initial_pose import find_initial_pose
+from ..tracking.inverse_kinematics import InverseKinematics
+from ..tracking.marker_checks import estimate_size_ratio
 from ..tracking.options import TrackingOptions
 from ..tracking.posture import JointLimits
-from ..tracking.report import size_factor
-from ..tracking.start import robust_start
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
-from .deviations import Deviations, deviations
-from .fit import Sample, SubjectFit
-from .judgement import Evidence, suspect
-from .markerset import MarkerSet, Place
-from .priors import Beliefs, beliefs_of, carried, joint_centre_place
-from .sampling import is_still, moving_frames, still_frames, table_of
+from .error_draws import CalibrationErrorDraws, draw_calibration_errors
+from .fit import CalibrationFrame, SubjectFit
+from .fit_checks import FitEvidence, is_suspect
+from .frame_selection import is_static, select_markers, select_moving_frames, select_static_frames
+from .marker_set import MarkerLocation, MarkerSet
+from .priors import LinearPrior, build_prior, joint_centre_location, move_to_carrying_link
 
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
-STATURE_ROUNDS = 3
-STATURE_DOUBT = 2.0
+STATURE_ITERATIONS = 3
+UNKNOWN_STATURE_FACTOR = 2.0
 """Factor on the spread of joint centres while the stature is unknown."""
-LOST = 0.08
+MAX_FRAME_ERROR = 0.08
 """[m] Frame error beyond which a sampled frame is started afresh."""
-FREE_WEIGHT = 0.3
+FREE_MARKER_WEIGHT = 0.3
 """Weight of a free marker while its place is only a guess."""
 RESTARTS = (False, True)
 """Further starts, from the body that stature makes expect instead of from the static frames' fit: with the joints free,
 and within their ranges."""
-SAME = 0.02
+SAME_MINIMUM = 0.02
 """Relative difference in cost below which two starts are taken to have ended in the same minimum, the first."""
 
 
@@ -81,42 +81,42 @@ class SubjectState:
         self,
         marker_set: MarkerSet,
         names: Sequence[str],
-        known: SubjectData,
-        first: Sequence[Recording],
+        data: SubjectData,
+        first_recordings: Sequence[Recording],
         progress: Progress,
     ) -> None:
         self.marker_set, self.names = marker_set, tuple(names)
-        self.known = known
-        self.height = known.height if known.height is not None else STATURE_GUESS[known.sex]
-        self.first, self.progress = first, progress
+        self.data = data
+        self.height = data.height if data.height is not None else STATURE_GUESS[data.sex]
+        self.first_recordings, self.progress = first_recordings, progress
         self.frames: dict[str, int] = {}
-        self.samples: list[Sample] = []
+        self.samples: list[CalibrationFrame] = []
         self.cost = float("inf")
         self.theta, self.offsets = np.zeros(0), np.zeros((len(self.names), 3))
-        self.still_only = all(is_still(r.markers) for r in first if r.markers is not None)
+        self.static_only = all(is_static(r.markers) for r in first_recordings if r.markers is not None)
 
     def initialise(self) -> None:
         """Fit the static frames; find the stature if it is unknown."""
-        stated = self.known.height is not None
-        rounds = 1 if stated else STATURE_ROUNDS
+        stated = self.data.height is not None
+        rounds = 1 if stated else STATURE_ITERATIONS
         for round_ in range(rounds):
             self.progress(0.3 * round_ / rounds, "calibrating on the static frames")
-            self._prepare(self.height, 1.0 if stated else STATURE_DOUBT)
-            samples = [s for r in self.first for s in self._samples(r, len(self.first))]
+            self._prepare(self.height, 1.0 if stated else UNKNOWN_STATURE_FACTOR)
+            samples = [s for r in self.first_recordings for s in self._sample_frames(r, len(self.first_recordings))]
             self._solve(samples)
             if not stated:
-                self.height = self._stature()
+                self.height = self._estimate_stature()
 
-    def refine(self, still: Sequence[Recording], moving: Sequence[Recording]) -> None:
+    def refine(self, static: Sequence[Recording], moving: Sequence[Recording]) -> None:
         """Fit the static and the moving frames together."""
-        self.still_only = False
-        samples = [s for r in still for s in self._samples(r, len(still))]
+        self.static_only = False
+        samples = [s for r in static for s in self._sample_frames(r, len(static))]
         for count, recording in enumerate(moving):
             self.progress(0.3 + 0.4 * count / len(moving), f"choosing frames of {recording.name}")
-            samples += self._samples(recording, len(moving))
+            samples += self._sample_frames(recording, len(moving))
         self.progress(0.7, f"calibrating on {len(samples)} frames")
         self._solve(samples)
-        if suspect(self.evidence()):
+        if is_suspect(self.collect_evidence()):
             self._restart()
 
     def _restart(self) -> None:
@@ -124,51 +124,53 @@ class SubjectState:
         for limited in RESTARTS:
             best = (self.cost, self.theta, self.offsets, self.samples)
             self.progress(0.85, f"calibrating {len(best[3])} frames from another start")
-            self._solve(self._afresh(best[3], limited=limited))
+            self._solve(self._restart_samples(best[3], within_limits=limited))
             again = self.cost
-            if again > (1.0 - SAME) * best[0]:
+            if again > (1.0 - SAME_MINIMUM) * best[0]:
                 self.cost, self.theta, self.offsets, self.samples = best
-                self.fit.place(self.theta)
-            if abs(again - best[0]) < SAME * best[0]:
+                self.fit.set_joint_centres(self.theta)
+            if abs(again - best[0]) < SAME_MINIMUM * best[0]:
                 break
 
-    def _afresh(self, samples: Sequence[Sample], *, limited: bool) -> list[Sample]:
+    def _restart_samples(self, samples: Sequence[CalibrationFrame], *, within_limits: bool) -> list[CalibrationFrame]:
         """The same frames posed on the body that is expected, and the unknowns set back to it."""
-        self.theta = self.expected
-        self.offsets = self.fit.place(self.theta).copy()
+        self.theta = self.expected_theta
+        self.offsets = self.fit.set_joint_centres(self.theta).copy()
         self.samples, result = [], []
         for recording in dict.fromkeys(sample.recording for sample in samples):
             own = [sample for sample in samples if sample.recording == recording]
-            result += self._posed([sample.positions for sample in own], own[0].spread, recording, limited=limited)
+            result += self._pose_frames(
+                [sample.positions for sample in own], own[0].std, recording, within_limits=within_limits
+            )
         return result
 
-    def _prepare(self, height: float, loosened: float) -> None:
-        rig = self.known.rig(height)
-        self.places = [self._place(rig, name) for name in self.names]
+    def _prepare(self, height: float, std_factor: float) -> None:
+        rig = self.data.rig(height)
+        self.locations = [self._marker_location(rig, name) for name in self.names]
         dimensions = self._dimensions()
-        self.beliefs: Beliefs = beliefs_of(rig, self.marker_set, self.names, self.places, dimensions, loosened)
-        self.links = np.array([rig.index(place.link) for place in self.places])
+        self.prior: LinearPrior = build_prior(rig, self.marker_set, self.names, self.locations, dimensions, std_factor)
+        self.links = np.array([rig.index(place.link) for place in self.locations])
         self.rig = rig
-        self.fit = SubjectFit(rig, self.links, *self.beliefs.quadratic())
+        self.fit = SubjectFit(rig, self.links, *self.prior.information_form())
         joints = {link: rig.model.jointPlacements[k + 1].translation for k, link in enumerate(rig.links)}
-        self.offsets = np.array([place.position(joints, height) for place in self.places])
-        self.theta = self.expected = self.fit.theta(self.offsets)
+        self.offsets = np.array([place.position(joints, height) for place in self.locations])
+        self.theta = self.expected_theta = self.fit.stack_unknowns(self.offsets)
         self.samples = []
 
-    def _place(self, rig: Rig, name: str) -> Place:
-        place, centre = self.marker_set.place_of(name), self.marker_set.centre_of(name)
+    def _marker_location(self, rig: Rig, name: str) -> MarkerLocation:
+        place, centre = self.marker_set.find_location(name), self.marker_set.find_joint_centre(name)
         if place is None:
             assert centre is not None
-            return joint_centre_place(rig, centre)
-        return carried(rig, place)
+            return joint_centre_location(rig, centre)
+        return move_to_carrying_link(rig, place)
 
     def _dimensions(self) -> dict[str, float]:
         """ASIS distance and pelvis depth [m], medians over the first recordings that show them."""
         result: dict[str, float] = {}
-        for recording in self.first:
+        for recording in self.first_recordings:
             markers = recording.markers
             assert markers is not None
-            found = {self.marker_set.landmark_of(name): markers.of(name) for name in markers.names}
+            found = {self.marker_set.find_landmark(name): markers.of(name) for name in markers.names}
             left, right = found.get("left asis"), found.get("right asis")
             if left is None or right is None:
                 continue
@@ -183,113 +185,113 @@ class SubjectState:
             result.setdefault("pelvis_depth", float(depth))
         return {name: value for name, value in result.items() if np.isfinite(value)}
 
-    def _samples(self, recording: Recording, recordings: int) -> list[Sample]:
+    def _sample_frames(self, recording: Recording, recordings: int) -> list[CalibrationFrame]:
         """Sampled frames of a recording, one of ``recordings`` of its kind."""
         assert recording.markers is not None
-        table = table_of(recording.markers, self.names)
-        still = is_still(recording.markers)
-        frames, spread = still_frames(table, recordings) if still else moving_frames(table, recordings)
+        table = select_markers(recording.markers, self.names)
+        still = is_static(recording.markers)
+        frames, spread = select_static_frames(table, recordings) if still else select_moving_frames(table, recordings)
         self.frames[recording.name] = len(frames)
-        return self._posed(frames, spread, recording.name)
+        return self._pose_frames(frames, spread, recording.name)
 
-    def _posed(
-        self, frames: Sequence[np.ndarray], spread: float, recording: str, *, limited: bool = False
-    ) -> list[Sample]:
+    def _pose_frames(
+        self, frames: Sequence[np.ndarray], std: float, recording: str, *, within_limits: bool = False
+    ) -> list[CalibrationFrame]:
         """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
         rig = self.rig.with_joint_positions(self.fit.joint_positions)
-        weights = np.array([1.0 if place.anatomical else FREE_WEIGHT for place in self.places])
+        weights = np.array([1.0 if place.anatomical else FREE_MARKER_WEIGHT for place in self.locations])
         if self.samples:
             weights[:] = 1.0
         tasks = Tasks(PositionTask(tuple(self.names), self.links, self.offsets, weights))
-        options = TrackingOptions(limits=limited, huber=0.05, iterations=30)
+        options = TrackingOptions(limits=within_limits, huber_distance=0.05, iterations=30)
         engine = InverseKinematics(rig, tasks, options)
-        samples: list[Sample] = []
+        samples: list[CalibrationFrame] = []
         q: np.ndarray | None = None
         for positions in frames:
             measured = TargetSample(positions)
             if q is not None:
-                q = engine.settled(q, measured, 1.0)
-                engine.kinematics.update(q)
-                if np.sqrt(np.nanmean(np.sum(engine.position_residuals(measured) ** 2, axis=1))) > LOST:
+                q = engine.settle(q, measured, 1.0)
+                engine.kinematics.update_kinematics(q)
+                if np.sqrt(np.nanmean(np.sum(engine.position_residuals(measured) ** 2, axis=1))) > MAX_FRAME_ERROR:
                     q = None
             if q is None:
-                q = robust_start(rig, tasks, measured, options)
-            samples.append(Sample(positions, spread, q, recording))
+                q = find_initial_pose(rig, tasks, measured, options)
+            samples.append(CalibrationFrame(positions, std, q, recording))
         return samples
 
-    def _solve(self, samples: list[Sample]) -> None:
+    def _solve(self, samples: list[CalibrationFrame]) -> None:
         self.theta, self.cost = self.fit.solve(self.theta, samples)
-        self.offsets = self.fit.place(self.theta).copy()
+        self.offsets = self.fit.set_joint_centres(self.theta).copy()
         self.samples = samples
 
-    def deviations(self) -> Deviations:
+    def draw_errors(self) -> CalibrationErrorDraws:
         """How far skin and beliefs may have led the fit."""
-        return deviations(self.fit, self.theta, self.samples, self.beliefs, self.names)
+        return draw_calibration_errors(self.fit, self.theta, self.samples, self.prior, self.names)
 
-    def joints(self) -> dict[str, np.ndarray]:
+    def joint_centres(self) -> dict[str, np.ndarray]:
         """Joint centre (3,) [m] of each link but the root, in its parent's frame."""
         centres = self.theta[: 3 * (len(self.rig.links) - 1)].reshape(-1, 3)
         return dict(zip(self.rig.links[1:], centres))
 
-    def _stature(self) -> float:
+    def _estimate_stature(self) -> float:
         """Stature [m] whose default lengths fit the estimated ones best (least squares in relative error)."""
-        ratios = default_lengths(1.0, self.known.sex)
+        ratios = default_lengths(1.0, self.data.sex)
         found = []
-        for link, length in lengths_of(self.rig, self.joints()).items():
+        for link, length in segment_lengths(self.rig, self.joint_centres()).items():
             segment = link.removeprefix("left_").removeprefix("right_")
             if segment in STATURE_SEGMENTS:
                 found.append((length, ratios[segment]))
         measured, shares = np.array(found).T
         return float(np.clip(measured @ shares / (shares @ shares), 0.8, 2.3))
 
-    def sizes(self) -> dict[str, float]:
+    def size_ratios(self) -> dict[str, float]:
         """Size of the body in each recording against the rig, from the frames used."""
         result = {}
         for recording in dict.fromkeys(sample.recording for sample in self.samples):
             own = [sample for sample in self.samples if sample.recording == recording]
             frames, poses = np.array([s.positions for s in own]), np.array([s.q for s in own])
-            result[recording] = size_factor(
+            result[recording] = estimate_size_ratio(
                 self.fit.kinematics, self.fit.posture, self.links, self.offsets, frames, poses
             )
         return result
 
-    def evidence(self) -> Evidence:
+    def collect_evidence(self) -> FitEvidence:
         """What the fit left over, for judging it."""
-        real = [k for k, name in enumerate(self.names) if self.marker_set.place_of(name) is not None]
+        real = [k for k, name in enumerate(self.names) if self.marker_set.find_location(name) is not None]
         rig = self.rig.with_joint_positions(self.fit.joint_positions)
         limits = JointLimits(rig, np.inf)
-        joints = self.joints()
+        joints = self.joint_centres()
         usual = {link: joint.position for link, joint in zip(self.rig.links[1:], self.rig.joints[1:])}
         origin = {**joints, self.rig.links[0]: np.zeros(3)}
         deviations = np.full(len(real), np.nan)
         for row, column in enumerate(real):
-            place = self.places[column]
+            place = self.locations[column]
             if place.anatomical:
                 expected = place.position(origin, self.height)
-                deviations[row] = np.linalg.norm((self.offsets[column] - expected) / place.spread)
-        return Evidence(
+                deviations[row] = np.linalg.norm((self.offsets[column] - expected) / place.std)
+        return FitEvidence(
             rig,
             tuple(self.names[k] for k in real),
             self.links[real],
             self.residuals()[:, real],
             tuple(sample.recording for sample in self.samples),
-            self.still_only,
+            self.static_only,
             deviations,
-            np.array([limits.excess(sample.q) for sample in self.samples]),
-            lengths_of(rig, joints),
-            lengths_of(self.rig, usual),
+            np.array([limits.violation(sample.q) for sample in self.samples]),
+            segment_lengths(rig, joints),
+            segment_lengths(self.rig, usual),
         )
 
     def residuals(self) -> np.ndarray:
         """Marker errors (F, M) [m] of the sampled frames; NaN where not seen."""
         rows = []
         for sample in self.samples:
-            self.fit.kinematics.update(sample.q)
+            self.fit.kinematics.update_kinematics(sample.q)
             rows.append(sample.positions - self.fit.kinematics.points(self.links, self.offsets))
         return np.linalg.norm(np.array(rows), axis=2)
 
 
-def lengths_of(rig: Rig, joints: dict[str, np.ndarray]) -> dict[str, float]:
+def segment_lengths(rig: Rig, joints: dict[str, np.ndarray]) -> dict[str, float]:
     """Distance [m] from each limb link's joint centre to the next, by link."""
     result = {}
     for link in rig.links:

@@ -20,9 +20,9 @@ from ..scene.motion import NEAR_GROUND
 
 WINDOW = 0.2
 """[s] Of motion that the parabola is fitted to."""
-FEWEST = 6
+MIN_SAMPLES = 6
 """Samples of it."""
-PAUSE = 0.1
+MAX_GAP = 0.1
 """[s] Between two samples, after which the parabola begins anew."""
 
 
@@ -44,7 +44,7 @@ class Balance:
     margin: float | None
 
 
-class BalanceWatch:
+class LiveBalance:
     """Tells the balance of a rig from one configuration after the other.
 
     Args:
@@ -55,15 +55,15 @@ class BalanceWatch:
         self._rig, self._mechanics, self._workspace = rig, Mechanics(rig), Workspace(rig)
         self._last: deque[tuple[float, np.ndarray]] = deque()
 
-    def take(self, time: float, q: np.ndarray) -> Balance:
+    def update(self, time: float, q: np.ndarray) -> Balance:
         """The balance at a time [s] in a configuration (nq,)."""
-        com = self._mechanics.centres_of_mass(q[None])[0]
-        if self._last and not 0.0 < time - self._last[-1][0] < PAUSE:
+        com = self._mechanics.compute_coms(q[None])[0]
+        if self._last and not 0.0 < time - self._last[-1][0] < MAX_GAP:
             self._last.clear()
         self._last.append((time, com))
         while time - self._last[0][0] > WINDOW:
             self._last.popleft()
-        corners = self._corners(q)
+        corners = self._sole_corners(q)
         standing = corners[corners[:, 2] <= NEAR_GROUND, :2]
         try:
             polygon = convex_polygon(standing) if len(standing) else None
@@ -71,22 +71,22 @@ class BalanceWatch:
             polygon = None
         if polygon is None:
             return Balance(com, None, np.zeros((0, 2)), None)
-        zmp = self._zero_moment()
+        zmp = self._zero_moment_point()
         held = com[:2] if zmp is None else zmp
         return Balance(com, zmp, polygon.vertices, float(polygon.margin(held[None])[0]))
 
-    def _corners(self, q: np.ndarray) -> np.ndarray:
+    def _sole_corners(self, q: np.ndarray) -> np.ndarray:
         """(P, 3) [m] of all soles, world."""
-        self._workspace.place(q)
+        self._workspace.update_positions(q)
         found = [np.zeros((0, 3))]
         for contact in self._rig.soles:
             link = self._rig.index(contact.link)
             found.append(contact.vertices @ self._workspace.rotations[link].T + self._workspace.positions[link])
         return np.concatenate(found)
 
-    def _zero_moment(self) -> np.ndarray | None:
+    def _zero_moment_point(self) -> np.ndarray | None:
         """(2,) [m] on the floor z = 0, of a point mass at the parabola's end."""
-        if len(self._last) < FEWEST or self._last[-1][0] - self._last[0][0] < 0.5 * WINDOW:
+        if len(self._last) < MIN_SAMPLES or self._last[-1][0] - self._last[0][0] < 0.5 * WINDOW:
             return None
         times = np.array([time for time, _ in self._last]) - self._last[-1][0]
         places = np.array([com for _, com in self._last])

@@ -13,33 +13,33 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import repeated
+from ..arrays import find_repeated
 from ..errors import InvalidValue
 from ..motion import POSE
 
 MAGIC, VERSION = b"EDMC", 1
-HEADER = struct.Struct("<4sBBHIId")
+HEADER_FORMAT = struct.Struct("<4sBBHIId")
 """Magic, version, kind, number of names, layout, sequence number, time [s]."""
-BODY = struct.Struct("<BBHf")
+LAYOUT_FORMAT = struct.Struct("<BBHf")
 """Of a layout, before its names: quantity, whether a root's pose goes first, zero, samples a second."""
 LAYOUT, SAMPLE, END = 0, 1, 2
 """Kinds of datagrams."""
 MARKERS, SEGMENTS, JOINTS = "markers", "segments", "joints"
 QUANTITIES = {MARKERS: 3, SEGMENTS: POSE, JOINTS: 1}
 """Numbers of each name: a place [m]; a quaternion xyzw and a place [m]; an angle [rad] or a length [m]."""
-LARGEST = 65_507
+MAX_BYTES = 65_507
 """Bytes that UDP carries at once."""
-MOST_NAMES, LONGEST_NAME = 4096, 255
-WRAP = 1 << 32
+MAX_NAMES, MAX_NAME_BYTES = 4096, 255
+SEQUENCE_MODULUS = 1 << 32
 """Sequence numbers begin again at 0 after it."""
 FLOAT = np.dtype("<f4")
 
 
-class Garbled(InvalidValue):
+class InvalidDatagram(InvalidValue):
     """A datagram that is none of ours; says why."""
 
 
-class Early(Garbled):
+class LayoutMissing(InvalidDatagram):
     """A datagram that came before its stream declared what samples hold: nothing is wrong with it."""
 
 
@@ -58,27 +58,27 @@ class Layout:
     names: tuple[str, ...]
     root: bool = False
     rate: float = 0.0
-    number: int = field(init=False, default=0)
+    checksum: int = field(init=False, default=0)
     """By which samples say that they are of this layout: the CRC-32 of its body."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         if self.quantity not in QUANTITIES:
             raise InvalidValue(f"a stream holds {', '.join(QUANTITIES)}, not {self.quantity!r}")
-        if not 0 < len(self.names) <= MOST_NAMES:
-            raise InvalidValue(f"a stream has 1 to {MOST_NAMES} names, not {len(self.names)}")
-        if twice := repeated(self.names):
+        if not 0 < len(self.names) <= MAX_NAMES:
+            raise InvalidValue(f"a stream has 1 to {MAX_NAMES} names, not {len(self.names)}")
+        if twice := find_repeated(self.names):
             raise InvalidValue(f"names of a stream are unique; twice: {', '.join(twice)}")
-        long = [name for name in self.names if not 0 < len(name.encode()) <= LONGEST_NAME]
+        long = [name for name in self.names if not 0 < len(name.encode()) <= MAX_NAME_BYTES]
         if long:
-            raise InvalidValue(f"a name has 1 to {LONGEST_NAME} bytes, not {long[0][:40]!r}")
+            raise InvalidValue(f"a name has 1 to {MAX_NAME_BYTES} bytes, not {long[0][:40]!r}")
         if self.root and self.quantity != JOINTS:
             raise InvalidValue("only joint values go with the pose of the root")
         if not (math.isfinite(self.rate) and self.rate >= 0.0):
             raise InvalidValue(f"samples a second are 0 or more, not {self.rate:g}")
-        if HEADER.size + max(self.size * FLOAT.itemsize, len(self.body)) > LARGEST:
-            raise InvalidValue(f"{len(self.names)} names do not fit into a datagram of {LARGEST} bytes")
-        object.__setattr__(self, "number", zlib.crc32(self.body))
+        if HEADER_FORMAT.size + max(self.size * FLOAT.itemsize, len(self.body)) > MAX_BYTES:
+            raise InvalidValue(f"{len(self.names)} names do not fit into a datagram of {MAX_BYTES} bytes")
+        object.__setattr__(self, "checksum", zlib.crc32(self.body))
 
     @property
     def size(self) -> int:
@@ -89,7 +89,7 @@ class Layout:
     def body(self) -> bytes:
         """What follows the header."""
         names = [name.encode() for name in self.names]
-        fixed = BODY.pack(tuple(QUANTITIES).index(self.quantity), self.root, 0, self.rate)
+        fixed = LAYOUT_FORMAT.pack(tuple(QUANTITIES).index(self.quantity), self.root, 0, self.rate)
         return fixed + b"".join(bytes([len(name)]) + name for name in names)
 
 
@@ -98,7 +98,7 @@ class Sample:
     """One instant.
 
     Attributes:
-        sequence: one more than that of the sample before, modulo `WRAP`.
+        sequence: one more than that of the sample before, modulo `SEQUENCE_MODULUS`.
         time: [s] of the sender's clock.
         values: (n,) as the layout has them; NaN where not measured.
     """
@@ -109,7 +109,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndOfStream:
     """The stream is over.
 
     Attributes:
@@ -120,7 +120,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class LayoutDeclaration:
     """What samples will hold.
 
     Attributes:
@@ -134,7 +134,7 @@ class Declared:
 
 def layout_datagram(layout: Layout, sequence: int, time: float) -> bytes:
     """The datagram that declares a layout."""
-    return _header(layout, LAYOUT, sequence, time) + layout.body
+    return _pack_header(layout, LAYOUT, sequence, time) + layout.body
 
 
 def sample_datagram(layout: Layout, sample: Sample) -> bytes:
@@ -146,20 +146,20 @@ def sample_datagram(layout: Layout, sample: Sample) -> bytes:
     if np.shape(sample.values) != (layout.size,):
         raise InvalidValue(f"a sample holds {np.shape(sample.values)} values, its layout says ({layout.size},)")
     values = np.asarray(sample.values).astype(FLOAT)
-    return _header(layout, SAMPLE, sample.sequence, sample.time) + values.tobytes()
+    return _pack_header(layout, SAMPLE, sample.sequence, sample.time) + values.tobytes()
 
 
 def end_datagram(layout: Layout, sequence: int, time: float) -> bytes:
     """The datagram that says that no sample follows."""
-    return _header(layout, END, sequence, time)
+    return _pack_header(layout, END, sequence, time)
 
 
-def layout_number(data: bytes) -> int:
+def layout_checksum(data: bytes) -> int:
     """The number of the layout that a datagram belongs to; 0 where it is too short to have one."""
-    return int(HEADER.unpack_from(data)[4]) if len(data) >= HEADER.size else 0
+    return int(HEADER_FORMAT.unpack_from(data)[4]) if len(data) >= HEADER_FORMAT.size else 0
 
 
-def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | Ended:
+def read_datagram(data: bytes, layout: Layout | None) -> LayoutDeclaration | Sample | EndOfStream:
     """What a datagram says.
 
     Args:
@@ -170,65 +170,67 @@ def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | End
         Garbled: it is none of ours, cut off, of another version, or of another layout.
         Early: no layout was declared yet.
     """
-    if len(data) < HEADER.size or data[:4] != MAGIC:
-        raise Garbled("no datagram of a motion stream")
-    _, version, kind, count, number, sequence, time = HEADER.unpack_from(data)
+    if len(data) < HEADER_FORMAT.size or data[:4] != MAGIC:
+        raise InvalidDatagram("no datagram of a motion stream")
+    _, version, kind, count, number, sequence, time = HEADER_FORMAT.unpack_from(data)
     if version != VERSION:
-        raise Garbled(f"a datagram of version {version}; version {VERSION} is understood")
+        raise InvalidDatagram(f"a datagram of version {version}; version {VERSION} is understood")
     if kind == LAYOUT:
-        return Declared(_layout(data, count), sequence)
+        return LayoutDeclaration(_read_layout(data, count), sequence)
     if kind not in (SAMPLE, END):
-        raise Garbled(f"a datagram of the unknown kind {kind}")
+        raise InvalidDatagram(f"a datagram of the unknown kind {kind}")
     if layout is None:
-        raise Early("samples come before their names, which follow within a second")
-    if number != layout.number or count != len(layout.names):
-        raise Garbled("a sample of another stream, which holds other names")
+        raise LayoutMissing("samples come before their names, which follow within a second")
+    if number != layout.checksum or count != len(layout.names):
+        raise InvalidDatagram("a sample of another stream, which holds other names")
     if kind == END:
-        return Ended(sequence)
-    if len(data) != HEADER.size + layout.size * FLOAT.itemsize:
-        raise Garbled(f"a sample of {len(data)} bytes, where its layout makes {layout.size} numbers")
+        return EndOfStream(sequence)
+    if len(data) != HEADER_FORMAT.size + layout.size * FLOAT.itemsize:
+        raise InvalidDatagram(f"a sample of {len(data)} bytes, where its layout makes {layout.size} numbers")
     if not math.isfinite(time):
-        raise Garbled("a sample without a time")
-    return Sample(sequence, time, np.frombuffer(data, FLOAT, offset=HEADER.size).astype(float))
+        raise InvalidDatagram("a sample without a time")
+    return Sample(sequence, time, np.frombuffer(data, FLOAT, offset=HEADER_FORMAT.size).astype(float))
 
 
-def _header(layout: Layout, kind: int, sequence: int, time: float) -> bytes:
-    return HEADER.pack(MAGIC, VERSION, kind, len(layout.names), layout.number, sequence % WRAP, time)
+def _pack_header(layout: Layout, kind: int, sequence: int, time: float) -> bytes:
+    return HEADER_FORMAT.pack(
+        MAGIC, VERSION, kind, len(layout.names), layout.checksum, sequence % SEQUENCE_MODULUS, time
+    )
 
 
-def _layout(data: bytes, count: int) -> Layout:
-    place = HEADER.size + BODY.size
+def _read_layout(data: bytes, count: int) -> Layout:
+    place = HEADER_FORMAT.size + LAYOUT_FORMAT.size
     try:
-        quantity, root, _, rate = BODY.unpack_from(data, HEADER.size)
+        quantity, root, _, rate = LAYOUT_FORMAT.unpack_from(data, HEADER_FORMAT.size)
         names = []
         for _ in range(count):
             length = data[place]
             name = data[place + 1 : place + 1 + length]
             if len(name) != length:
-                raise Garbled("a declaration that is cut off")
+                raise InvalidDatagram("a declaration that is cut off")
             names.append(name.decode())
             place += 1 + length
         return Layout(tuple(QUANTITIES)[quantity], tuple(names), bool(root), rate)
-    except Garbled:
+    except InvalidDatagram:
         raise
     except (struct.error, IndexError, UnicodeDecodeError, InvalidValue) as error:
-        raise Garbled(f"a declaration that cannot be read ({error})") from None
+        raise InvalidDatagram(f"a declaration that cannot be read ({error})") from None
 
 
 __all__ = [
     "JOINTS",
     "MARKERS",
     "SEGMENTS",
-    "WRAP",
-    "Declared",
-    "Early",
-    "Ended",
-    "Garbled",
+    "SEQUENCE_MODULUS",
+    "EndOfStream",
+    "InvalidDatagram",
     "Layout",
+    "LayoutDeclaration",
+    "LayoutMissing",
     "Sample",
     "end_datagram",
+    "layout_checksum",
     "layout_datagram",
-    "layout_number",
     "read_datagram",
     "sample_datagram",
 ]

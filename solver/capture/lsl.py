@@ -18,14 +18,14 @@ from ..errors import InvalidValue, MissingDependency
 from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, layout_datagram, sample_datagram
 from .udp import Arrival
 
-PATIENCE = 5.0
+SEARCH_TIMEOUT = 5.0
 """[s] in which a stream has to be found."""
 CHUNK = 256
 AXES = ("x", "y", "z")
-TURNS = ("qx", "qy", "qz", "qw")
+QUATERNION_AXES = ("qx", "qy", "qz", "qw")
 SUFFIX = re.compile(r"^(.+?)[\s._:-]?(q?[xyz]|qw)$", re.IGNORECASE)
-LENGTHS = {"": 1.0, "m": 1.0, "meters": 1.0, "metres": 1.0, "mm": 1e-3, "millimeters": 1e-3, "cm": 1e-2}
-ANGLES = {"": 1.0, "rad": 1.0, "radians": 1.0, "deg": np.pi / 180.0, "degrees": np.pi / 180.0}
+LENGTH_UNITS = {"": 1.0, "m": 1.0, "meters": 1.0, "metres": 1.0, "mm": 1e-3, "millimeters": 1e-3, "cm": 1e-2}
+ANGLE_UNITS = {"": 1.0, "rad": 1.0, "radians": 1.0, "deg": np.pi / 180.0, "degrees": np.pi / 180.0}
 SOURCE = ("lsl", 0)
 
 
@@ -48,7 +48,7 @@ class Channels:
         return np.asarray(sample, float)[self.columns] * self.factors
 
 
-def channels_of(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
+def parse_channels(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
     """What the labels of a stream's channels declare.
 
     ``NAME_x``, ``_y``, ``_z`` are a marker, with ``NAME_qx`` to ``_qw`` a segment, and anything else joint values.
@@ -64,12 +64,12 @@ def channels_of(labels: Sequence[str], units: Sequence[str], rate: float) -> Cha
     for column, label in enumerate(labels):
         found = SUFFIX.match(label)
         if found is None:
-            return _joints(labels, units, rate)
+            return _joint_channels(labels, units, rate)
         parts.setdefault(found[1], {})[found[2].lower()] = column
     turning = any("qw" in own for own in parts.values())
-    wanted = (*TURNS, *AXES) if turning else AXES
+    wanted = (*QUATERNION_AXES, *AXES) if turning else AXES
     for name, own in parts.items():
-        needed = TURNS if turning else AXES
+        needed = QUATERNION_AXES if turning else AXES
         if lacking := [axis for axis in needed if axis not in own]:
             raise InvalidValue(f"channels of {name!r} lack {', '.join(lacking)}: their labels must name every axis")
     quantity = SEGMENTS if turning else MARKERS
@@ -79,17 +79,19 @@ def channels_of(labels: Sequence[str], units: Sequence[str], rate: float) -> Cha
             column = own.get(axis, own[needed[0]])
             columns.append(column)
             missing = np.nan if axis not in own else 1.0
-            factors.append(1.0 if axis in TURNS else missing * _factor(units[column], LENGTHS, labels[column]))
+            factors.append(
+                1.0 if axis in QUATERNION_AXES else missing * _unit_factor(units[column], LENGTH_UNITS, labels[column])
+            )
     return Channels(Layout(quantity, tuple(parts), rate=rate), np.array(columns), np.array(factors))
 
 
-def _joints(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
-    known = LENGTHS | ANGLES
-    factors = [_factor(unit, known, label) for unit, label in zip(units, labels)]
+def _joint_channels(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
+    known = LENGTH_UNITS | ANGLE_UNITS
+    factors = [_unit_factor(unit, known, label) for unit, label in zip(units, labels)]
     return Channels(Layout(JOINTS, tuple(labels), rate=rate), np.arange(len(labels)), np.array(factors))
 
 
-def _factor(unit: str, known: dict[str, float], label: str) -> float:
+def _unit_factor(unit: str, known: dict[str, float], label: str) -> float:
     try:
         return known[unit.strip().lower()]
     except KeyError:
@@ -111,19 +113,19 @@ class LslReceiver:
     overrun = 0
 
     def __init__(self, name: str) -> None:
-        pylsl = _library()
-        found = pylsl.resolve_byprop("name", name, 1, PATIENCE)
+        pylsl = _import_pylsl()
+        found = pylsl.resolve_byprop("name", name, 1, SEARCH_TIMEOUT)
         if not found:
             others = ", ".join(sorted(info.name() for info in pylsl.resolve_streams(1.0))) or "none"
             raise InvalidValue(f"no LSL stream is named {name!r}; there are: {others}")
         self._inlet = pylsl.StreamInlet(found[0])
-        info = self._inlet.info(PATIENCE)
-        labels, units = _described(info)
-        self._channels = channels_of(labels, units, float(info.nominal_srate()))
+        info = self._inlet.info(SEARCH_TIMEOUT)
+        labels, units = _read_description(info)
+        self._channels = parse_channels(labels, units, float(info.nominal_srate()))
         self._sequence = 0
         self._waiting: deque[Arrival] = deque([self._arrival(layout_datagram(self._channels.layout, 0, 0.0))])
 
-    def take(self, timeout: float) -> list[Arrival]:
+    def receive(self, timeout: float) -> list[Arrival]:
         """Samples that have come, as soon as there is one; none after so many seconds."""
         found = list(self._waiting)
         self._waiting.clear()
@@ -146,7 +148,7 @@ class LslReceiver:
         return Arrival(data, time.perf_counter(), SOURCE)
 
 
-def _library() -> Any:
+def _import_pylsl() -> Any:
     try:
         import pylsl
     except (ImportError, RuntimeError, OSError) as error:
@@ -156,7 +158,7 @@ def _library() -> Any:
     return pylsl
 
 
-def _described(info: Any) -> tuple[list[str], list[str]]:
+def _read_description(info: Any) -> tuple[list[str], list[str]]:
     """Labels and units of a stream's channels, from its description."""
     labels, units = [], []
     channel = info.desc().child("channels").child("channel")
@@ -169,4 +171,4 @@ def _described(info: Any) -> tuple[list[str], list[str]]:
     return labels, units
 
 
-__all__ = ["Channels", "LslReceiver", "channels_of"]
+__all__ = ["Channels", "LslReceiver", "parse_channels"]

@@ -15,27 +15,27 @@ from ..so3 import to_quaternion
 from ..trial import Recording
 from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, end_datagram, layout_datagram, sample_datagram
 
-DECLARED_EVERY = 1.0
+DECLARATION_INTERVAL = 1.0
 """[s] of the stream between declarations of what it holds."""
-LONGEST_SLEEP = 0.1
+MAX_SLEEP = 0.1
 """[s]"""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoiled:
+class SimulatedLoss:
     """What is done to a stream on purpose, to see what becomes of it.
 
     Attributes:
-        lost: share of the samples that are not sent.
+        fraction: share of the samples that are not sent.
         seed: of the choice.
     """
 
-    lost: float = 0.0
+    fraction: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.lost < 1.0:
-            raise InvalidValue(f"a share from 0 to below 1 can be lost, not {self.lost:g}")
+        if not 0.0 <= self.fraction < 1.0:
+            raise InvalidValue(f"a share from 0 to below 1 can be lost, not {self.fraction:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Stream:
     values: np.ndarray
 
 
-def stream_of(recording: Recording) -> Stream:
+def build_stream(recording: Recording) -> Stream:
     """Its markers, or else its segments, or else its joint coordinates.
 
     Raises:
@@ -86,10 +86,12 @@ def stream_of(recording: Recording) -> Stream:
     return Stream(layout, times, values.reshape(len(times), -1))
 
 
-def datagrams(stream: Stream, repeats: int = 1, spoiled: Spoiled | None = None) -> Iterator[tuple[float, bytes]]:
+def stream_datagrams(
+    stream: Stream, repeats: int = 1, loss: SimulatedLoss | None = None
+) -> Iterator[tuple[float, bytes]]:
     """Datagrams with the times [s] at which they are due, from 0 on; ``repeats`` times over, time going on."""
-    spoiled = spoiled or Spoiled()
-    choose = np.random.default_rng(spoiled.seed)
+    loss = loss or SimulatedLoss()
+    choose = np.random.default_rng(loss.seed)
     layout, declared, sequence, begun = stream.layout, -np.inf, 0, 0.0
     times = stream.times - stream.times[0]
     step = 1.0 / layout.rate if layout.rate > 0.0 else 0.01
@@ -97,10 +99,10 @@ def datagrams(stream: Stream, repeats: int = 1, spoiled: Spoiled | None = None) 
     for _ in range(repeats):
         for local, values in zip(times.tolist(), stream.values):
             time_now = begun + local
-            if time_now - declared >= DECLARED_EVERY:
+            if time_now - declared >= DECLARATION_INTERVAL:
                 declared = time_now
                 yield time_now, layout_datagram(layout, sequence, time_now)
-            if choose.random() >= spoiled.lost:
+            if choose.random() >= loss.fraction:
                 yield time_now, sample_datagram(layout, Sample(sequence, time_now, values))
             sequence += 1
         begun = time_now + step
@@ -108,7 +110,7 @@ def datagrams(stream: Stream, repeats: int = 1, spoiled: Spoiled | None = None) 
 
 
 def replay(
-    sent: Iterator[tuple[float, bytes]],
+    datagrams: Iterator[tuple[float, bytes]],
     send: Callable[[bytes], None],
     speed: float = 1.0,
     progress: Progress = silent,
@@ -117,16 +119,16 @@ def replay(
     """Send datagrams when they are due; how many.
 
     Args:
-        sent: see `datagrams`.
+        datagrams: see `datagrams`.
         send: sends one.
         speed: seconds of the stream in one of ours.
         progress: told where it is; may cancel.
         duration: [s] of the stream, for the progress.
     """
     begun, count, told = time.perf_counter(), 0, 0.0
-    for due, data in sent:
+    for due, data in datagrams:
         while (left := due / speed - (time.perf_counter() - begun)) > 0.0:
-            time.sleep(min(left, LONGEST_SLEEP))
+            time.sleep(min(left, MAX_SLEEP))
         send(data)
         count += 1
         if due - told >= 1.0:

@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidValue, SolverError
-from ..formats.folder import claimed
-from ..live.pipes import LONGEST
-from ..live.protocol import json_line, line_of
-from .run import Source, take
+from ..formats.output_folder import reserve_folder
+from ..live.pipes import MAX_LINE_BYTES
+from ..live.protocol import format_line, parse_json_line
+from .capture_loop import Source, follow_arrivals
 from .session import Capture
 
-SHOWN_EVERY = 1.0 / 60.0
+POSE_INTERVAL = 1.0 / 60.0
 """[s] between poses that are told."""
-STATE_EVERY = 0.25
+STATE_INTERVAL = 0.25
 """[s] between states."""
-NEEDED = {"record": (), "keep": ("folder", "name"), "drop": (), "end": ()}
+REQUEST_FIELDS = {"record": (), "keep": ("folder", "name"), "drop": (), "end": ()}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A request, or why it is none.
 
     Attributes:
@@ -43,27 +43,27 @@ class Asked:
     message: str = ""
 
 
-def asked(line: bytes | None) -> Asked:
+def parse_request(line: bytes | None) -> Request:
     """What a line asks for, None standing for one without end."""
     if line is None:
-        return Asked("", message=f"a request has at most {LONGEST} bytes")
+        return Request("", message=f"a request has at most {MAX_LINE_BYTES} bytes")
     try:
-        return _asked(json_line(line))
+        return _parse_request_tree(parse_json_line(line))
     except SolverError as error:
-        return Asked("", message=str(error))
+        return Request("", message=str(error))
 
 
-def _asked(tree: object) -> Asked:
+def _parse_request_tree(tree: object) -> Request:
     do = tree.get("do") if isinstance(tree, Mapping) else None
-    if not isinstance(tree, Mapping) or not isinstance(do, str) or do not in NEEDED:
-        raise InvalidValue(f"a request is an object whose 'do' is one of {', '.join(NEEDED)}")
-    words = {name: tree.get(name) for name in NEEDED[do]}
+    if not isinstance(tree, Mapping) or not isinstance(do, str) or do not in REQUEST_FIELDS:
+        raise InvalidValue(f"a request is an object whose 'do' is one of {', '.join(REQUEST_FIELDS)}")
+    words = {name: tree.get(name) for name in REQUEST_FIELDS[do]}
     for name, value in words.items():
         if not isinstance(value, str) or not value or "\0" in value:
             raise InvalidValue(f"the request {do!r} needs {name!r}, a text")
     if "/" in str(words.get("name", "")):
         raise InvalidValue(f"{words['name']!r} is no name of a take")
-    return Asked(do, *map(str, words.values()))
+    return Request(do, *map(str, words.values()))
 
 
 class CaptureServer:
@@ -72,19 +72,19 @@ class CaptureServer:
     Args:
         source: of datagrams.
         capture: that follows them.
-        answer: takes a line.
+        write_line: takes a line.
     """
 
-    def __init__(self, source: Source, capture: Capture, answer: Callable[[str], None]) -> None:
-        self._source, self._capture, self._answer = source, capture, answer
-        self._shown = self._stated = 0.0
-        self._failed = ""
+    def __init__(self, source: Source, capture: Capture, write_line: Callable[[str], None]) -> None:
+        self._source, self._capture, self._write_line = source, capture, write_line
+        self._last_pose = self._last_state = 0.0
+        self._last_error = ""
 
-    def told(self, words: str) -> None:
+    def report(self, words: str) -> None:
         """Pass on what was noticed."""
-        self._say("told", message=words)
+        self._send("told", message=words)
 
-    def obey(self, request: Asked) -> None:
+    def execute(self, request: Request) -> None:
         """Do what was asked; what stands in the way is told."""
         try:
             if request.message:
@@ -92,35 +92,35 @@ class CaptureServer:
             if request.do == "record":
                 self._capture.record()
             elif request.do == "drop":
-                self._capture.drop()
+                self._capture.discard()
             elif request.do == "keep":
-                self._keep(Path(request.folder), request.name)
+                self._write_take(Path(request.folder), request.name)
         except SolverError as error:
-            self._say("error", message=str(error))
+            self._send("error", message=str(error))
 
-    def work(self, wait: float) -> None:
+    def step(self, wait: float) -> None:
         """Follow what has come, and tell."""
         try:
-            newest = take(self._source, self._capture, wait)
+            newest = follow_arrivals(self._source, self._capture, wait)
         except SolverError as error:  # as where the names do not fit: said once, and the stream may change
             newest = None
-            if str(error) != self._failed:
-                self._failed = str(error)
-                self._say("error", message=self._failed)
+            if str(error) != self._last_error:
+                self._last_error = str(error)
+                self._send("error", message=self._last_error)
         now = time.perf_counter()
-        if newest is not None and now - self._shown >= SHOWN_EVERY:
-            self._shown = now
-            self._say("pose", **self._capture.shown(newest).tree())
-        if now - self._stated >= STATE_EVERY:
-            self._stated = now
-            self._say("state", silent=self._capture.intake.silent, **self._capture.state())
+        if newest is not None and now - self._last_pose >= POSE_INTERVAL:
+            self._last_pose = now
+            self._send("pose", **self._capture.to_scene_pose(newest).tree())
+        if now - self._last_state >= STATE_INTERVAL:
+            self._last_state = now
+            self._send("state", silent=self._capture.sequencer.is_paused, **self._capture.state())
 
-    def _keep(self, folder: Path, name: str) -> None:
-        take = self._capture.keep(name)
-        with claimed(folder):
+    def _write_take(self, folder: Path, name: str) -> None:
+        take = self._capture.build_take(name)
+        with reserve_folder(folder):
             take.write(folder)
-        self._capture.drop()
-        self._say("kept", folder=str(folder), name=name, message=take.told)
+        self._capture.discard()
+        self._send("kept", folder=str(folder), name=name, message=take.summary)
 
-    def _say(self, kind: str, **tree: Any) -> None:
-        self._answer(line_of({"kind": kind, **tree}))
+    def _send(self, kind: str, **tree: Any) -> None:
+        self._write_line(format_line({"kind": kind, **tree}))

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.calibrated import Calibration
+from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset, preset_of
 from ..report.study_folder import write_study
 from ..rig import Rig
 from ..signals import require_rate, smooth_motion
 from ..study.values import Poses, Settings, Study, TrialRecord
-from ..tracking.track import Tracked, manifold_velocities
+from ..tracking.track import TrackedMotion, manifold_velocities
 from .datagram import Layout
-from .following import recorded_as
+from .followers import build_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Take:
         body: that moved.
         layout: of the samples.
         markers: P followed, whose errors stand in the rows.
-        rows: (N,) of a `Spool`.
-        told: how many samples came to what.
+        rows: (N,) of a `RecordingFile`.
+        summary: how many samples came to what.
     """
 
     name: str
@@ -37,9 +37,9 @@ class Take:
     layout: Layout
     markers: tuple[str, ...]
     rows: np.ndarray
-    told: str
+    summary: str
 
-    def study(self, preset: str = "human_8hz") -> Study:
+    def to_study(self, preset: str = "human_8hz") -> Study:
         """The take as a study of one trial: measured as it came, and the motion filtered, in its own clock from 0.
 
         Raises:
@@ -47,9 +47,9 @@ class Take:
         """
         rig = self.body.rig if isinstance(self.body, Calibration) else self.body
         times = self.rows["time"] - self.rows["time"][0]
-        recording = recorded_as(self.layout, self.name, times, self.rows["values"].astype(float))
+        recording = build_recording(self.layout, self.name, times, self.rows["values"].astype(float))
         q, known = self.rows["q"], self.rows["tracked"]
-        warnings = [self.told]
+        warnings = [self.summary]
         filtered: FilterPreset | None = preset_of(preset)
         try:
             require_rate(preset_of(preset), 1.0 / float(np.median(np.diff(times))))
@@ -60,7 +60,7 @@ class Take:
         record = TrialRecord(recording, motion=motion)
         if self.markers:
             errors = np.where(known[:, None], self.rows["errors"].astype(float), np.nan)
-            tracked = Tracked(times, q, manifold_velocities(rig, times, q), self.markers, errors, known,
+            tracked = TrackedMotion(times, q, manifold_velocities(rig, times, q), self.markers, errors, known,
                               converged=self.rows["settled"], warnings=tuple(warnings))  # fmt: skip
             record = replace(record, tracked=tracked)
         else:
@@ -75,4 +75,4 @@ class Take:
             InputError: the folder cannot be written.
             InvalidValue: fewer than two samples were followed.
         """
-        return write_study(self.study(preset), folder)
+        return write_study(self.to_study(preset), folder)

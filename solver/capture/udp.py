@@ -10,15 +10,15 @@ from collections import deque
 from dataclasses import dataclass
 
 from ..errors import InvalidValue
-from .datagram import LARGEST
+from .datagram import MAX_BYTES
 
 LOOPBACK, PORT = "127.0.0.1", 9763
 """Where a stream is listened for and sent to by default."""
-BUFFER = 1 << 22
+BUFFER_BYTES = 1 << 22
 """[bytes] asked of the system for datagrams that nobody has read yet; it may give less."""
-AHEAD = 4096
+MAX_WAITING = 4096
 """Datagrams that wait to be taken; more are thrown away, and counted."""
-LOOK_EVERY = 0.1
+POLL_INTERVAL = 0.1
 """[s] between looks at whether the receiver was closed."""
 
 
@@ -51,7 +51,7 @@ class UdpReceiver:
         """Datagrams that were thrown away because too many waited."""
         self._socket = _socket(address)
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
             self._socket.bind((address, port))
         except OSError as error:
             self._socket.close()
@@ -59,12 +59,12 @@ class UdpReceiver:
                 f"port {port} of {address} cannot be listened to ({error.strerror}): name another --port, or end the "
                 "program that listens there"
             ) from None
-        self._socket.settimeout(LOOK_EVERY)
+        self._socket.settimeout(POLL_INTERVAL)
         self.port = int(self._socket.getsockname()[1])
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def take(self, timeout: float) -> list[Arrival]:
+    def receive(self, timeout: float) -> list[Arrival]:
         """Datagrams that have come, as soon as there is one; none after so many seconds."""
         with self._came:
             self._came.wait_for(lambda: bool(self._waiting), timeout)
@@ -81,14 +81,14 @@ class UdpReceiver:
     def _run(self) -> None:
         while not self._closed:
             try:
-                data, source = self._socket.recvfrom(LARGEST + 1)
+                data, source = self._socket.recvfrom(MAX_BYTES + 1)
             except TimeoutError:
                 continue
             except OSError:
                 continue  # as where a system tells a receiver of what it once sent; there is always another datagram
             arrived = Arrival(data, time.perf_counter(), (source[0], source[1]))
             with self._came:
-                if len(self._waiting) < AHEAD:
+                if len(self._waiting) < MAX_WAITING:
                     self._waiting.append(arrived)
                     self._came.notify()
                 else:

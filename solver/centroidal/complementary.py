@@ -11,20 +11,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..signals.filters import extended
-from .filters import Bank, Section, bank
+from ..signals.filters import extend
+from .complementary_filters import FilterBank, Section, build_filters
+from .kinetics import Kinetics
 from .settings import ComplementarySettings
-from .sources import Kinetics
 from .values import CentroidalData, CentroidalEstimate
 
-PAPER = ComplementarySettings()
+PAPER_SETTINGS = ComplementarySettings()
 SETTLED_PERIODS = 3.0
 """Padding in periods of a cut-off; a critically damped filter has forgotten its start by then to 1e-8."""
 
-Smoother = Callable[[np.ndarray], np.ndarray]
+LowPass = Callable[[np.ndarray], np.ndarray]
 
 
-def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER) -> CentroidalEstimate:
+def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
     """Zero-phase form, for recordings.
 
     Args:
@@ -34,34 +34,34 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER)
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
     """
-    filters = bank(settings, data.rate)
+    filters = build_filters(settings, data.rate)
     pads = {
         cutoff: int(np.ceil(SETTLED_PERIODS * data.rate / cutoff))
         for cutoff in (settings.low, settings.high, settings.momentum)
     }
     com, acceleration = data.com.T, data.acceleration.T
     pushed = np.ascontiguousarray(data.force_acceleration.T)
-    kept = _both_ways(filters.rest, com, pads[settings.high], odd=True)
-    steady = kept + _twice_integrated(filters, pushed, pads[settings.high])
-    fast = pushed - _both_ways(filters.rest, pushed - acceleration, pads[settings.high], odd=True)
+    kept = _filter_both_ways(filters.high_complement, com, pads[settings.high], odd=True)
+    steady = kept + _integrate_twice(filters, pushed, pads[settings.high])
+    fast = pushed - _filter_both_ways(filters.high_complement, pushed - acceleration, pads[settings.high], odd=True)
 
     def low(values: np.ndarray) -> np.ndarray:
-        return _both_ways(filters.low, values, pads[settings.low], odd=False)
+        return _filter_both_ways(filters.low, values, pads[settings.low], odd=False)
 
     def momentum(values: np.ndarray) -> np.ndarray:
-        return _both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
+        return _filter_both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
 
-    kinetics = Kinetics.of(data, causal=False)
-    return _recursion(data, settings, kinetics, (steady, fast), (low, momentum), "complementary")
+    kinetics = Kinetics.from_data(data, causal=False)
+    return _iterate(data, settings, kinetics, (steady, fast), (low, momentum), "complementary")
 
 
-def causal(data: CentroidalData, settings: ComplementarySettings = PAPER) -> CentroidalEstimate:
+def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
     """The form that knows the past only, for a whole recording at once; `CausalFilter` gives the same live.
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
     """
-    filters = bank(settings, data.rate)
+    filters = build_filters(settings, data.rate)
     com, acceleration = data.com.T, data.acceleration.T
     pushed = np.ascontiguousarray(data.force_acceleration.T)
     start = com[:, :1]
@@ -73,16 +73,16 @@ def causal(data: CentroidalData, settings: ComplementarySettings = PAPER) -> Cen
         # lead on from the kinematic value: a difference that was there before the first sample
         return filters.momentum(values - values[:, :1]) + values[:, :1]
 
-    kinetics = Kinetics.of(data, causal=True)
-    return _recursion(data, settings, kinetics, (steady, fast), (filters.low, momentum), "causal")
+    kinetics = Kinetics.from_data(data, causal=True)
+    return _iterate(data, settings, kinetics, (steady, fast), (filters.low, momentum), "causal")
 
 
-def _recursion(
+def _iterate(
     data: CentroidalData,
     settings: ComplementarySettings,
     kinetics: Kinetics,
-    kept: tuple[np.ndarray, np.ndarray],
-    filters: tuple[Smoother, Smoother],
+    kinematic_part: tuple[np.ndarray, np.ndarray],
+    filters: tuple[LowPass, LowPass],
     method: str,
 ) -> CentroidalEstimate:
     """Fig. 4. It ends when both changes are within the tolerance; the figure's "and" would end it at the first.
@@ -91,18 +91,18 @@ def _recursion(
         data: signals.
         settings: tolerance and number of iterations.
         kinetics: of the data.
-        kept: (3, N) centre of mass [m] and its acceleration [m/s^2] without what comes from the central axis.
+        kinematic_part: (3, N) centre of mass [m] and its acceleration [m/s^2] without what comes from the central axis.
         filters: low passes of the centre of mass and of the momentum rate.
         method: its name.
     """
-    (steady, fast), (low, momentum) = kept, filters
+    (steady, fast), (low, momentum) = kinematic_part, filters
     measured = np.ascontiguousarray(data.com.T)
     kinematic = np.ascontiguousarray(data.momentum_rate.T)
     com, rate = measured, kinematic
     drawn, trace, settled = np.zeros_like(com), [], False
     for _ in range(settings.iterations):
-        axis = kinetics.axis_trust * (kinetics.axis_point(com, rate) - measured)
-        force_rate = kinetics.trust * (kinetics.momentum_rate(com) - kinematic)
+        axis = kinetics.axis_weight * (kinetics.axis_point(com, rate) - measured)
+        force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
         drawn = low(axis)
         before = com, rate
         com, rate = steady + drawn, kinematic + force_rate - momentum(force_rate)
@@ -132,36 +132,36 @@ def _recursion(
     )
 
 
-def _both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:
+def _filter_both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:
     """A low pass (3, N) forwards and backwards, over a reflection at the ends.
 
     An ``odd`` reflection goes on as the signal does; an even one keeps the mean of a difference that fluctuates, where
     the odd one would believe its last sample.
     """
     if odd:
-        longer, start = extended(values.T, pad, pad)
+        longer, start = extend(values.T, pad, pad)
         longer = np.ascontiguousarray(longer.T)
     else:
         longer, start = np.pad(values, ((0, 0), (pad, pad)), mode="symmetric"), pad
-    filtered = _from_rest(section, _from_rest(section, longer)[:, ::-1])[:, ::-1]
+    filtered = _filter_from_rest(section, _filter_from_rest(section, longer)[:, ::-1])[:, ::-1]
     return filtered[:, start : start + values.shape[1]]
 
 
-def _from_rest(section: Section, values: np.ndarray) -> np.ndarray:
+def _filter_from_rest(section: Section, values: np.ndarray) -> np.ndarray:
     first = values[:, :1]
     return section(values - first) + first
 
 
-def _twice_integrated(filters: Bank, pushed: np.ndarray, pad: int) -> np.ndarray:
+def _integrate_twice(filters: FilterBank, acceleration: np.ndarray, pad: int) -> np.ndarray:
     """Zero-phase high pass (3, N) [m] of the double integral of an acceleration: G + G* - H G*, see `filters`.
 
     Beyond the ends stands the acceleration of a place that is reflected oddly there, as the kinematic one is.
     """
-    pad = min(pad, pushed.shape[1] - 1)
-    still = np.zeros((len(pushed), 1))
+    pad = min(pad, acceleration.shape[1] - 1)
+    still = np.zeros((len(acceleration), 1))
     longer = np.concatenate(
-        [-pushed[:, pad:0:-1], still, pushed[:, 1:-1], still, -pushed[:, -2 : -pad - 2 : -1]], axis=1
+        [-acceleration[:, pad:0:-1], still, acceleration[:, 1:-1], still, -acceleration[:, -2 : -pad - 2 : -1]], axis=1
     )
     forwards = filters.high_twice(longer)
     backwards = filters.high_twice(longer[:, ::-1])[:, ::-1]
-    return (forwards + backwards - filters.high(backwards))[:, pad : pad + pushed.shape[1]]
+    return (forwards + backwards - filters.high(backwards))[:, pad : pad + acceleration.shape[1]]

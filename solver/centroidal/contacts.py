@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..contacts.touching import contacts
+from ..contacts.contact_detection import contacts_by_force
 from ..dynamics import link_motions
 from ..errors import InvalidValue
 from ..motion import POSE, Motion
@@ -15,7 +15,7 @@ from ..rig import Rig
 from ..so3 import to_matrix, to_quaternion
 from ..wrenches import Wrenches
 
-STANDING = 0
+NO_FOOT = 0
 
 
 def leg_odometry(
@@ -52,14 +52,14 @@ def leg_odometry(
     index = [rig.index(link) for link in feet]
     turn = links.rotation[:, :, index].transpose(3, 2, 0, 1)  # samples, feet: foot axes to the root's
     place = links.position[:, index].transpose(2, 1, 0)
-    load = np.where(contacts(wrenches), np.nan_to_num(wrenches.values[:, :, 2]), 0.0)
+    load = np.where(contacts_by_force(wrenches), np.nan_to_num(wrenches.values[:, :, 2]), 0.0)
     known = load.max(axis=1) > 0.0
     chosen = np.where(known, load.argmax(axis=1), -1)
     rotation, position = to_matrix(np.asarray(q[0, 3:POSE])), np.array(q[0, :3], float)
     edges = [0, *(np.flatnonzero(np.diff(chosen)) + 1).tolist(), len(chosen)]
     for start, stop in pairwise(edges):
         foot, span = chosen[start], slice(start, stop)
-        if foot >= STANDING:
+        if foot >= NO_FOOT:
             last = max(start - 1, 0)
             anchor, at = rotation @ turn[last, foot], rotation @ place[last, foot] + position
             rotations = anchor @ turn[span, foot].swapaxes(1, 2)

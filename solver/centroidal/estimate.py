@@ -7,17 +7,17 @@ from types import MappingProxyType
 
 from ..errors import UnknownPreset
 from ..threads import one_blas_thread
-from .complementary import causal, complementary
-from .peers import extended_kalman, force_only, kinematic, linear_fusion
-from .smoother import smoothed
+from .baselines import extended_kalman, force_only, kinematic, linear_fusion
+from .complementary import causal_complementary, complementary
+from .smoother import smooth_centroidal
 from .values import CentroidalData, CentroidalEstimate
 
-BEST = "smoother"
+DEFAULT_METHOD = "smoother"
 METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingProxyType(
     {
-        "smoother": smoothed,
+        "smoother": smooth_centroidal,
         "complementary": complementary,
-        "causal": causal,
+        "causal": causal_complementary,
         "ekf": extended_kalman,
         "fusion": linear_fusion,
         "force": force_only,
@@ -27,7 +27,7 @@ METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingP
 """Each with its default settings."""
 
 
-def estimate_centroidal(data: CentroidalData, method: str = BEST) -> CentroidalEstimate:
+def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> CentroidalEstimate:
     """Centre of mass and momentum rate of a recording.
 
     Args:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..signals import GRAVITY, find_flights, stretches
+from ..signals import GRAVITY, find_flights, true_runs
 from .settings import FLIGHT
 from .values import CentroidalData
 
-SHORTEST = 0.05
+MIN_FLIGHT = 0.05
 """[s]"""
 
 
-def unloaded(data: CentroidalData) -> np.ndarray:
+def is_unloaded(data: CentroidalData) -> np.ndarray:
     """(N,) True where the measured force is next to none; also where nothing is measured."""
     return np.asarray(np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY)
 
 
-def flights(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
+def flight_intervals(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
     """First frame and one past the last of each time in which nothing touches the body.
 
     Args:
@@ -25,5 +25,5 @@ def flights(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int,
         by_motion: where contacts are not measured the kinematic centre of mass tells, by its fall; otherwise nobody.
     """
     falling = find_flights(data.times, data.acceleration[:, 2]) & by_motion
-    spans = stretches(np.where(data.known, unloaded(data), falling))
-    return tuple((start, stop) for start, stop in spans if stop - start >= SHORTEST * data.rate)
+    spans = true_runs(np.where(data.known, is_unloaded(data), falling))
+    return tuple((start, stop) for start, stop in spans if stop - start >= MIN_FLIGHT * data.rate)

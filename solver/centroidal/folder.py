@@ -9,25 +9,25 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue, UnknownName
-from ..formats.folder import read_whole, write_folder
-from ..formats.tables import write_table
+from ..formats.csv_tables import write_table
+from ..formats.output_folder import read_consistent, write_folder
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
-from ..scene.bodies import RESULT
+from ..scene.centroidal_estimate import ESTIMATE, UNITS, SceneEstimate
 from ..scene.covariance import COVARIANCE
-from ..scene.estimate import ESTIMATE, UNITS, SceneEstimate
 from ..scene.motion_record import MOTION, MotionRecord
+from ..scene.result import RESULT
 from ..scene.study_folder import (
     COVARIANCE_FILE,
     ESTIMATE_END,
     ESTIMATE_TABLE_END,
     MOTION_END,
     RESULT_FILE,
-    trials_in,
+    trial_files,
 )
-from .drawn import drawn
-from .estimate import BEST, estimate_centroidal
+from .estimate import DEFAULT_METHOD, estimate_centroidal
 from .inputs import centroidal_data
+from .scene_estimate import build_scene_estimate
 
 Body = tuple[InertialParameters, np.ndarray | None]
 """Inertials, and a square root (M, L, 10) of their covariance where it is known."""
@@ -36,7 +36,7 @@ Body = tuple[InertialParameters, np.ndarray | None]
 def estimate_study(
     folder: str | Path,
     *,
-    method: str = BEST,
+    method: str = DEFAULT_METHOD,
     trials: Sequence[str] = (),
     prior: bool = False,
     progress: Progress = silent,
@@ -60,7 +60,7 @@ def estimate_study(
         >>> import solver
         >>> robot = solver.simulated_robot()
         >>> settings = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=settings)
+        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
         >>> folder = tempfile.mkdtemp()
         >>> names = solver.write_study(study, folder, simulated=True)
         >>> found = solver.estimate_study(folder)["dance"]
@@ -70,7 +70,7 @@ def estimate_study(
     folder = Path(folder)
     if not os.path.isdir(folder):
         raise InputError(folder, "is no folder of a study", remedy="Name the --output of `identify`")
-    records, body = read_whole(folder, lambda: _read(folder, trials, prior))
+    records, body = read_consistent(folder, lambda: _read(folder, trials, prior))
     found = {}
     for number, (name, record) in enumerate(records.items()):
         progress(number / len(records), f"estimating {name}")
@@ -78,7 +78,7 @@ def estimate_study(
         assert record.trial is not None
         data = centroidal_data(record.rig, record.trial, parameters, root)
         try:
-            found[name] = drawn(data, estimate_centroidal(data, method))
+            found[name] = build_scene_estimate(data, estimate_centroidal(data, method))
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "estimated")
@@ -108,7 +108,7 @@ def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     """Titles and values (N, C) of the table: the estimate, the contact wrench about the world origin that it needs, and
     what the sources said.
     """
-    force, moment = found.needed[:, :3], found.needed[:, 3:]
+    force, moment = found.required_wrench[:, :3], found.required_wrench[:, 3:]
     estimated = (found.com, found.acceleration, found.momentum, found.momentum_rate, force, moment)
     parts = dict(zip(UNITS.items(), estimated, strict=True))
     named = {(name, unit): values for (name, unit), values in parts.items()}
@@ -120,7 +120,7 @@ def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
 
 def _read(folder: Path, wanted: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
     """The trials with forces, and what was identified; None for the prior."""
-    files = trials_in(folder)
+    files = trial_files(folder)
     for name in wanted:
         if name not in files:
             raise UnknownName(name, files)

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..filter_presets import preset_of
-from ..signals import GRAVITY, low_pass, stretches
-from .flights import flights
+from ..signals import GRAVITY, low_pass, true_runs
+from .flights import flight_intervals
 from .values import AXES, CentroidalData, CentroidalEstimate
 
-HIDDEN = (0.1, 0.2)
+HIDDEN_SECONDS = (0.1, 0.2)
 """[s] of stance that are hidden."""
-APART = 0.3
+MIN_SEPARATION = 0.3
 """[s] of known wrench between stretches that are hidden at once."""
 MARGIN = 0.03
 """[s] from where the wrench begins to be known, within which nothing is hidden."""
@@ -24,17 +24,17 @@ BAND = preset_of("human_8hz")
 """What both sides of a comparison pass, as the main job's do."""
 
 
-def hidden_patterns(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
+def hidden_masks(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
     """(N,) masks of stance to hide, each of stretches that long; of flights if ``seconds`` is zero.
 
     Together they cover every loaded stretch once.
     """
     known, up = data.known, data.force[:, 2]
     if seconds == 0.0:
-        spans = list(flights(data, by_motion=False))
+        spans = list(flight_intervals(data, by_motion=False))
     else:
         size, margin = round(seconds * data.rate), round(MARGIN * data.rate)
-        loaded = stretches(known & (up > LOADED * data.mass * GRAVITY))
+        loaded = true_runs(known & (up > LOADED * data.mass * GRAVITY))
         spans = [
             (first, first + size)
             for begin, end in loaded
@@ -42,7 +42,7 @@ def hidden_patterns(data: CentroidalData, seconds: float) -> Iterator[np.ndarray
         ]
     groups: list[list[tuple[int, int]]] = []
     for span in spans:
-        free = [group for group in groups if span[0] - group[-1][1] >= APART * data.rate]
+        free = [group for group in groups if span[0] - group[-1][1] >= MIN_SEPARATION * data.rate]
         free[0].append(span) if free else groups.append([span])
     for group in groups:
         mask = np.zeros(len(data), bool)
@@ -74,10 +74,10 @@ def hidden_score(
     found = []
     for data in recordings:
         bare = kinematic_wrench(data)
-        for seconds in (0.0, *HIDDEN):
+        for seconds in (0.0, *HIDDEN_SECONDS):
             sums = np.zeros((2, 2))
-            for frames in hidden_patterns(data, seconds):
-                wrench = np.where(frames[:, None], estimator(data.hidden(frames)).wrench, data.wrench)
+            for frames in hidden_masks(data, seconds):
+                wrench = np.where(frames[:, None], estimator(data.without_wrench(frames)).wrench, data.wrench)
                 for row, tried in enumerate((wrench, bare)):
                     error = wrench_error(data, tried, frames) ** 2
                     sums[row] += error[:, :AXES].sum(), error[:, AXES:].sum()
@@ -86,7 +86,8 @@ def hidden_score(
                 found.append(0.5 * np.log(sums[0, told] / sums[1, told]).mean())
     if not found:
         raise InvalidValue(
-            f"nothing can be learnt here: no stance of {HIDDEN[0]:g} s with forces and moments that the kinematics do "
+            f"nothing can be learnt here: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments that the "
+            f"kinematics do "
             "not explain exactly"
         )
     return float(np.mean(found))

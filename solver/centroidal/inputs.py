@@ -10,13 +10,13 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..signals import GRAVITY
 from ..trial import Trial
-from .doubts import require_load
-from .modes import inertial_modes
+from .inertial_modes import inertial_modes
+from .signal_checks import require_load
 from .values import AXES, CentroidalData
 
-LOADED = 0.2
+MIN_LOAD = 0.2
 """Share of the body weight from which a trial's force says where it acts."""
-REACH = 0.6
+MAX_PRESSURE_DISTANCE = 0.6
 """[m] horizontal distance between centre of mass and centre of pressure that no standing body has for long."""
 
 
@@ -48,7 +48,7 @@ def centroidal_data(
         True
     """
     try:
-        data = _signals(rig, trial, parameters, root)
+        data = _build_data(rig, trial, parameters, root)
     except InvalidValue as error:
         raise InvalidValue(f"trial {trial.name!r}: {error}") from None
     require_world_origin(data, trial.name)
@@ -56,7 +56,7 @@ def centroidal_data(
     return data
 
 
-def _signals(rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None) -> CentroidalData:
+def _build_data(rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None) -> CentroidalData:
     momentum = centroidal_momentum(rig, trial.motion, parameters)
     measured = np.asarray(trial.wrenches.measured)
     known = trial.counted & measured[:, :AXES].all(axis=1)
@@ -80,13 +80,13 @@ def require_world_origin(data: CentroidalData, name: str) -> None:
     Raises:
         InvalidValue: half of the loaded samples have their centre of pressure farther than `REACH` from below the CoM.
     """
-    loaded = data.known & (data.force[:, 2] > LOADED * data.mass * GRAVITY)
+    loaded = data.known & (data.force[:, 2] > MIN_LOAD * data.mass * GRAVITY)
     if not data.has_moment or not loaded.any():
         return
     force, moment = data.force[loaded], data.moment[loaded]
     pressure = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / force[:, 2:]
     away = np.median(pressure - data.com[loaded, :2], axis=0)
-    if np.linalg.norm(away) > REACH:
+    if np.linalg.norm(away) > MAX_PRESSURE_DISTANCE:
         raise InvalidValue(
             f"trial {name!r}: the centre of pressure lies {away[0]:.2f}, {away[1]:.2f} m (x, y) from below the body: "
             "the moments are about another point than the world origin, or forces and motion do not share their axes"

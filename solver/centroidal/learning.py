@@ -16,35 +16,35 @@ from itertools import product
 import numpy as np
 
 from ..errors import InvalidValue
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from .complementary import complementary
-from .hidden import HIDDEN, hidden_patterns, hidden_score, kinematic_wrench, wrench_error
-from .leaning import NONE, Leaning, seen
+from .hidden import HIDDEN_SECONDS, hidden_masks, hidden_score, kinematic_wrench, wrench_error
+from .momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
 from .settings import ComplementarySettings
-from .smoother import USUAL, Signal, SmootherSettings, smoothed
+from .smoother import DEFAULT_SETTINGS, Signal, SmootherSettings, smooth_centroidal
 from .values import AXES, CentroidalData
 
-LONGEST = 3.0
+MAX_SECONDS = 3.0
 """[s] of a recording that are learnt from, those in which the body turns most: a minute of standing teaches no more,
 and each of hundreds of trials takes as long as the recordings last."""
 RIDGE = 0.02
 """Weight of the smoother alone beside the data, as a share of theirs, when the leaning is learnt."""
-FIRST_STEP, SMALLEST = 0.9, 0.1
+INITIAL_STEP, MIN_STEP = 0.9, 0.1
 """In natural logarithms of the numbers that are sought."""
-LEVELS = ((1.0, 1.0, 1.0, 1.0), (0.3, 0.1, 1.0, 1.0), (0.1, 0.01, 3.0, 3.0), (0.03, 0.001, 3.0, 3.0))
+ERROR_LEVELS = ((1.0, 1.0, 1.0, 1.0), (0.3, 0.1, 1.0, 1.0), (0.1, 0.01, 3.0, 3.0), (0.03, 0.001, 3.0, 3.0))
 """Factors on fast errors, slow errors, the signals and their cut-offs: from skin and skeleton down to a walk whose
 markers leave hardly more than its plates do."""
-GRID = tuple(
+CUTOFF_GRID = tuple(
     ComplementarySettings(f"{low:g}, {high:g}, {momentum:g} Hz", low, high, momentum)
     for low, high, momentum in product((0.25, 0.5, 1.0, 2.0), (5.0, 10.0, 25.0), (0.5, 1.0, 2.0, 4.0))
 )
 """Cut-offs to choose from, around the paper's."""
 
 
-def learn(
+def learn_noise(
     recordings: Sequence[CentroidalData],
-    start: SmootherSettings = USUAL,
-    rounds: int = 2,
+    start: SmootherSettings = DEFAULT_SETTINGS,
+    passes: int = 2,
     progress: Progress = silent,
 ) -> SmootherSettings:
     """Settings of the smoother that these recordings ask for.
@@ -52,27 +52,29 @@ def learn(
     Args:
         recordings: with moments, of bodies that move; what is learnt holds for recordings alike.
         start: where the search begins.
-        rounds: through all numbers.
+        passes: through all numbers.
         progress: receives progress.
     """
-    recordings = [_busiest(data) for data in recordings]
-    part = Part(progress, 0.0, 0.95)
-    x = np.log(_numbers(start))
-    steps = np.full(len(x), FIRST_STEP)
+    recordings = [_most_active_part(data) for data in recordings]
+    part = PartialProgress(progress, 0.0, 0.95)
+    x = np.log(_free_parameters(start))
+    steps = np.full(len(x), INITIAL_STEP)
 
     def scored(numbers: np.ndarray) -> float:
         try:
-            return hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(numbers), start)))
+            return hidden_score(
+                recordings, partial(smooth_centroidal, settings=_settings_from_parameters(np.exp(numbers), start))
+            )
         except np.linalg.LinAlgError:  # numbers so far apart that rounding drowns the smallest: not these
             return float("inf")
 
     best = scored(x)
-    for turn in range(rounds):
+    for turn in range(passes):
         for place in range(len(x)):
-            part((turn + place / len(x)) / rounds, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
+            part((turn + place / len(x)) / passes, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
             moved = False
             for sign in (1.0, -1.0):
-                while steps[place] >= SMALLEST:
+                while steps[place] >= MIN_STEP:
                     tried = x.copy()
                     tried[place] += sign * steps[place]
                     score = scored(tried)
@@ -83,10 +85,10 @@ def learn(
                     break
             if not moved:
                 steps[place] *= 0.5
-    return learn_leaning(recordings, _settings(np.exp(x), start))
+    return learn_momentum_blend(recordings, _settings_from_parameters(np.exp(x), start))
 
 
-def learn_leaning(recordings: Sequence[CentroidalData], settings: SmootherSettings) -> SmootherSettings:
+def learn_momentum_blend(recordings: Sequence[CentroidalData], settings: SmootherSettings) -> SmootherSettings:
     """The same settings, leaning as these recordings' hidden moments ask for: a linear problem.
 
     Every recording and kind of hiding counts alike, by its error over that of the kinematics.
@@ -94,30 +96,30 @@ def learn_leaning(recordings: Sequence[CentroidalData], settings: SmootherSettin
     Raises:
         InvalidValue: nothing of the recordings can be hidden.
     """
-    alone = replace(settings, leaning=NONE)
+    alone = replace(settings, momentum_blend=SMOOTHER_ONLY)
     square, right = np.zeros((AXES, 3, 3)), np.zeros((AXES, 3))
     for data in recordings:
-        for seconds in (0.0, *HIDDEN):
-            found = [_errors(data, frames, alone) for frames in hidden_patterns(data, seconds)]
+        for seconds in (0.0, *HIDDEN_SECONDS):
+            found = [_hidden_moment_errors(data, frames, alone) for frames in hidden_masks(data, seconds)]
             size = sum(float(np.sum(bare**2)) for bare, _, _ in found)
             for _, base, changes in found if size > 0.0 else ():
                 square += np.einsum("nai,naj->aij", changes, changes) / size
                 right -= np.einsum("nai,na->ai", changes, base) / size
     if not square.any():
-        raise InvalidValue(f"nothing can be learnt here: no stance of {HIDDEN[0]:g} s with forces and moments")
+        raise InvalidValue(f"nothing can be learnt here: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments")
     ridge = RIDGE * np.trace(square, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
     numbers = np.linalg.solve(square + ridge, (right + ridge[:, :, 0])[:, :, None])[:, :, 0]
     aloft, carried, slope = ((float(x), float(y), float(z)) for x, y, z in numbers.T)
-    return replace(settings, leaning=Leaning(aloft, carried, slope))
+    return replace(settings, momentum_blend=MomentumBlend(aloft, carried, slope))
 
 
-def _errors(
-    data: CentroidalData, frames: np.ndarray, alone: SmootherSettings
+def _hidden_moment_errors(
+    data: CentroidalData, frames: np.ndarray, settings: SmootherSettings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Moments' errors (n, 3) of the kinematics, and with their rate put where the wrench is hidden; (n, 3, 3) how each
     number of a leaning changes them.
     """
-    found = smoothed(data.hidden(frames), alone)
+    found = smooth_centroidal(data.without_wrench(frames), settings)
     needed = found.wrench
     difference = found.momentum_rate - data.momentum_rate
     needed[:, AXES:] -= difference
@@ -127,7 +129,7 @@ def _errors(
 
     base = error(needed)
     columns = []
-    for number in np.moveaxis(seen(data, found.acceleration), 2, 0):
+    for number in np.moveaxis(blend_features(data, found.acceleration), 2, 0):
         moved = needed.copy()
         moved[:, AXES:] += number * difference
         columns.append(error(moved) - base)
@@ -135,9 +137,9 @@ def _errors(
     return bare, base, np.stack(columns, axis=2)
 
 
-def _busiest(data: CentroidalData) -> CentroidalData:
+def _most_active_part(data: CentroidalData) -> CentroidalData:
     """The part of a recording in which the body turns most while its wrench is known."""
-    size = round(LONGEST * data.rate)
+    size = round(MAX_SECONDS * data.rate)
     if len(data) <= size:
         return data
     turning = np.concatenate([[0.0], np.cumsum(data.known * np.sum(data.momentum_rate**2, axis=1))])
@@ -145,7 +147,7 @@ def _busiest(data: CentroidalData) -> CentroidalData:
     return data.part(start, start + size)
 
 
-def adapted(data: CentroidalData, settings: SmootherSettings = USUAL) -> SmootherSettings:
+def adapt_noise(data: CentroidalData, settings: SmootherSettings = DEFAULT_SETTINGS) -> SmootherSettings:
     """Settings at the level of precision that a recording's own hidden stretches ask for.
 
     Cameras, markers and skin differ from laboratory to laboratory by more than an order of magnitude; how the errors
@@ -158,8 +160,8 @@ def adapted(data: CentroidalData, settings: SmootherSettings = USUAL) -> Smoothe
     Raises:
         InvalidValue: nothing of the recording can be hidden.
     """
-    tried = [_at_level(settings, level) for level in LEVELS]
-    return min(tried, key=lambda chosen: hidden_score([data], partial(smoothed, settings=chosen)))
+    tried = [_at_level(settings, level) for level in ERROR_LEVELS]
+    return min(tried, key=lambda chosen: hidden_score([data], partial(smooth_centroidal, settings=chosen)))
 
 
 def _at_level(settings: SmootherSettings, level: tuple[float, float, float, float]) -> SmootherSettings:
@@ -167,23 +169,23 @@ def _at_level(settings: SmootherSettings, level: tuple[float, float, float, floa
 
     def scaled(signal: Signal) -> Signal:
         return Signal(
-            _times(signal.std, std),
+            _scale(signal.std, std),
             signal.cutoff * cutoff,
-            _times(signal.error, error),
+            _scale(signal.error, error),
             signal.error_cutoff,
-            _times(signal.drift, drift),
+            _scale(signal.drift, drift),
             signal.drift_cutoff,
         )
 
     return replace(settings, com=scaled(settings.com), momentum=scaled(settings.momentum))
 
 
-def _times(numbers: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
+def _scale(numbers: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
     x, y, z = numbers
     return x * factor, y * factor, z * factor
 
 
-def chosen_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] = GRID) -> ComplementarySettings:
+def choose_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] = CUTOFF_GRID) -> ComplementarySettings:
     """The complementary filter's settings that predict this recording's hidden wrench best.
 
     Args:
@@ -199,7 +201,7 @@ def chosen_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] =
     return min(fitting, key=lambda settings: hidden_score([data], partial(complementary, settings=settings)))
 
 
-def _numbers(settings: SmootherSettings) -> np.ndarray:
+def _free_parameters(settings: SmootherSettings) -> np.ndarray:
     """What is sought: along the floor both axes share a number, but not with the vertical one."""
     found: list[float] = []
     for signal in (settings.com, settings.momentum):
@@ -209,7 +211,7 @@ def _numbers(settings: SmootherSettings) -> np.ndarray:
     return np.array(found)
 
 
-def _settings(numbers: np.ndarray, start: SmootherSettings) -> SmootherSettings:
+def _settings_from_parameters(numbers: np.ndarray, start: SmootherSettings) -> SmootherSettings:
     parts = []
     for row in numbers.reshape(2, 3, 3).tolist():
         (std, up, cutoff), (error, error_up, error_cutoff), (drift, drift_up, drift_cutoff) = row

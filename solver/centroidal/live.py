@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from ..errors import InvalidValue
 from ..signals import GRAVITY
-from .filters import bank
+from .complementary_filters import build_filters
+from .kinetics import RAMP
 from .settings import FLIGHT, ComplementarySettings
-from .sources import RAMP
 
 Vector = tuple[float, float, float]
 
@@ -38,7 +38,7 @@ class LiveSample:
 
 
 class CausalFilter:
-    """The causal form of `complementary.causal`, fed one sample after the other.
+    """The causal form of `complementary.causal_complementary`, fed one sample after the other.
 
     Args:
         mass: [kg] of the whole body.
@@ -52,14 +52,14 @@ class CausalFilter:
     def __init__(self, mass: float, rate: float, settings: ComplementarySettings | None = None) -> None:
         if not mass > 0.0:
             raise InvalidValue(f"the total mass must be known and positive, got {mass!r} kg")
-        filters = bank(ComplementarySettings() if settings is None else settings, rate)
+        filters = build_filters(ComplementarySettings() if settings is None else settings, rate)
         self._mass, self._small = mass, (FLIGHT * mass * GRAVITY) ** 2
         self._steps = max(1, round(RAMP * rate))
         self._since = self._steps  # a record that begins with forces always had them
         self._low = (*filters.low.b.tolist(), *filters.low.a.tolist()[1:])
         self._rate = (*filters.momentum.b.tolist(), *filters.momentum.a.tolist()[1:])
         self._fast = (*filters.high_twice.b.tolist(), *filters.high.b.tolist(), *filters.high.a.tolist()[1:])
-        self._axes = tuple(_Axis() for _ in range(3))
+        self._axes = tuple(_AxisFilters() for _ in range(3))
         self._count = 0
 
     def step(self, sample: LiveSample) -> tuple[Vector, Vector]:
@@ -93,9 +93,9 @@ class CausalFilter:
         b = self._low[0] * weight
         h = 0.0 if first else (1.0 - self._rate[0]) * trust
         # what the past leaves of centre of mass (r) and momentum rate (q)
-        rx = x + ax.fast(self._fast, ux, x, self._count) + ax.l1
-        ry = y + ay.fast(self._fast, uy, y, self._count) + ay.l1
-        rz = z + az.fast(self._fast, uz, z, self._count) + az.l1
+        rx = x + ax.filter_high(self._fast, ux, x, self._count) + ax.l1
+        ry = y + ay.filter_high(self._fast, uy, y, self._count) + ay.l1
+        rz = z + az.filter_high(self._fast, uz, z, self._count) + az.l1
         kept = 0.0 if first else 1.0 - self._rate[0]
         qx = kx - kept * ax.lead - ax.m1 + h * (mx - kx)
         qy = ky - kept * ay.lead - ay.m1 + h * (my - ky)
@@ -114,17 +114,17 @@ class CausalFilter:
             ax.lead, ay.lead, az.lead = ex, ey, ez
         along = (fx * cx + fy * cy + fz * cz) / square
         around = 1.0 / square
-        ax.turn(self._low, weight * ((fy * mz - fz * my + ly * fz - lz * fy) * around + fx * along - x))
-        ay.turn(self._low, weight * ((fz * mx - fx * mz + lz * fx - lx * fz) * around + fy * along - y))
-        az.turn(self._low, weight * ((fx * my - fy * mx + lx * fy - ly * fx) * around + fz * along - z))
-        ax.spin(self._rate, ex)
-        ay.spin(self._rate, ey)
-        az.spin(self._rate, ez)
+        ax.update_com(self._low, weight * ((fy * mz - fz * my + ly * fz - lz * fy) * around + fx * along - x))
+        ay.update_com(self._low, weight * ((fz * mx - fx * mz + lz * fx - lx * fz) * around + fy * along - y))
+        az.update_com(self._low, weight * ((fx * my - fy * mx + lx * fy - ly * fx) * around + fz * along - z))
+        ax.update_momentum_rate(self._rate, ex)
+        ay.update_momentum_rate(self._rate, ey)
+        az.update_momentum_rate(self._rate, ez)
         self._count += 1
         return (cx, cy, cz), (lx, ly, lz)
 
 
-class _Axis:
+class _AxisFilters:
     """What the filters of one axis remember, in the transposed direct form II."""
 
     __slots__ = ("f1", "f2", "l1", "l2", "lead", "m1", "m2", "speed", "start")
@@ -134,7 +134,7 @@ class _Axis:
         self.start = self.speed = 0.0  # [m] first value and [m] a sample: the glide that the high pass starts on
         self.lead = 0.0  # [N m] the momentum rates' first difference
 
-    def fast(self, c: tuple[float, ...], pushed: float, place: float, count: int) -> float:
+    def filter_high(self, c: tuple[float, ...], pushed: float, place: float, count: int) -> float:
         """High pass of the force's double integral less that of the kinematics; they share their poles."""
         t0, t1, t2, h0, h1, h2, a1, a2 = c
         place -= self.start + self.speed * count
@@ -143,14 +143,14 @@ class _Axis:
         self.f2 = t2 * pushed - h2 * place - a2 * out
         return out
 
-    def turn(self, c: tuple[float, ...], value: float) -> None:
+    def update_com(self, c: tuple[float, ...], value: float) -> None:
         """One more difference of the central axis into the low pass."""
         b0, b1, b2, a1, a2 = c
         out = b0 * value + self.l1
         self.l1 = b1 * value - a1 * out + self.l2
         self.l2 = b2 * value - a2 * out
 
-    def spin(self, c: tuple[float, ...], value: float) -> None:
+    def update_momentum_rate(self, c: tuple[float, ...], value: float) -> None:
         """One more difference of the momentum rates into theirs."""
         b0, b1, b2, a1, a2 = c
         value -= self.lead

@@ -72,7 +72,7 @@ SETTINGS: Mapping[str, ComplementarySettings] = MappingProxyType(
 )
 
 
-def settings_of(name: str) -> ComplementarySettings:
+def find_settings(name: str) -> ComplementarySettings:
     """The settings of that name.
 
     Raises:

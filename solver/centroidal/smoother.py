@@ -25,16 +25,16 @@ from scipy.ndimage import uniform_filter1d
 from ..errors import InvalidValue
 from ..signals import GRAVITY
 from ..so3 import skew
-from .chain import Process, Rows, matern, most_likely, wandering
-from .leaning import NONE, Leaning, seen
+from .gauss_markov import Observations, Process, matern, ornstein_uhlenbeck, posterior_mean
+from .momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
 from .values import AXES, CentroidalData, CentroidalEstimate
 
-PIECE, OVERLAP = 1500, 250
+SEGMENT, OVERLAP = 1500, 250
 """Samples that are solved at once, and those beside them that are solved with them and thrown away."""
-EXACT = 0.03
+WHITE_NOISE_RATIO = 0.03
 """White noise of a kinematic value over its fast error: small beside it, and not so small that rounding drowns the
 rest."""
-JOLT, MOST_UNREST = 0.09, 5.0
+JERK_WINDOW, MAX_NOISE_SCALE = 0.09, 5.0
 """[s] within which a landing shows in the kinematics; factor on a signal's unrest beyond which none is believed."""
 
 
@@ -61,9 +61,9 @@ class Signal:
 
 COM = Signal((2.4, 2.4, 1.2), 5.0, (8e-5, 8e-5, 2e-4), 4.0, (3.2e-3, 3.2e-3, 8.3e-4), 0.49)
 MOMENTUM = Signal((0.61, 0.61, 0.1), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 73.0, (0.03, 0.03, 0.013), 0.081)
-"""Of markers on people, learnt on one drop jump, one walk and one run (`learning.learn`)."""
-LEANING = Leaning((1.32, 1.21, 1.15), (0.0025, 0.246, -0.534), (-0.0443, -1.13, -0.0445))
-"""The same, learnt on ten trials of three people (`learning.learn_leaning`)."""
+"""Of markers on people, learnt on one drop jump, one walk and one run (`learning.learn_noise`)."""
+MOMENTUM_BLEND = MomentumBlend((1.32, 1.21, 1.15), (0.0025, 0.246, -0.534), (-0.0443, -1.13, -0.0445))
+"""The same, learnt on ten trials of three people (`learning.learn_momentum_blend`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class SmootherSettings:
         force: [m/s^2] white noise of f / m.
         moment: [m^2/s^2] of tau / m.
         gain: relative error of the plates' size.
-        leaning: of the momentum rate where no wrench is known.
-        inertials_apart: whether what is not known of the inertials enters the momentum beside its slow error; a slow
-            error that was learnt on identified inertials holds it already.
+        momentum_blend: of the momentum rate where no wrench is known.
+        separate_inertial_modes: whether what is not known of the inertials enters the momentum beside its slow error;
+            a slow error that was learnt on identified inertials holds it already.
     """
 
     com: Signal = COM
@@ -86,8 +86,8 @@ class SmootherSettings:
     force: float = 0.02
     moment: float = 0.005
     gain: float = 0.03
-    leaning: Leaning = LEANING
-    inertials_apart: bool = False
+    momentum_blend: MomentumBlend = MOMENTUM_BLEND
+    separate_inertial_modes: bool = False
 
     def __post_init__(self) -> None:
         for name in ("force", "moment"):
@@ -95,21 +95,21 @@ class SmootherSettings:
                 raise InvalidValue(f"the noise of the {name} must be positive, got {getattr(self, name)!r}")
 
 
-USUAL = SmootherSettings()
-ROBOT = SmootherSettings(
+DEFAULT_SETTINGS = SmootherSettings()
+ROBOT_SETTINGS = SmootherSettings(
     com=Signal((2.0, 2.0, 2.0), 4.0, (2e-5, 2e-5, 2e-5), 4.0, (1e-4, 1e-4, 1e-4), 0.2),
     momentum=Signal((0.5, 0.5, 0.5), 4.0, (1e-4, 1e-4, 1e-4), 4.0, (1e-4, 1e-4, 1e-4), 0.2),
     force=0.17,
     moment=0.17,
     gain=1e-3,
-    leaning=NONE,
-    inertials_apart=True,
+    momentum_blend=SMOOTHER_ONLY,
+    separate_inertial_modes=True,
 )
 """Joint angles of encoders and force sensors in the feet, whose noise of 1 N and 1 N m lies in a few low bands; what
 the inertials get wrong is for `CentroidalData.modes`."""
 
 
-def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> CentroidalEstimate:
+def smooth_centroidal(data: CentroidalData, settings: SmootherSettings = DEFAULT_SETTINGS) -> CentroidalEstimate:
     """Zero-phase estimate of a recording.
 
     Args:
@@ -118,15 +118,15 @@ def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> Centro
     """
     count = len(data)
     parts, gains = [], []
-    for start in range(0, count, PIECE):
-        stop = min(start + PIECE, count)
+    for start in range(0, count, SEGMENT):
+        stop = min(start + SEGMENT, count)
         low, high = max(0, start - OVERLAP), min(count, stop + OVERLAP)
-        values, common = _solved(data.part(low, high), settings)
+        values, common = _solve_segment(data.part(low, high), settings)
         parts.append(values[:, :, start - low : stop - low])
         gains.append(common[0])
     com, acceleration, rate, momentum = np.concatenate(parts, axis=2)
     if data.has_moment:
-        share = settings.leaning.of(seen(data, acceleration.T)).T
+        share = settings.momentum_blend.shares(blend_features(data, acceleration.T)).T
         rate = np.where(data.known, rate, data.momentum_rate.T + share * (rate - data.momentum_rate.T))
     notes = [] if data.has_moment else ["the wrench has no moment: the momentum rate is the kinematic one, smoothed"]
     if not data.known.any():
@@ -139,7 +139,7 @@ def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> Centro
     )
 
 
-def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarray, np.ndarray]:
+def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarray, np.ndarray]:
     """(4, 3, N) centre of mass, acceleration, momentum rate, momentum; and the common unknowns, the gain first."""
     step, count, mass = 1.0 / data.rate, len(data), data.mass
     processes: list[Process] = []
@@ -150,7 +150,7 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
             own = (
                 matern(signal.std[axis], signal.cutoff, step, integrals),
                 matern(signal.error[axis], signal.error_cutoff, step),
-                wandering(signal.drift[axis], signal.drift_cutoff, step),
+                ornstein_uhlenbeck(signal.drift[axis], signal.drift_cutoff, step),
             )
             places[name].append(size)
             processes += own
@@ -170,8 +170,11 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
         states[:, 6 + axis, at + 2] = step**-2.0
         states[:, 9 + axis, spin + 1] = step**-1.0
         states[:, 9 + axis, places["com"]] = -turned[:, axis]
-    values[:, 0:3], weights[:, 0:3] = data.com - origin, (EXACT * np.array(settings.com.error)) ** -2.0
-    values[:, 3:6], weights[:, 3:6] = data.momentum / mass, (EXACT * np.array(settings.momentum.error)) ** -2.0
+    values[:, 0:3], weights[:, 0:3] = data.com - origin, (WHITE_NOISE_RATIO * np.array(settings.com.error)) ** -2.0
+    values[:, 3:6], weights[:, 3:6] = (
+        data.momentum / mass,
+        (WHITE_NOISE_RATIO * np.array(settings.momentum.error)) ** -2.0,
+    )
     values[:, 6:9] = force - np.array([0.0, 0.0, GRAVITY])
     weights[:, 6:9] = known[:, None] * settings.force**-2.0
     values[:, 9:12] = moment + np.cross(force, np.broadcast_to(origin, force.shape))
@@ -180,16 +183,16 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
     common[:, 9:12, 0] = -(moment + np.cross(force, data.com))
     if modes is not None:
         common[:, 0:3, 1:] = modes.com
-        if settings.inertials_apart:
+        if settings.separate_inertial_modes:
             common[:, 3:6, 1:] = modes.momentum / mass
     stds = np.ones(common.shape[2])
     stds[0] = settings.gain
     unrest = np.ones((count, size))
     for name, moved, driven in (("com", data.acceleration, 4), ("momentum", data.momentum_rate, 3)):
-        jolts = _unrest(moved, data.rate)
+        jolts = _noise_scale(moved, data.rate)
         for axis, at in enumerate(places[name]):
             unrest[:, at : at + driven] = jolts[:, axis, None]
-    found, theta = most_likely(processes, Rows(states, common, values, weights, unrest), stds)
+    found, theta = posterior_mean(processes, Observations(states, common, values, weights, unrest), stds)
     com = found[:, places["com"]] + origin
     acceleration = found[:, [at + 2 for at in places["com"]]] * step**-2.0
     rate = mass * found[:, [at + 1 for at in places["momentum"]]] * step**-1.0
@@ -197,9 +200,9 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
     return np.stack([com.T, acceleration.T, rate.T, momentum.T]), theta
 
 
-def _unrest(values: np.ndarray, rate: float) -> np.ndarray:
+def _noise_scale(values: np.ndarray, rate: float) -> np.ndarray:
     """(N, 3) how fast values (N, 3) change around each sample over how fast they do in the whole; at least one."""
     square = np.gradient(values, axis=0) ** 2
     mean = square.mean(axis=0)
-    near = uniform_filter1d(square, max(1, round(JOLT * rate)), axis=0)
-    return np.clip(np.sqrt(near / np.where(mean > 0.0, mean, 1.0)), 1.0, MOST_UNREST)
+    near = uniform_filter1d(square, max(1, round(JERK_WINDOW * rate)), axis=0)
+    return np.clip(np.sqrt(near / np.where(mean > 0.0, mean, 1.0)), 1.0, MAX_NOISE_SCALE)

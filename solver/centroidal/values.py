@@ -8,11 +8,11 @@ import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
 from ..errors import InvalidValue
-from ..motion import rate_of, span_of
+from ..motion import describe_span, rate_of
 from ..signals import GRAVITY
 
 AXES = 3
-EVEN = 0.01
+MAX_STEP_DEVIATION = 0.01
 """Largest deviation of a step from the mean one that counts as rounding of the time stamps."""
 
 
@@ -75,7 +75,7 @@ class CentroidalData:
         if count < 2:
             raise InvalidValue("an estimate over time needs at least two samples")
         steps = np.diff(times)
-        if np.abs(steps - steps.mean()).max() > EVEN * steps.mean():
+        if np.abs(steps - steps.mean()).max() > MAX_STEP_DEVIATION * steps.mean():
             place = int(np.argmax(np.abs(steps - steps.mean())))
             raise InvalidValue(
                 f"the samples are not even: {steps[place]:.4g} s after {times[place]:.4g} s, {steps.mean():.4g} s on "
@@ -104,7 +104,7 @@ class CentroidalData:
     def __repr__(self) -> str:
         share = 100.0 * float(np.mean(self.known))
         moment = "" if self.has_moment else ", no moment"
-        return f"CentroidalData of {self.mass:.1f} kg: {span_of(self.times)}, {share:.0f} % with forces{moment}"
+        return f"CentroidalData of {self.mass:.1f} kg: {describe_span(self.times)}, {share:.0f} % with forces{moment}"
 
     @property
     def rate(self) -> float:
@@ -134,7 +134,7 @@ class CentroidalData:
         pushed[:, 2] -= GRAVITY
         return np.where(self.known[:, None], pushed, self.acceleration)
 
-    def hidden(self, frames: np.ndarray) -> CentroidalData:
+    def without_wrench(self, frames: np.ndarray) -> CentroidalData:
         """A copy that does not know the wrench in these frames (N,)."""
         wrench = np.where(np.asarray(frames, bool)[:, None], np.nan, self.wrench)
         return replace(self, wrench=wrench, measured=self.known & ~frames)
@@ -170,7 +170,7 @@ class CentroidalEstimate:
         momentum: (N, 3) [kg m^2/s] the angular momentum; the kinematic one of a method that estimates its rate alone.
         trace: largest change of the centre of mass [m] and of the momentum rate [N m] in each iteration; () for a
             method that does not iterate.
-        settled: False where an iteration was ended before the changes were below its tolerance.
+        converged: False where an iteration was ended before the changes were below its tolerance.
         notes: what a careful reader must know.
     """
 
@@ -182,7 +182,7 @@ class CentroidalEstimate:
     momentum_rate: np.ndarray
     momentum: np.ndarray
     trace: tuple[tuple[float, float], ...] = ()
-    settled: bool = True
+    converged: bool = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,7 +195,7 @@ class CentroidalEstimate:
 
     def __repr__(self) -> str:
         told = f", {len(self.trace)} iterations" if self.trace else ""
-        return f"CentroidalEstimate by {self.method}{told}: {span_of(self.times)}"
+        return f"CentroidalEstimate by {self.method}{told}: {describe_span(self.times)}"
 
     @property
     def wrench(self) -> np.ndarray:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import Cancelled, SolverError
-from ..stopping import CODE as STOPPED
-from ..stopping import NOTHING
-from ..streams import lasting, lost
+from ..standard_streams import robust_streams, write_error
+from ..termination import CODE as STOPPED
+from ..termination import NOTHING
 from ..version import VERSION
 from . import (
     calibrate,
@@ -114,9 +114,9 @@ def parser(settings: Path | None = None, verb: str | None = None) -> argparse.Ar
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
-    with lasting():
+    with robust_streams():
         code = _run(arguments)
-        if (why := lost(sys.stdout)) is not None and why.errno not in CLOSED_PIPE and code != STOPPED:
+        if (why := write_error(sys.stdout)) is not None and why.errno not in CLOSED_PIPE and code != STOPPED:
             print(f"error: the standard output cannot be written: {why.strerror}", file=sys.stderr)
             return WRONG_INPUT
         return code

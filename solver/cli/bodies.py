@@ -13,7 +13,7 @@ from .argument_types import by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
     from ..rig import Rig
-    from ..rigs.patches import Stated
+    from ..rigs.contact_patches import PatchSpecification
 
 BUILDING = (
     *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
@@ -75,21 +75,25 @@ def body_of(options: argparse.Namespace) -> Rig:
         UnknownPreset: no such body.
         InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
     """
-    from ..rigs import arguments_of, build
-    from ..rigs.patches import with_patches
-    from ..rigs.stated import with_exclusions, with_soles, with_torques
+    from ..rigs import build_rig, builder_arguments
+    from ..rigs.contact_patches import with_patches
+    from ..rigs.overrides import with_exclusions, with_soles, with_torques
     from ..scene.rig import read_rig
 
     suffix = _kind(options.body)
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
-    takes = FILES[suffix] if suffix in FILES else arguments_of(options.body)
+    takes = FILES[suffix] if suffix in FILES else builder_arguments(options.body)
     if odd := [f"--{name}" for name in given if name not in takes]:
         known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
         raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
     if suffix in (".urdf", ".xml"):
         rig = _from_file(options, suffix)
     else:
-        rig = _restated(read_rig(options.body), options) if suffix == ".json" else build({"kind": options.body} | given)
+        rig = (
+            _restated(read_rig(options.body), options)
+            if suffix == ".json"
+            else build_rig({"kind": options.body} | given)
+        )
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
     rig = with_patches(rig, [_patch(words) for words in getattr(options, "patches", ())])
@@ -102,7 +106,7 @@ def _kind(body: str) -> str:
     Raises:
         InputError: a kind of file that is not read, or one that holds no XML where it should.
     """
-    from ..rigs.xml_tree import read_xml
+    from ..rigs.safe_xml import read_xml
 
     suffix = Path(body).suffix.lower()
     if suffix == ".xacro":
@@ -116,8 +120,8 @@ def _kind(body: str) -> str:
 
 def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
     from ..rigs import from_mjcf, from_urdf
+    from ..rigs.overrides import with_exclusions
     from ..rigs.srdf import read_srdf
-    from ..rigs.stated import with_exclusions
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
     feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
@@ -126,7 +130,7 @@ def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
         rig = from_mjcf(options.body, feet=feet or None, up=up)
     else:
         rig = from_urdf(options.body, options.packages, feet=feet or None, up=up)
-    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
 
 
 def _sole(words: str) -> tuple[str, tuple[float, float]]:
@@ -138,8 +142,8 @@ def _sole(words: str) -> tuple[str, tuple[float, float]]:
     return link, (length, width)
 
 
-def _patch(words: str) -> Stated | str:
-    from ..rigs.patches import Stated
+def _patch(words: str) -> PatchSpecification | str:
+    from ..rigs.contact_patches import PatchSpecification
 
     link, equals, stated = words.partition("=")
     if not equals:
@@ -147,7 +151,9 @@ def _patch(words: str) -> Stated | str:
     try:
         x, y, z, size, *towards = stated.split(",")
         (facing,) = towards or [""]
-        return Stated(link, (number(x), number(y), number(z)), tuple(map(number, size.split("x"))), facing.strip())
+        return PatchSpecification(
+            link, (number(x), number(y), number(z)), tuple(map(number, size.split("x"))), facing.strip()
+        )
     except (argparse.ArgumentTypeError, ValueError):
         raise InvalidValue(
             "--patches takes LINK=X,Y,Z,RADIUS or LINK=X,Y,Z,LENGTHxWIDTH in metres in the link's frame, where wanted "
@@ -157,12 +163,12 @@ def _patch(words: str) -> Stated | str:
 
 def _restated(rig: Rig, options: argparse.Namespace) -> Rig:
     """A rig of this program with the feet and the SRDF that the options specify."""
+    from ..rigs.overrides import with_exclusions, with_feet
     from ..rigs.srdf import read_srdf
-    from ..rigs.stated import with_exclusions, with_feet
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
     rig = with_feet(rig, getattr(options, "feet", ()) or ())
-    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
 
 
 def _pair(words: str) -> tuple[str, str]:

@@ -29,17 +29,17 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
-    from ..formats.folder import write_folder
-    from ..formats.text_table import table
+    from ..formats.output_folder import write_folder
+    from ..formats.text_table import format_table
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
     from ..study.recordings import load
-    from ..study.subject import calibrate_subject
+    from ..study.subject_calibration import calibrate
     from .words import warn
 
     person = subject(options)
     recordings = load(options.files, read_options(options))
-    calibration = calibrate_subject(recordings, **person, progress=progress)
+    calibration = calibrate(recordings, **person, progress=progress)
     with write_folder(options.output) as folder:
         CALIBRATION.write(folder / CALIBRATION_FILE, calibration)
         write_rig(folder / RIG_FILE, calibration.rig)
@@ -47,5 +47,5 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     print(f"marker set {calibration.marker_set}, {len(calibration.attachments)} markers, ", end="")
     print(f"RMSE {1e3 * calibration.rmse:.1f} mm, height {calibration.height:.3f} m\n")
     lengths = [(name, f"{1e3 * value:.0f}") for name, value in calibration.lengths.items()]
-    print(table(("segment", "length [mm]"), lengths))
+    print(format_table(("segment", "length [mm]"), lengths))
     print(f"\nwritten: {options.output}")

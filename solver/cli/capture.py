@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
 from ..progress import Progress
-from ..streams import own_output
+from ..standard_streams import response_descriptor
 from .argument_types import path, positive
 from .bodies import add_rig, rig_of
 from .options import add_calibration, add_filter, add_output, add_verb
 
 if TYPE_CHECKING:
-    from ..capture.following import Following
-    from ..capture.run import Source
+    from ..capture.capture_loop import Source
+    from ..capture.followers import FollowOptions
 
 EXPLANATION = """
 Listens for a stream of datagrams (docs/capture.md describes them; `replay` sends a recording), by default on this
@@ -82,10 +82,10 @@ SWITCH = 5e-4
 """[s] after which the thread that reads datagrams gets its turn, so that their time of arrival is right."""
 
 
-def _record(options: argparse.Namespace, how: Following, progress: Progress) -> None:
-    from ..capture.run import Until, listen
+def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
+    from ..capture.capture_loop import StopConditions, run_capture
     from ..capture.session import Capture
-    from ..stopping import interruptible
+    from ..termination import interruptible
 
     capture = Capture(how, lambda words: print(words, file=sys.stderr, flush=True))
     source = _source(options)
@@ -93,34 +93,34 @@ def _record(options: argparse.Namespace, how: Following, progress: Progress) -> 
     print(f"listening to {where}; Ctrl-C ends and writes", flush=True)
     try:
         with interruptible():
-            listen(source, capture, Until(options.silence, options.seconds), progress)
+            run_capture(source, capture, StopConditions(options.silence, options.seconds), progress)
     except KeyboardInterrupt:
         pass
     finally:
         source.close()
     progress(0.9, "writing the take")
-    taken = capture.keep(options.name)
+    taken = capture.build_take(options.name)
     taken.write(options.output, options.filter)
     progress(1.0, "done")
-    print(f"{capture.sentence}\nwritten: {options.output}")
+    print(f"{capture.status_text}\nwritten: {options.output}")
 
 
-def _serve(options: argparse.Namespace, how: Following, progress: Progress) -> None:
-    with own_output() as output:
-        from ..capture.server import CaptureServer, asked
+def _serve(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
+    with response_descriptor() as output:
+        from ..capture.server import CaptureServer, parse_request
         from ..capture.session import Capture
-        from ..live.pipes import Inbox, Outbox
+        from ..live.pipes import RequestReader, ResponseWriter
 
-        inbox = Inbox(sys.stdin.fileno(), asked, lambda request: request.do == "end")
-        outbox = Outbox(output, lambda: inbox.over)
+        inbox = RequestReader(sys.stdin.fileno(), parse_request, lambda request: request.do == "end")
+        outbox = ResponseWriter(output, lambda: inbox.ended)
         source = _source(options)
         server: CaptureServer | None = None
-        capture = Capture(how, lambda words: server.told(words) if server is not None else None)
-        server = CaptureServer(source, capture, outbox.say)
-        while not inbox.over:
+        capture = Capture(how, lambda words: server.report(words) if server is not None else None)
+        server = CaptureServer(source, capture, outbox.write)
+        while not inbox.ended:
             for request in inbox.take(wait=False):
-                server.obey(request)
-            server.work(WAIT)
+                server.execute(request)
+            server.step(WAIT)
         source.close()
         outbox.flush()
 
@@ -136,9 +136,9 @@ def _source(options: argparse.Namespace) -> Source:
     return LslReceiver(options.lsl) if options.lsl is not None else UdpReceiver(options.address, options.port)
 
 
-def _following(options: argparse.Namespace) -> Following:
+def _following(options: argparse.Namespace) -> FollowOptions:
     from ..calibration.calibration_file import CALIBRATION
-    from ..capture.following import Following
+    from ..capture.followers import FollowOptions
     from ..tracking import TrackingOptions
     from ..tracking.bone_mapping import MAPPING
 
@@ -148,4 +148,4 @@ def _following(options: argparse.Namespace) -> Following:
     body = rig_of(options) if options.calibration is None else CALIBRATION.read(options.calibration)
     assert body is not None
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
-    return Following(body, TrackingOptions(budget=1e-3 * options.budget), mapping, options.standing)
+    return FollowOptions(body, TrackingOptions(time_budget=1e-3 * options.budget), mapping, options.standing)

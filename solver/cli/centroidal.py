@@ -41,8 +41,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from ..centroidal.folder import estimate_study, write_estimates
-    from ..formats.text_table import table
-    from ..scene.estimate import COM, KINEMATIC
+    from ..formats.text_table import format_table
+    from ..scene.centroidal_estimate import COM, KINEMATIC
 
     found = estimate_study(
         options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress
@@ -54,5 +54,5 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         moved = estimate.com - estimate.source(KINEMATIC, COM)
         size = 1e3 * (moved**2).mean(axis=0) ** 0.5
         rows.append((name, str(len(estimate)), *(f"{value:.1f}" for value in size)))
-    print(table(("trial", "frames", "CoM off the kinematic one, RMS x", "y", "z [mm]"), rows))
+    print(format_table(("trial", "frames", "CoM off the kinematic one, RMS x", "y", "z [mm]"), rows))
     print(f"\nwritten: {options.output}")

@@ -11,7 +11,7 @@ from .exit_codes import INCOMPLETE, OK
 from .options import add_jobs, add_method, add_plates, add_reading, add_trunk, add_verb, read_options, settings_of
 
 if TYPE_CHECKING:
-    from ..report.cohort_content import Member
+    from ..report.cohort_content import CohortMember
 
 EXPLANATION = """
 Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     import sys
 
     from ..cohorts.run import cohort
-    from ..formats.text_table import table
+    from ..formats.text_table import format_table
     from ..report.cohort_folder import COHORT_PAGE
 
     found = cohort(
@@ -77,22 +77,22 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
             f"{member.mean_ratio:.2f}",
             f"{1e3 * member.marker_error:.1f}",
             str(len(member.warnings)),
-            "now" if member.again else "before",
+            "now" if member.is_new else "before",
         )
         for member in found.members
     ]
     if rows:
         head = ("subject", "mass [kg]", "force [N]", "moment [N m]", "ratio", "markers [mm]", "warnings", "made")
-        print(table(head, rows))
+        print(format_table(head, rows))
         print("\nforce and moment: RMSE on trials not used, mean of axes, identified (prior, prior without weights)")
         print("ratio: identified / prior, each with frequency weights of its own, mean of six axes")
     for item in found.failed:
-        print(f"failed: {item.name}: {item.why}", file=sys.stderr)
+        print(f"failed: {item.name}: {item.reason}", file=sys.stderr)
     print(f"\nwritten: {options.output}, the page is {options.output / COHORT_PAGE}")
     return INCOMPLETE if found.failed else OK
 
 
-def _beside_prior(member: Member, axes: slice) -> str:
+def _beside_prior(member: CohortMember, axes: slice) -> str:
     """RMSE, mean of some axes, and in brackets the prior's with and without frequency weights."""
     ours, prior, unweighted = (
         f"{rmse[axes].mean():.1f}" for rmse in (member.rmse, member.prior_rmse, member.unweighted_rmse)

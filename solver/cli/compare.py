@@ -22,11 +22,11 @@ from .words import AXES
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from ..calibration.calibrated import Calibration
+    from ..calibration.calibration import Calibration
     from ..identification.comparison import Comparison
-    from ..identification.trust import PairedWeights, Trust
+    from ..identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
     from ..rig import Rig
-    from ..scene.bodies import SceneResult
+    from ..scene.result import SceneResult
 
 COLUMNS = (
     "RMSE identified", "RMSE prior", "RMSE prior without weights",
@@ -68,11 +68,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
-    from ..fixed_base.files import is_bench_result
-    from ..formats.folder import read_whole
-    from ..scene.bodies import RESULT
+    from ..fixed_base.files import is_fixed_base_result
+    from ..formats.output_folder import read_consistent
+    from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
-    from ..study.comparing import compare_study
+    from ..study.comparison import compare
     from ..study.recordings import load
     from ..study.values import Settings
     from .words import compared, warn
@@ -82,8 +82,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         body = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else rig_named(str(rig))
         return RESULT.read(options.result / RESULT_FILE), body
 
-    result, body = read_whole(options.result, read)
-    if is_bench_result(result):
+    result, body = read_consistent(options.result, read)
+    if is_fixed_base_result(result):
         _compare_bench(options, result, body)
         return
     stored = _stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
@@ -99,9 +99,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     )
     recordings = load(options.files, read_options(options))
     weights = found_then.weights
-    found, warnings = compare_study(
-        recordings, body, result.parameters, result.prior, settings, progress, weights=weights
-    )
+    found, warnings = compare(recordings, body, result.parameters, result.prior, settings, progress, weights=weights)
     if weights.identified is not None and weights.prior is None:
         warnings = (*warnings, NO_PRIOR_WEIGHTS)
     used = set(result.trials)
@@ -114,27 +112,27 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def _compare_bench(options: argparse.Namespace, result: SceneResult, body: Calibration | Rig) -> None:
     """Compare on trials of a bench and print."""
-    from ..fixed_base import BenchModel, BenchOptions, compare_bench
-    from ..fixed_base.files import StoredBench, StoredDrives, pair_bench_files, read_bench_trial, row_names
+    from ..fixed_base import FixedBaseModel, FixedBaseOptions, compare_fixed_base
+    from ..fixed_base.files import StoredDrives, StoredFixedBase, pair_files, read_trial, row_names
     from ..formats.atomic import write_atomically
-    from ..formats.text_table import table
+    from ..formats.text_table import format_table
     from ..rig import Rig
     from ..scene.study_folder import RESULT_FILE
     from .words import warn
 
     assert isinstance(body, Rig)
     path = options.result / RESULT_FILE
-    stored = _stored(path, "settings", result.settings, StoredBench)
+    stored = _stored(path, "settings", result.settings, StoredFixedBase)
     drives = _stored(path, "details", result.details, StoredDrives)
-    bench = stored.bench(body)
+    bench = stored.to_robot(body)
     warnings: list[str] = []
-    trials = [read_bench_trial(bench, *pair, warn=warnings.append) for pair in pair_bench_files(options.files)]
-    found = compare_bench(
+    trials = [read_trial(bench, *pair, warn=warnings.append) for pair in pair_files(options.files)]
+    found = compare_fixed_base(
         bench,
         trials,
-        BenchModel(result.parameters, drives.drive_parameters),
-        BenchModel(result.prior, drives.prior_drive_parameters),
-        BenchOptions(preset=stored.preset),
+        FixedBaseModel(result.parameters, drives.drive_parameters),
+        FixedBaseModel(result.prior, drives.prior_drive_parameters),
+        FixedBaseOptions(preset=stored.preset),
     )
     rows = [
         (c.trial, "used" if c.trial in result.trials else "not used", str(c.frames), name,
@@ -148,7 +146,7 @@ def _compare_bench(options: argparse.Namespace, result: SceneResult, body: Calib
             csv.writer(stream, lineterminator="\n").writerows([("trial", "used", *header[2:]), *rows])
     warn(warnings)
     print("RMSE [N m; N of slides and forces], drives as identified, of the prior as fitted beside it")
-    print(table(header, rows))
+    print(format_table(header, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +170,16 @@ class StoredWeights:
         _ = self.weights  # refuses what makes none
 
     @property
-    def weights(self) -> Trust:
+    def weights(self) -> FrequencyWeights:
         """As values."""
         import numpy as np
 
-        from ..identification.trust import Trust
+        from ..identification.error_model.frequency_weights import FrequencyWeights
 
         ends = [math.inf if end is None else end for end in self.bands]
-        return Trust(np.array(ends), np.array(self.gains), None if self.shares is None else np.array(self.shares))
+        return FrequencyWeights(
+            np.array(ends), np.array(self.gains), None if self.shares is None else np.array(self.shares)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class FoundThen:
     @property
     def weights(self) -> PairedWeights:
         """Frequency weights as values."""
-        from ..identification.trust import PairedWeights
+        from ..identification.error_model.frequency_weights import PairedWeights
 
         pair = self.frequency_weights
         if pair is None and self.bands is not None and self.believed is not None:

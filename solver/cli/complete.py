@@ -61,11 +61,11 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.authoring.complete import CompleteOptions
     from ..dance.workflows.complete import complete
-    from ..dance.workflows.reading import load_keyed
+    from ..dance.workflows.loading import load_authored_dance
 
     progress(0.0, "reading the dance")
-    wanted = CompleteOptions(not options.calm, options.pool, share=options.share, seed=options.seed)
-    keyed = load_keyed(options.dance)
+    wanted = CompleteOptions(not options.calm, options.pool, fraction=options.share, seed=options.seed)
+    keyed = load_authored_dance(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
                       progress=search_progress(progress))  # fmt: skip
     return write_answer(answer, options, progress)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
-from ..progress import Part, Progress
+from ..progress import PartialProgress, Progress
 from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
 from .bodies import add_body, body_of
 from .dances import add_checks, carried_words, requested_checks
@@ -135,13 +135,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.design import design
-    from ..dance.workflows.reading import load_dance
+    from ..dance.workflows.loading import load_dance
     from .words import warn
 
     progress(0.0, "building the rig")
     rig = body_of(options)
     recorded = [load_dance(place).motion(RATE) for place in options.recorded]
-    found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING), recorded)
+    found = design(rig, dance_options(options, rig), PartialProgress(progress, 0.0, WRITING), recorded)
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
     progress(1.0, "done")
@@ -157,16 +157,16 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """Options of the dance; the defaults identify best, those of --paper are the paper's."""
-    from ..dance.design.body_parts import emphasis_of, require_danceable
+    from ..dance.design.body_parts import link_emphasis, require_danceable
     from ..dance.design.options import DanceOptions, human_options, paper_options
-    from ..dance.workflows.reading import named_poses
+    from ..dance.workflows.loading import load_named_poses
 
     require_danceable(rig)
     kind = rig.provenance.get("kind")
     usual, effort = DanceOptions(), options.effort
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
-        "emphasis": emphasis_of(rig, by_name(options.emphasise, "--emphasise")),
+        "emphasis": link_emphasis(rig, by_name(options.emphasise, "--emphasise")),
         "pool": max(int(usual.pool * effort), 8),
         "starts": max(int(usual.starts * effort), 1),
         "rounds": max(int(usual.rounds * effort), 1),
@@ -174,7 +174,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         "workers": options.workers,
     }
     changes["style"] = _style(options)
-    changes["poses"] = () if options.poses is None else named_poses(options.poses, rig)
+    changes["poses"] = () if options.poses is None else load_named_poses(options.poses, rig)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     said = ("torque_reserve", "balance_reserve", "swing", "shortest", "passes", "spacing", "hold", "speed", "step",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..check_options import PAIR_PRESETS, REACH
-from ..progress import Part, Progress
+from ..progress import PartialProgress, Progress
 from .argument_types import count, not_negative, part, path, positive, rate
 from .exit_codes import exit_code
 from .options import EITHER
@@ -16,8 +16,8 @@ from .options import EITHER
 if TYPE_CHECKING:
     from ..check_options import CheckOptions
     from ..dance.authoring.repair import RepairOptions
-    from ..dance.workflows.answer import Answer
-    from ..dance.workflows.reading import LoadedDance
+    from ..dance.workflows.edited_dance import EditedDance
+    from ..dance.workflows.loading import LoadedDance
 
 MOST_PROGRAMS = 60
 """Most quadratic programs of a repair, so that an animator does not wait long."""
@@ -47,7 +47,7 @@ def dance_of(options: argparse.Namespace) -> LoadedDance:
     Raises:
         InputError: no dance, or several trials and none named.
     """
-    from ..dance.workflows.reading import load_dance
+    from ..dance.workflows.loading import load_dance
 
     return load_dance(options.dance, options.trial)
 
@@ -101,7 +101,7 @@ def repair_options(options: argparse.Namespace) -> RepairOptions:
     """The repair that the options describe."""
     from ..dance.authoring.repair import RepairOptions
 
-    return RepairOptions(programmes=options.programs, patience=options.seconds)
+    return RepairOptions(max_programs=options.programs, time_limit=options.seconds)
 
 
 def requested_checks(options: argparse.Namespace) -> dict[str, Any]:
@@ -127,17 +127,17 @@ def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOp
 
 def search_progress(progress: Progress) -> Progress:
     """The progress of the work before the result is written."""
-    return Part(progress, 0.0, WRITING)
+    return PartialProgress(progress, 0.0, WRITING)
 
 
-def write_answer(answer: Answer, options: argparse.Namespace, progress: Progress) -> int:
+def write_answer(answer: EditedDance, options: argparse.Namespace, progress: Progress) -> int:
     """Write the result, print its report and return the exit code."""
-    from ..dance.workflows.repair import HURRIED
+    from ..dance.workflows.repair import LIMIT_NOTE
 
     progress(WRITING, "writing")
     answer.write(options.output, options.rate)
     progress(1.0, "done")
     print(f"{answer.report}\n\nwritten: {options.output}")
-    if HURRIED in answer.summary.notes:
+    if LIMIT_NOTE in answer.summary.notes:
         print("a larger --programs continues the search")
     return exit_code(answer.summary)

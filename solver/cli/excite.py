@@ -11,7 +11,7 @@ from .bodies import rig_named
 from .options import add_output, add_verb
 
 if TYPE_CHECKING:
-    from ..fixed_base import Bench
+    from ..fixed_base import FixedBaseRobot
 
 EXPLANATION = """
 Finds a motion of all joints, from rest to rest, that excites the inertial parameters best, for measured joint torques
@@ -63,17 +63,17 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-drives", action="store_true", help=words)
 
 
-def bench_of(options: argparse.Namespace, measured: str) -> Bench:
+def bench_of(options: argparse.Namespace, measured: str) -> FixedBaseRobot:
     """The bench that the options describe."""
     import numpy as np
 
-    from ..fixed_base import Bench
+    from ..fixed_base import FixedBaseRobot
     from ..so3 import from_rpy, to_quaternion
 
     rig = rig_named(options.body, options.packages)
     held = None if options.hold is None else tuple(options.hold)
     mount = to_quaternion(from_rpy(np.radians(options.mount)))
-    return Bench(rig, measured, not options.no_drives, held, mount)
+    return FixedBaseRobot(rig, measured, not options.no_drives, held, mount)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
@@ -95,9 +95,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     write_exciting(found, options.output)
     determined = f"{len(bench.structure)} base parameters"
     if bench.drive_columns:
-        determined += f" and {len(bench.columns) - len(bench.structure)} of the drives"
+        determined += f" and {len(bench.independent_columns) - len(bench.structure)} of the drives"
     print(f"{bench.rig.name}: {len(bench.names)} joints move, {determined} can be identified")
-    print(f"condition number {found.condition:.1f} (best random motion in the same limits: {found.random:.0f})")
+    print(
+        f"condition number {found.condition:.1f} (best random motion in the same limits: {found.random_condition:.0f})"
+    )
     for name, margin in found.margins.items():
         print(f"  least margin of {name}: {margin:.3g}")
     for note in found.notes:

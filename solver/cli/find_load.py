@@ -24,7 +24,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..calibration.calibrated import Calibration
+    from ..calibration.calibration import Calibration
     from ..rig import Rig
 
 EXPLANATION = """
@@ -71,11 +71,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..calibration.calibration_file import CALIBRATION
     from ..identification.added_load import LoadOptions
-    from ..progress import Part
+    from ..progress import PartialProgress
     from ..report.study_folder import write_study
     from ..study.find_load import find_load
     from ..study.recordings import load, require_rates
-    from ..study.subject import calibrate_subject
+    from ..study.subject_calibration import calibrate
     from ..study.values import Settings
     from .words import found_load, warn
 
@@ -95,9 +95,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     before, after = (load(files, read_options(options)) for files in (options.before, options.after))
     require_rates((*before, *after), settings)
     if person is not None:
-        body = calibrate_subject(before, **person, progress=Part(progress, 0.0, 0.3))
+        body = calibrate(before, **person, progress=PartialProgress(progress, 0.0, 0.3))
     assert body is not None
-    study = find_load(before, after, body, settings=settings, options=searched, progress=Part(progress, 0.3, 0.97))
+    study = find_load(
+        before, after, body, settings=settings, options=searched, progress=PartialProgress(progress, 0.3, 0.97)
+    )
     write_study(study, options.output)
     progress(1.0, "done")
     warn(study.warnings)

@@ -36,9 +36,9 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         UnknownName: a trial that was not given, or a link that the body does not have.
     """
     rig = _require_body(options)
-    from ..formats.folder import check_names
+    from ..formats.output_folder import check_reserved_names
     from ..formats.recording import pair_files
-    from ..scene.study_folder import files_of
+    from ..scene.study_folder import study_files
 
     trials, *_ = ([name for name, _ in pair_files(files)] for files in recordings)
     for name in options.static:
@@ -48,7 +48,7 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         from ..calibration import load_marker_set
 
         load_marker_set(options.marker_set)
-    check_names(options.output, files_of(trials))
+    check_reserved_names(options.output, study_files(trials))
     return rig
 
 
@@ -63,7 +63,7 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
         for link in named:
             rig.index(link)
         if standing is not None:
-            rig.resting(standing)
+            rig.find_patch(standing)
         return rig
     if standing is not None:
         raise InvalidValue("--standing applies to recorded joint coordinates: give the rig with --rig")

@@ -65,33 +65,35 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from dataclasses import replace
 
-    from ..formats.recording import files_read
-    from ..progress import Part
+    from ..formats.recording import list_files_read
+    from ..progress import PartialProgress
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
-    from ..scene.study_folder import trials_in
-    from ..study.pipeline import identify_study
-    from ..study.provenance import choices, common_folder, provenance_of
+    from ..scene.study_folder import trial_files
+    from ..study.pipeline import identify
+    from ..study.provenance import build_provenance, collect_options, find_common_folder
     from ..study.recordings import load
     from .words import identified, removed_trials, warn
 
     settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
-    part = Part(progress, 0.0, 0.97)
+    part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
     stated = {"rig": options.rig, "mass": options.mass} if person is None else person
-    made_of = provenance_of(common_folder(options.files), files_read(options.files), choices(reading, settings, stated))
+    made_of = build_provenance(
+        find_common_folder(options.files), list_files_read(options.files), collect_options(reading, settings, stated)
+    )
     recordings = load(options.files, reading)
     if person is None:
-        study = identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
+        study = identify(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
-        study = identify_study(recordings, **person, settings=settings, progress=part)
+        study = identify(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
-    before = trials_in(options.output)
+    before = trial_files(options.output)
     write_study(study, options.output, title=options.title, provenance=made_of)
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))
-    for text in study.assumed:
+    for text in study.assumptions:
         print(f"assumed: {text}")
     report = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")

@@ -42,10 +42,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from dataclasses import replace
 
-    from ..fixed_base import BASE, TORQUES, BenchOptions, identify_bench
-    from ..fixed_base.files import read_bench_trial, row_names, write_bench_result
-    from ..fixed_base.identify import BENCH
-    from ..formats.text_table import table
+    from ..fixed_base import BASE, TORQUES, FixedBaseOptions, identify_fixed_base
+    from ..fixed_base.files import read_trial, row_names, write_result
+    from ..fixed_base.identify import DEFAULT_FILTER
+    from ..formats.text_table import format_table
     from .words import warn
 
     measured = options.torques or options.base
@@ -55,14 +55,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     warnings: list[str] = []
     progress(0.0, "reading")
     trials = [
-        read_bench_trial(bench, angles, values, warn=warnings.append)
-        for angles, values in zip(options.angles, measured)
+        read_trial(bench, angles, values, warn=warnings.append) for angles, values in zip(options.angles, measured)
     ]
     progress(0.2, "identifying")
-    choices = BenchOptions(preset=replace(BENCH, cutoff=options.cutoff), held=tuple(options.known))
-    found = identify_bench(bench, trials, choices)
+    choices = FixedBaseOptions(preset=replace(DEFAULT_FILTER, cutoff=options.cutoff), fixed_links=tuple(options.known))
+    found = identify_fixed_base(bench, trials, choices)
     progress(0.9, "writing")
-    write_bench_result(found, [trial.name for trial in trials], options.output)
+    write_result(found, [trial.name for trial in trials], options.output)
     progress(1.0, "done")
     warn(warnings)
     rows = [
@@ -71,11 +70,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
             bench.rig.links,
             found.estimate.parameters.masses,
             found.estimate.prior.masses,
-            found.spread.std[:, 0],
+            found.std.std[:, 0],
             found.determined[:, 0],
         )
     ]
-    print(table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
+    print(format_table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
     residuals = zip(row_names(bench), found.rmse, found.rmse_prior, strict=True)
     print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in residuals))
     for note in found.notes:

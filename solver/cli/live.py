@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..progress import Progress
-from ..streams import own_output
+from ..standard_streams import response_descriptor
 from .bodies import add_body, body_of
 from .options import add_verb
 
 if TYPE_CHECKING:
-    from ..live.pipes import Inbox
+    from ..live.pipes import RequestReader
     from ..live.protocol import Request
     from ..live.server import LiveServer
 
@@ -36,27 +36,27 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Serve until the input ends."""
-    with own_output() as output:
-        from ..live.pipes import Inbox, Outbox
-        from ..live.protocol import End, request
+    with response_descriptor() as output:
+        from ..live.pipes import RequestReader, ResponseWriter
+        from ..live.protocol import EndRequest, parse_request
         from ..live.server import LiveServer
         from ..threads import one_blas_thread
 
         rig = None if options.body is None else body_of(options)
-        inbox = Inbox(sys.stdin.fileno(), request, lambda item: isinstance(item, End))
-        outbox = Outbox(output, lambda: inbox.over)
+        inbox = RequestReader(sys.stdin.fileno(), parse_request, lambda item: isinstance(item, EndRequest))
+        outbox = ResponseWriter(output, lambda: inbox.ended)
         with one_blas_thread():
-            _serve(LiveServer(outbox.say, rig), inbox)
+            _serve(LiveServer(outbox.write, rig), inbox)
         outbox.flush()
 
 
-def _serve(server: LiveServer, inbox: Inbox[Request]) -> None:
-    from ..live.protocol import End
+def _serve(server: LiveServer, inbox: RequestReader[Request]) -> None:
+    from ..live.protocol import EndRequest
 
     busy = False
     while True:
         requests = inbox.take(wait=not busy)
-        if any(isinstance(item, End) for item in requests) or not (requests or busy):
+        if any(isinstance(item, EndRequest) for item in requests) or not (requests or busy):
             return
-        server.take(requests)
+        server.accept(requests)
         busy = server.work()

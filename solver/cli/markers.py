@@ -46,8 +46,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     given = _given(options)
     from ..calibration.recognise import recognise
-    from ..formats.text_table import table
-    from ..scene.marker_set import placed_markers
+    from ..formats.text_table import format_table
+    from ..scene.marker_set import marker_rows
     from ..study.recordings import load
 
     recordings = load(options.files, read_options(options))
@@ -61,29 +61,29 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     rows = [
         (
             row.marker,
-            row.place if row.use else "-",
+            row.location if row.use else "-",
             f"{100.0 * row.confidence:.0f}",
-            row.because,
-            ", ".join(row.others),
-            "look" if row.doubtful else "",
+            row.reason,
+            ", ".join(row.alternatives),
+            "look" if row.needs_review else "",
         )
-        for row in placed_markers(found.tree)
+        for row in marker_rows(found.tree)
     ]
-    print(table(("marker", "place", "sure [%]", "because of", "or", ""), rows))
-    print(f"\n{found.sentence}; RMSE {1e3 * found.calibration.rmse:.1f} mm")
+    print(format_table(("marker", "place", "sure [%]", "because of", "or", ""), rows))
+    print(f"\n{found.summary}; RMSE {1e3 * found.calibration.rmse:.1f} mm")
     if options.output is not None:
         print(f"written: {found.write(options.output)}")
 
 
 def _given(options: argparse.Namespace) -> Mapping[str, Any] | None:
     """The given marker set with the changes of the command line; None if nothing is given."""
-    from ..scene.marker_set import PlacedMarker, approved, read_tree
+    from ..scene.marker_set import MarkerRow, apply_decisions, read_marker_set_tree
 
     if options.marker_set is None and not options.place and not options.reject:
         return None
-    tree = {"name": "given", "markers": {}} if options.marker_set is None else read_tree(options.marker_set)
-    rows = [PlacedMarker(marker, place) for marker, place in options.place]
-    return approved(tree, [*rows, *(PlacedMarker(marker, "", use=False) for marker in options.reject)])
+    tree = {"name": "given", "markers": {}} if options.marker_set is None else read_marker_set_tree(options.marker_set)
+    rows = [MarkerRow(marker, place) for marker, place in options.place]
+    return apply_decisions(tree, [*rows, *(MarkerRow(marker, "", use=False) for marker in options.reject)])
 
 
 def _placed(text: str) -> tuple[str, str]:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
-from ..formats.suffixes import RECORDING_SUFFIXES
+from ..formats.file_formats import RECORDING_SUFFIXES
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
-from ..streams import heard
-from ..terminal import watched
+from ..progress_bar import progress_bar
+from ..standard_streams import cancel_when_unread
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Subject(TypedDict):
-    """What is known of a new subject, see `study.subject.calibrate_subject`."""
+    """What is known of a new subject, see `study.subject.calibrate`."""
 
     sex: str
     height: float | None
@@ -51,8 +51,8 @@ METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
-    "text": watched,
-    "json": lambda: nullcontext(heard(JsonLines())),
+    "text": progress_bar,
+    "json": lambda: nullcontext(cancel_when_unread(JsonLines())),
     "none": lambda: nullcontext(silent),
 }
 """Kinds of progress output."""
@@ -330,16 +330,16 @@ def outputs(options: argparse.Namespace) -> Iterator[None]:
     Raises:
         InputError: it cannot be written, or another run writes there.
     """
-    from ..formats.atomic import check_file
-    from ..formats.folder import claimed
+    from ..formats.atomic import check_writable
+    from ..formats.output_folder import reserve_folder
 
     output: Path | None = getattr(options, "output", None)
     receives = getattr(options, "receives", None)
     if output is None or receives is None:
         yield
     elif receives == FILE or (receives == EITHER and output.suffix.lower() == KEYS):
-        check_file(output)
+        check_writable(output)
         yield
     else:
-        with claimed(output, beside={SETTINGS: settings_text(options.parser, options)}):
+        with reserve_folder(output, extra_files={SETTINGS: settings_text(options.parser, options)}):
             yield

@@ -49,13 +49,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
-    from ..dance.workflows.reading import read_keyed
+    from ..dance.workflows.loading import load_authored_with_notes
     from ..dance.workflows.repair import repair
     from .words import warn
 
     progress(0.0, "reading the dance")
-    keyed, notes = read_keyed(options.dance, options.trial)
+    keyed, notes = load_authored_with_notes(options.dance, options.trial)
     warn(notes)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
-                    rate=options.rate, told=notes, progress=search_progress(progress))  # fmt: skip
+                    rate=options.rate, recording_notes=notes, progress=search_progress(progress))  # fmt: skip
     return write_answer(answer, options, progress)

@@ -35,7 +35,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..capture.replay import Spoiled, datagrams, replay, stream_of
+    from ..capture.replay import SimulatedLoss, build_stream, replay, stream_datagrams
     from ..capture.udp import UdpSender
     from ..study.recordings import load
 
@@ -44,13 +44,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if len(chosen) != 1:
         names = ", ".join(recording.name for recording in recordings)
         raise InvalidValue(f"name one of the trials {names} with --trial")
-    stream = stream_of(chosen[0])
+    stream = build_stream(chosen[0])
     sender = UdpSender(options.address, options.port)
     duration = float(stream.times[-1] - stream.times[0]) * options.repeat
     what, rate = f"{len(stream.layout.names)} {stream.layout.quantity}", stream.layout.rate * options.speed
     print(f"sending {what} of {chosen[0].name} at {rate:.6g} Hz to {options.address}, port {options.port}", flush=True)
     try:
-        sent = datagrams(stream, options.repeat, Spoiled(options.lose, options.seed))
+        sent = stream_datagrams(stream, options.repeat, SimulatedLoss(options.lose, options.seed))
         number = replay(sent, sender.send, options.speed, progress, duration)
     finally:
         sender.close()

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..formats.atomic import write_atomically
-    from ..formats.folder import write_folder
+    from ..formats.output_folder import write_folder
     from ..report import CONTENT, render
     from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 
@@ -39,7 +39,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         content = replace(content, title=options.title)
     page = render(content)
     if options.output is None:
-        with write_folder(options.folder, adding=True) as folder, write_atomically(folder / REPORT_FILE) as stream:
+        with (
+            write_folder(options.folder, keep_previous=True) as folder,
+            write_atomically(folder / REPORT_FILE) as stream,
+        ):
             stream.write(page)
     else:
         with write_atomically(options.output) as stream:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
-from ..progress import Part, Progress
+from ..progress import PartialProgress, Progress
 from .argument_types import path, positive
 from .bodies import rig_named
 from .dances import add_checks, add_patience, repair_options, requested_checks
@@ -82,12 +82,12 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from dataclasses import replace
 
-    from ..dance.workflows.reading import load_dance
-    from ..dance.workflows.retarget import CHECKS, Held, performer_of, retarget
+    from ..dance.workflows.loading import load_dance
+    from ..dance.workflows.retarget import CHECKS, RetargetLimits, load_performer, retarget
     from ..scene.dance_folder import TIMELINE_END
     from ..scene.study_folder import MOTION_END
     from ..tracking.bone_mapping import MAPPING
-    from ..tracking.retargeting.retargeted import RetargetOptions
+    from ..tracking.retargeting.retargeted_motion import RetargetOptions
 
     rig = rig_named(options.target, options.packages)
     rig.require_contacts()
@@ -95,24 +95,26 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     progress(0.0, "reading the recording")
     file: Path = options.recording
     source = (
-        performer_of(load_dance(file, options.trial))
+        load_performer(load_dance(file, options.trial))
         if os.path.isdir(file) or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
-        else performer(options, Part(progress, 0.0, 0.3))
+        else performer(options, PartialProgress(progress, 0.0, 0.3))
     )
     if options.forces is not None:
-        source = source.felt_by(forces(options))
+        source = source.with_plate_contacts(forces(options))
     followed = retarget(
         source,
         rig,
         mapping,
         RetargetOptions(
-            keep_pace=options.keep_pace,
-            slower=options.slower,
-            apart=not options.overlaps,
-            whole_steps=not options.broken_steps,
+            keep_timing=options.keep_pace,
+            duration_ratio=options.slower,
+            separate_links=not options.overlaps,
+            complete_steps=not options.broken_steps,
         ),
-        Held(replace(CHECKS, **requested_checks(options)), None if options.no_repair else repair_options(options)),
-        Part(progress, 0.3, 0.95),
+        RetargetLimits(
+            replace(CHECKS, **requested_checks(options)), None if options.no_repair else repair_options(options)
+        ),
+        PartialProgress(progress, 0.3, 0.95),
     )
     followed.write(options.output)
     progress(1.0, "done")
@@ -143,27 +145,27 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
     from ..calibration.calibration_file import CALIBRATION
-    from ..study.following import track_study
     from ..study.recordings import load
-    from ..study.subject import calibrate_subject
+    from ..study.subject_calibration import calibrate
+    from ..study.tracking import track
     from ..study.values import Settings
     from ..tracking.retargeting.performer import Performer
-    from ..tracking.retargeting.stature import STATURE, has_no_lengths, of_stature
+    from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
 
     recordings = load([options.recording], read_options(options))
     segments = recordings[0].segments
     if segments is not None:
-        if has_no_lengths(segments):
-            return of_stature(segments, options.height or STATURE, recordings[0].name)
-        return Performer.of_segments(segments, recordings[0].name)
+        if lacks_lengths(segments):
+            return performer_of_stature(segments, options.height or DEFAULT_STATURE, recordings[0].name)
+        return Performer.from_segments(segments, recordings[0].name)
     if recordings[0].markers is None:
         raise InvalidValue("the recording holds neither markers nor segments: name a motion of its rig (.motion.npz)")
     if options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     else:
-        body = calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.5))
-    study = track_study(recordings, body, Settings(preset=options.filter), Part(progress, 0.5, 1.0))
+        body = calibrate(recordings, **subject(options), progress=PartialProgress(progress, 0.0, 0.5))
+    study = track(recordings, body, Settings(preset=options.filter), PartialProgress(progress, 0.5, 1.0))
     motion = study.records[0].motion
     if motion is None:
         raise InvalidValue("; ".join(study.warnings) or "the recording could not be tracked")
-    return Performer.of_motion(study.rig, motion, recordings[0].name)
+    return Performer.from_motion(study.rig, motion, recordings[0].name)

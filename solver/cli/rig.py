@@ -35,7 +35,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..formats.text_table import inertial_table
+    from ..formats.text_table import format_inertial_table
     from ..formats.urdf_writer import write_urdf
     from ..scene.rig import write_rig
 
@@ -45,16 +45,16 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     rig = body_of(options)
     print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")
     print(f"{rig.prior.total_mass:.2f} kg\n")
-    print(inertial_table(rig.prior))
+    print(format_inertial_table(rig.prior))
     for note in rig.notes:
         print(f"note: {note}")
     if output is not None:
         write_rig(output, rig) if suffix == ".json" else write_urdf(rig, output)
         print(f"\nwritten: {output}")
     if options.standing is not None:
-        from ..dance.workflows.standing import standing
+        from ..dance.workflows.standing_posture import find_standing_posture
         from ..scene.motion_record import MOTION
 
-        if (record := standing(rig)) is not None:
+        if (record := find_standing_posture(rig)) is not None:
             MOTION.write(options.standing, record)
     progress(1.0, "done")

@@ -33,10 +33,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
-    from ..dance.workflows.reading import load_keyed
+    from ..dance.workflows.loading import load_authored_dance
     from ..dance.workflows.slow import slow
 
-    keyed = load_keyed(options.dance)
+    keyed = load_authored_dance(options.dance)
     answer = slow(
         keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=search_progress(progress)
     )

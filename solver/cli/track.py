@@ -28,7 +28,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..calibration.calibrated import Calibration
+    from ..calibration.calibration import Calibration
     from ..rig import Rig
 
 EXPLANATION = """
@@ -68,17 +68,17 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.files)
-    from ..calibration.calibrated import Calibration
+    from ..calibration.calibration import Calibration
     from ..calibration.calibration_file import CALIBRATION
-    from ..formats.text_table import table
-    from ..progress import Part
+    from ..formats.text_table import format_table
+    from ..progress import PartialProgress
     from ..report.study_folder import write_study
-    from ..scene.study_folder import trials_in
-    from ..study.following import track_study
+    from ..scene.study_folder import trial_files
     from ..study.recordings import load, require_rates
-    from ..study.subject import calibrate_subject
+    from ..study.subject_calibration import calibrate
+    from ..study.tracking import track
     from ..study.values import Settings
-    from ..tracking.bone_mapping import MAPPING, guessed
+    from ..tracking.bone_mapping import MAPPING, guess_mapping
     from .words import removed_trials, warn
 
     settings = Settings(
@@ -97,23 +97,23 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     if segments is not None:
         body = body.rig if isinstance(body, Calibration) else body or _person(person)
-        mapping = mapping or guessed(segments, body)
+        mapping = mapping or guess_mapping(segments, body)
     elif options.mapping is not None or options.save_mapping is not None:
         raise InvalidValue("no recording holds segments, so a mapping has no use")
     if body is None:
         assert person is not None
-        body = calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
-    study = track_study(recordings, body, settings, Part(progress, 0.4, 1.0), mapping)
-    before = trials_in(options.output)
+        body = calibrate(recordings, **person, progress=PartialProgress(progress, 0.0, 0.4))
+    study = track(recordings, body, settings, PartialProgress(progress, 0.4, 1.0), mapping)
+    before = trial_files(options.output)
     write_study(study, options.output)
     if mapping is not None:
-        print(table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
+        print(format_table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
         if options.save_mapping is not None:
             print(f"written: {MAPPING.write(options.save_mapping, mapping)}\n")
     warn(study.warnings)
     moved = [(r.name, r.tracked, r.motion) for r in study.records if r.motion is not None]
     rows = [(name, str(len(motion)), f"{1e3 * t.rmse:.1f}" if t else "") for name, t, motion in moved]
-    print(table(("trial", "frames", "marker RMSE [mm]"), rows))
+    print(format_table(("trial", "frames", "marker RMSE [mm]"), rows))
     print(f"\nwritten: {options.output}{removed_trials(before, options.output)}")
 
 

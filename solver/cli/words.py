@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formats.text_table import inertial_table, table
+from ..formats.text_table import format_inertial_table, format_table
 
 if TYPE_CHECKING:
     from ..identification.added_load import AddedLoad
     from ..identification.comparison import Comparison
-    from ..study.residuals import FieldResidual
+    from ..study.residuals import TrialResidual
     from ..study.values import Study
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -30,33 +30,33 @@ def warn(warnings: Iterable[str]) -> None:
 
 def removed_trials(before: Iterable[str], output: Path) -> str:
     """Names the trials whose earlier results the folder no longer holds; empty if there are none."""
-    from ..scene.study_folder import trials_in
+    from ..scene.study_folder import trial_files
 
-    removed = sorted(set(before) - set(trials_in(output)))
+    removed = sorted(set(before) - set(trial_files(output)))
     return f" (replaces the run before; removed trials: {', '.join(removed)})" if removed else ""
 
 
 def identified(study: Study) -> str:
     """A study's result in short: masses, what they satisfy, how well they explain the trials."""
-    from ..study.residuals import field_residuals
+    from ..study.residuals import compute_residuals
 
     result = study.identification
     if result is None:
         return "no trial has forces: nothing was identified"
-    lines = [inertial_table(result.parameters), ""]
+    lines = [format_inertial_table(result.parameters), ""]
     if study.mass is not None:
         lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.std:.2f} kg")
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
-    if residuals := field_residuals(study.rig, study.trials, result):
+    if residuals := compute_residuals(study.rig, study.trials, result):
         lines += ["", thresholds(residuals)]
     return "\n".join(lines)
 
 
-def thresholds(residuals: Sequence[FieldResidual]) -> str:
+def thresholds(residuals: Sequence[TrialResidual]) -> str:
     """Residuals of each trial against the usual thresholds of the field."""
-    from ..study.residuals import MOST_FORCE, MOST_MOMENT
+    from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
 
     rows = [
         (
@@ -64,13 +64,15 @@ def thresholds(residuals: Sequence[FieldResidual]) -> str:
             *(f"{100.0 * share:.1f}" for share in (*r.force_share, *r.moment_share)),
             f"{r.identified.force / r.weight:.3f}",
             f"{r.identified.moment / (r.weight * r.height):.4f}",
-            "met" if r.meets else "not met",
+            "met" if r.meets_thresholds else "not met",
         )
         for r in residuals
     ]
     head = ("trial", "force RMS", "peak [%]", "moment RMS", "peak [%]", "[BW]", "[BW h]", "")
-    usual = f"usual: {100.0 * MOST_FORCE:g} % of the peak force, {100.0 * MOST_MOMENT:g} % of CoM height times it"
-    return f"residuals of the trials used ({usual})\n" + table(head, rows)
+    usual = (
+        f"usual: {100.0 * FORCE_THRESHOLD:g} % of the peak force, {100.0 * MOMENT_THRESHOLD:g} % of CoM height times it"
+    )
+    return f"residuals of the trials used ({usual})\n" + format_table(head, rows)
 
 
 def found_load(load: AddedLoad) -> str:
@@ -79,7 +81,7 @@ def found_load(load: AddedLoad) -> str:
         return "no load was found"
     bodies = [(load.loads[name], load.mass_std[load.links.index(name)]) for name in load.carriers]
     rows = [(body.link, f"{body.mass:.3f} ± {std:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, std in bodies]
-    text = table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
+    text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
     alone = [(load.probabilities[k], load.links[k]) for k in np.argsort(-load.probabilities)[:MOST_ALONE]]
     listed = ", ".join(f"{name} {100.0 * share:.0f} %" for share, name in alone if share >= LEAST_SHARE)
     return (
@@ -108,8 +110,8 @@ def compared(comparisons: Sequence[Comparison]) -> str:
     ]
     return (
         "RMSE [N, N m]; identified and prior each with frequency weights of its own\n"
-        + table(("trial", "", "", *AXES), errors)
+        + format_table(("trial", "", "", *AXES), errors)
         + "\n\nRMSE identified / prior\n"
-        + table(("trial", "", *AXES, "mean", "no weights"), ratios)
+        + format_table(("trial", "", *AXES, "mean", "no weights"), ratios)
         + "\nno weights: mean ratio to the prior without frequency weights"
     )

@@ -7,30 +7,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..calibration.sampling import is_still
+from ..calibration.frame_selection import is_static
 from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
-from ..formats.folder import claimed, read_whole
-from ..formats.manifest import is_as_written, ours_in
-from ..formats.plain import plain
-from ..formats.recording import ReadOptions, files_read, pair_files
+from ..formats.json_values import to_json_values
+from ..formats.manifest import files_written, is_unchanged
+from ..formats.output_folder import read_consistent, reserve_folder
+from ..formats.recording import ReadOptions, list_files_read, pair_files
+from ..parallel import LOKY, parallel_map, serial, use_backend
 from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent
 from ..report import CONTENT
-from ..report.cohort_content import Cohort, Failed, Member, member_of
+from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
 from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
-from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, files_of
-from ..study.pipeline import identify_study
-from ..study.provenance import PROVENANCE, Provenance, choices, program_now, provenance_of
+from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
+from ..study.pipeline import identify
+from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load
 from ..study.values import Settings
 from ..trial import Recording
-from ..workers import LOKY, scheduled, shared, undivided
-from .subjects import BIDS, PARTICIPANTS, SUBJECTS, Known, Row, known_of, read_rows_of, row_of, subject_folders
+from .subjects import (
+    BIDS_PREFIX,
+    PARTICIPANTS,
+    SUBJECTS,
+    SubjectInfo,
+    TableRow,
+    find_row,
+    find_subject_folders,
+    read_subject_info,
+    read_subject_table,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class CohortOptions:
     """What holds for every subject: how files are read, how inertials are identified, of how many parts a trunk is."""
 
     read: ReadOptions = field(default_factory=ReadOptions)
@@ -38,20 +48,20 @@ class How:
     trunk: str = TRUNKS[0]
     shoulders: str = SHOULDERS[0]
 
-    def told(self, known: Known) -> dict[str, object]:
+    def options_of_subject(self, info: SubjectInfo) -> dict[str, object]:
         """Every choice for one subject on which its result depends."""
-        return {**choices(self.read, self.settings, known), "trunk": self.trunk, "shoulders": self.shoulders}
+        return {**collect_options(self.read, self.settings, info), "trunk": self.trunk, "shoulders": self.shoulders}
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingSubject:
     """One subject that is to be identified."""
 
     name: str
     folder: Path
     output: Path
-    known: Known
-    how: How
+    info: SubjectInfo
+    options: CohortOptions
     provenance: Provenance
 
 
@@ -102,66 +112,72 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
     for chosen, offered in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
         if chosen not in offered:
             raise UnknownPreset(chosen, offered)
-    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders)
-    places, rows = subject_folders(folder, output), read_rows_of(folder)
-    with claimed(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
-        members: dict[str, Member] = {}
-        why = _without_folder(places, rows)
+    how = CohortOptions(
+        ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders
+    )
+    places, rows = find_subject_folders(folder, output), read_subject_table(folder)
+    with reserve_folder(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
+        members: dict[str, CohortMember] = {}
+        why = _explain_missing_folders(places, rows)
         due = []
         for name, place in places.items():
             try:
-                known = known_of(place, row_of(name, rows))
-                made_of = provenance_of(place, files_read([place]), how.told(known))
-                if (kept := _kept(output / name, name, made_of)) is not None:
+                known = read_subject_info(place, find_row(name, rows))
+                made_of = build_provenance(place, list_files_read([place]), how.options_of_subject(known))
+                if (kept := _reuse_result(output / name, name, made_of)) is not None:
                     members[name] = kept
                 else:
-                    due.append(Due(name, place, output / name, known, how, made_of))
+                    due.append(PendingSubject(name, place, output / name, known, how, made_of))
             except SolverError as error:
                 why[name] = str(error)
         progress(0.02, f"{len(places)} subjects: {len(members)} taken over, {len(due)} to identify, {len(why)} failed")
-        with scheduled(backend, how.settings.jobs):
-            for done, (item, problem) in enumerate(_identified(due, how.settings.jobs), 1):
+        with use_backend(backend, how.settings.jobs):
+            for done, (item, problem) in enumerate(_identify_all(due, how.settings.jobs), 1):
                 if problem is None:
-                    members[item.name] = _member(item.output, item.name, again=True)
+                    members[item.name] = _read_member(item.output, item.name, is_new=True)
                 else:
                     why[item.name] = problem
                 progress(0.02 + 0.96 * done / len(due), f"{item.name}: {'done' if problem is None else 'failed'}")
         found = Cohort(
             title=folder.resolve().name,
             members=tuple(members[name] for name in sorted(members)),
-            failed=tuple(Failed(name, _with_remains(output / name, text)) for name, text in sorted(why.items())),
-            methods=_methods(how, folder, backend),
+            failed=tuple(
+                FailedSubject(name, _mention_old_results(output / name, text)) for name, text in sorted(why.items())
+            ),
+            methods=_method_rows(how, folder, backend),
         )
         write_cohort(found, output)
     progress(1.0, "done")
     return found
 
 
-def _without_folder(places: Mapping[str, Path], rows: Mapping[str, Row]) -> dict[str, str]:
+def _explain_missing_folders(places: Mapping[str, Path], rows: Mapping[str, TableRow]) -> dict[str, str]:
     """What to say of rows whose subjects have no folder."""
     return {
         name: str(InputError(row.path, f"no folder is called {name!r}", place=f"line {row.line}"))
         for name, row in rows.items()
-        if name not in places and f"{BIDS}{name}" not in places
+        if name not in places and f"{BIDS_PREFIX}{name}" not in places
     }
 
 
-def _identified(due: Sequence[Due], workers: int | None) -> Iterator[tuple[Due, str | None]]:
+def _identify_all(
+    pending: Sequence[PendingSubject], workers: int | None
+) -> Iterator[tuple[PendingSubject, str | None]]:
     """Each subject with what went wrong, None where nothing did, in their order."""
     try:
-        yield from zip(due, shared(identify_one, [(item,) for item in due], workers))
+        yield from zip(pending, parallel_map(identify_subject, [(item,) for item in pending], workers))
     except BackendError as error:
-        rest = [item for item in due if not os.path.exists(item.output / PROVENANCE_FILE)]
+        rest = [item for item in pending if not os.path.exists(item.output / PROVENANCE_FILE)]
         raise BackendError(
             f"{error} (not done: {', '.join(item.name for item in rest)}; what is done is kept: run it again)"
         ) from None
 
 
-def identify_one(due: Due) -> str | None:
+def identify_subject(subject: PendingSubject) -> str | None:
     """Identify one subject and write its folder, in whatever process; what went wrong, or None."""
-    with undivided():
+    with serial():
         try:
-            _identify(due)
+            _identify_and_write(subject)
         except Cancelled:
             raise
         except SolverError as error:
@@ -175,75 +191,77 @@ def identify_one(due: Due) -> str | None:
     return None
 
 
-def _identify(due: Due) -> None:
-    known = due.known
-    with claimed(due.output, files_of(name for name, _ in pair_files([due.folder]))):
-        recordings = load([due.folder], due.how.read)
-        study = identify_study(
+def _identify_and_write(subject: PendingSubject) -> None:
+    known = subject.info
+    with reserve_folder(subject.output, study_files(name for name, _ in pair_files([subject.folder]))):
+        recordings = load([subject.folder], subject.options.read)
+        study = identify(
             recordings,
             sex=known.sex,
             height=known.height,
             mass=known.mass,
-            trunk=due.how.trunk,
-            shoulders=due.how.shoulders,
+            trunk=subject.options.trunk,
+            shoulders=subject.options.shoulders,
             marker_set=known.marker_set,
             static=known.static,
-            settings=replace(due.how.settings, jobs=1),
+            settings=replace(subject.options.settings, jobs=1),
         )
         if study.identification is None:
             told = ", ".join(recording.name for recording in recordings)
             raise InvalidValue(f"{told}: no trial has motion and forces, nothing can be identified")
-        study = replace(study, assumed=(*known.assumed, _still(recordings, known), *study.assumed))
-        write_study(study, due.output, title=due.name, provenance=due.provenance)
+        study = replace(
+            study, assumptions=(*known.assumptions, _describe_calibration_start(recordings, known), *study.assumptions)
+        )
+        write_study(study, subject.output, title=subject.name, provenance=subject.provenance)
 
 
-def _still(recordings: Sequence[Recording], known: Known) -> str:
+def _describe_calibration_start(recordings: Sequence[Recording], info: SubjectInfo) -> str:
     """Which trial the calibration begins with."""
-    if known.static:
-        return f"calibrated with {', '.join(known.static)} alone, as stated"
-    still = [r.name for r in recordings if r.markers is not None and is_still(r.markers)]
+    if info.static:
+        return f"calibrated with {', '.join(info.static)} alone, as stated"
+    still = [r.name for r in recordings if r.markers is not None and is_static(r.markers)]
     if still:
         return f"{', '.join(still)} stand{'s' * (len(still) == 1)} still: the calibration begins there"
     return "no trial stands still: the calibration begins with the first"
 
 
-def _kept(folder: Path, name: str, made_of: Provenance) -> Member | None:
+def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMember | None:
     """A subject's result of an earlier run, if it was made of the same and nobody changed it since."""
     if not os.path.exists(folder / PROVENANCE_FILE):
         return None
     try:
-        with claimed(folder):  # also sweeps what a run left that was killed when the folder was hardly in place
-            if not PROVENANCE.read(folder / PROVENANCE_FILE).same_as(made_of):
+        with reserve_folder(folder):  # also sweeps what a run left that was killed when the folder was hardly in place
+            if not PROVENANCE.read(folder / PROVENANCE_FILE).matches(provenance):
                 return None
-            written = ours_in(folder)
-            if REPORT_FILE not in written or not all(is_as_written(folder, *item) for item in written.items()):
+            written = files_written(folder)
+            if REPORT_FILE not in written or not all(is_unchanged(folder, *item) for item in written.items()):
                 return None
-            return _member(folder, name, again=False)
+            return _read_member(folder, name, is_new=False)
     except SolverError:
         return None  # unreadable: made anew
 
 
-def _member(folder: Path, name: str, *, again: bool) -> Member:
-    return member_of(name, read_whole(folder, lambda: CONTENT.read(folder / CONTENT_FILE)), again=again)
+def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:
+    return build_member(name, read_consistent(folder, lambda: CONTENT.read(folder / CONTENT_FILE)), is_new=is_new)
 
 
-def _with_remains(folder: Path, why: str) -> str:
+def _mention_old_results(folder: Path, reason: str) -> str:
     """The reason of a failure, and that results of an earlier run still lie there."""
     if not os.path.exists(folder / REPORT_FILE):
-        return why
-    return f"{why} The folder {folder.name} still holds the results of an earlier run, of other files or options."
+        return reason
+    return f"{reason} The folder {folder.name} still holds the results of an earlier run, of other files or options."
 
 
-def _methods(how: How, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
+def _method_rows(options: CohortOptions, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
     table = next(
         (name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)), "each subject's own file"
     )
-    settings = plain(how.settings)
+    settings = to_json_values(options.settings)
     chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None and name != "plates")
     return (
-        ("Program", f"exciting_dance {program_now()}"),
+        ("Program", f"exciting_dance {program_version()}"),
         ("Recordings", f"{folder.resolve().name}; subjects' data from {table}"),
-        ("Settings", f"{chosen}, trunk {how.trunk}, shoulders {how.shoulders}"),
+        ("Settings", f"{chosen}, trunk {options.trunk}, shoulders {options.shoulders}"),
         ("Run by", backend),
         ("Each subject", "its own report tells files, options and time; provenance.json holds them all"),
     )

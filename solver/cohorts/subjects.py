@@ -17,18 +17,18 @@ from typing import Any
 from ..calibration.subject import SubjectData
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
-from ..formats.axes import LENGTHS
-from ..formats.json_tree import json_object
-from ..formats.recording import holds_only_results
-from ..formats.text import MISSING, read_lines, read_rows
-from ..formats.trial_names import readable
+from ..formats.axes_and_units import LENGTH_UNITS
+from ..formats.json_tree import parse_json_object
+from ..formats.recording import has_only_results
+from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_lines
+from ..formats.trial_names import printable_name
 from ..numerals import numeral
 from ..person import UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"
-BIDS = "sub-"
-SAYS = "participant_id (or subject), sex, height, mass, marker_set, static"
+BIDS_PREFIX = "sub-"
+KNOWN_TITLES = "participant_id (or subject), sex, height, mass, marker_set, static"
 COLUMNS = {
     "name": ("participant_id", "subject", "subject_id", "name", "id"),
     "sex": ("sex", "gender"),
@@ -41,14 +41,14 @@ COLUMNS = {
 _TITLE = re.compile(r"^(?P<name>.+?)(?:\s*\[(?P<unit>[^\]]*)\]|_(?P<tail>m|cm|mm|kg|g|lb))?$")
 MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
 SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", UNKNOWN: UNKNOWN}
-CENTIMETRES = (100.0, 280.0)
+CENTIMETRE_HEIGHTS = (100.0, 280.0)
 """A height without a unit between these can only be centimetres."""
-ANY_MASS = 70.0
+PLACEHOLDER_MASS = 70.0
 """[kg] Stands in where only sex and height are judged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SubjectInfo:
     """What is known of a person.
 
     Attributes:
@@ -57,7 +57,7 @@ class Known:
         mass: [kg]; None where the plates shall tell it.
         marker_set: name or file; None finds out.
         static: names of the only trials to calibrate with; none: all, the still ones first.
-        assumed: what was guessed in reading it.
+        assumptions: what was guessed in reading it.
     """
 
     sex: str | None = None
@@ -65,15 +65,15 @@ class Known:
     mass: float | None = None
     marker_set: str | None = None
     static: tuple[str, ...] = ()
-    assumed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.sex is not None:
-            SubjectData(ANY_MASS if self.mass is None else self.mass, self.sex, self.height)
+            SubjectData(PLACEHOLDER_MASS if self.mass is None else self.mass, self.sex, self.height)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A person's row of a table.
 
     Attributes:
@@ -86,12 +86,12 @@ class Row:
     cells: Mapping[str, tuple[str, str]]
 
 
-def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
+def find_subject_folders(folder: Path, results_folder: Path) -> dict[str, Path]:
     """The subjects' folders by name: those that begin with ``sub-`` where there are any, else all that can be seen.
 
     Args:
         folder: of the study.
-        leaving_out: the folder of results. Folders of nothing but results of this program are left out, too.
+        results_folder: the folder of results. Folders of nothing but results of this program are left out, too.
 
     Raises:
         InputError: no folder, none in it, or two whose names differ in nothing that every system tells apart.
@@ -99,8 +99,8 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
     if not os.path.isdir(folder):
         raise InputError(folder, "is no folder", remedy="Name the folder that holds one folder a subject")
     inside = [place for place in sorted(folder.iterdir()) if os.path.isdir(place) and not place.name.startswith(".")]
-    inside = [p for p in inside if p.resolve() != leaving_out.resolve() and not holds_only_results(p)]
-    chosen = [place for place in inside if place.name.startswith(BIDS)]
+    inside = [p for p in inside if p.resolve() != results_folder.resolve() and not has_only_results(p)]
+    chosen = [place for place in inside if place.name.startswith(BIDS_PREFIX)]
     if not chosen and not os.path.exists(folder / PARTICIPANTS):
         chosen = inside
     if not chosen:
@@ -108,7 +108,7 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
         raise InputError(folder, "holds no subject's folder", remedy=remedy)
     found: dict[str, Path] = {}
     for place in chosen:
-        name = readable(place.name)
+        name = printable_name(place.name)
         same = next((other for other in found if other.casefold() == name.casefold()), None)
         if same is not None:
             problem = f"two subjects have one name for some file systems: {found[same].name!r} and {place.name!r}"
@@ -117,7 +117,7 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
     return found
 
 
-def read_rows_of(folder: Path) -> dict[str, Row]:
+def read_subject_table(folder: Path) -> dict[str, TableRow]:
     """The rows of the study's table by subject; empty without a table.
 
     Raises:
@@ -129,12 +129,12 @@ def read_rows_of(folder: Path) -> dict[str, Row]:
     if not tables:
         return {}
     path = tables[0]
-    lines = _tabs(path) if path.name == PARTICIPANTS else list(read_rows(path))
+    lines = _read_tab_separated(path) if path.name == PARTICIPANTS else list(read_csv_rows(path))
     if not lines:
-        raise InputError(path, "holds no header", remedy=f"Begin with a line of titles: {SAYS}")
+        raise InputError(path, "holds no header", remedy=f"Begin with a line of titles: {KNOWN_TITLES}")
     (first, titles), *rest = lines
-    columns = _columns(path, first, titles)
-    found: dict[str, Row] = {}
+    columns = _map_columns(path, first, titles)
+    found: dict[str, TableRow] = {}
     for line, cells in rest:
         if len(cells) != len(titles):
             problem = f"the row has {len(cells)} cells, the header {len(titles)}"
@@ -145,32 +145,32 @@ def read_rows_of(folder: Path) -> dict[str, Row]:
             problem = f"the subject {name!r} stands in line {found[name].line}, too"
             place = f"line {line}, column {titles[columns['name'][0]].strip()!r}"
             raise InputError(path, problem, place=place, remedy="Give every subject one row and its own name")
-        found[name] = Row(path, line, words)
+        found[name] = TableRow(path, line, words)
     return found
 
 
-def known_of(folder: Path, row: Row | None) -> Known:
+def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
     """What is known of the person whose recordings lie in a folder.
 
     Raises:
         InputError: naming file, line and column: a cell that means nothing, a person that nobody is, a table and
             ``subject.json`` that contradict each other; or nothing that tells the sex.
     """
-    listed = Known() if row is None else _known_by_row(row)
+    listed = SubjectInfo() if row is None else _info_from_row(row)
     own = folder / SUBJECT_FILE
-    told = _known_by_file(own) if os.path.exists(own) else Known()
-    for field in fields(Known):
+    told = _info_from_file(own) if os.path.exists(own) else SubjectInfo()
+    for field in fields(SubjectInfo):
         here, there = getattr(told, field.name), getattr(listed, field.name)
-        if field.name != "assumed" and here and there and here != there and row is not None:
+        if field.name != "assumptions" and here and there and here != there and row is not None:
             problem = f"says {field.name} {here}, but {row.path.name} says {there} in line {row.line}"
             raise InputError(own, problem, place=f"entry {field.name!r}", remedy="Correct one of them")
-    both = Known(
+    both = SubjectInfo(
         told.sex or listed.sex,
         told.height or listed.height,
         told.mass or listed.mass,
         told.marker_set or listed.marker_set,
         told.static or listed.static,
-        listed.assumed,
+        listed.assumptions,
     )
     if both.sex is None:
         table = folder.parent / PARTICIPANTS
@@ -183,14 +183,14 @@ def known_of(folder: Path, row: Row | None) -> Known:
     return both
 
 
-def row_of(name: str, rows: Mapping[str, Row]) -> Row | None:
+def find_row(name: str, rows: Mapping[str, TableRow]) -> TableRow | None:
     """The row of a subject's folder; a table may leave out what BIDS puts before a label."""
-    return rows.get(name) or rows.get(name.removeprefix(BIDS))
+    return rows.get(name) or rows.get(name.removeprefix(BIDS_PREFIX))
 
 
-def _columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, str]]:
+def _map_columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, str]]:
     """Column and stated unit by what it means."""
-    units = _units_beside(path)
+    units = _read_units(path)
     meanings = {title: what for what, known in COLUMNS.items() for title in known}
     found: dict[str, tuple[int, str]] = {}
     for column, title in enumerate(titles):
@@ -205,28 +205,28 @@ def _columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, s
         found[what] = (column, (parts["unit"] or parts["tail"] or units.get(title.strip(), "")).strip().lower())
     if "name" not in found:
         problem = "no column names the subjects"
-        raise InputError(path, problem, place=f"line {line}", remedy=f"Known titles: {SAYS}")
+        raise InputError(path, problem, place=f"line {line}", remedy=f"Known titles: {KNOWN_TITLES}")
     return found
 
 
-def _units_beside(path: Path) -> dict[str, str]:
+def _read_units(path: Path) -> dict[str, str]:
     """Units of columns as the BIDS description beside the table states them."""
     described = path.with_name(UNITS_FILE)
     if path.name != PARTICIPANTS or not os.path.exists(described):
         return {}
-    tree = json_object(described, read_bytes(described), "Describe each column by an object with Units")
+    tree = parse_json_object(described, read_bytes(described), "Describe each column by an object with Units")
     found = {title: entry.get("Units") for title, entry in tree.items() if isinstance(entry, dict)}
     return {title: unit for title, unit in found.items() if isinstance(unit, str)}
 
 
-def _tabs(path: Path) -> list[tuple[int, list[str]]]:
+def _read_tab_separated(path: Path) -> list[tuple[int, list[str]]]:
     lines = enumerate(read_lines(path), 1)
     return [(number, line.split("\t")) for number, line in lines if line.strip()]
 
 
-def _known_by_row(row: Row) -> Known:
+def _info_from_row(row: TableRow) -> SubjectInfo:
     assumed: list[str] = []
-    words = {what: (word, unit) for what, (word, unit) in row.cells.items() if word.lower() not in MISSING}
+    words = {what: (word, unit) for what, (word, unit) in row.cells.items() if word.lower() not in MISSING_CELLS}
 
     def refused(what: str, problem: str, remedy: str) -> InputError:
         return InputError(row.path, problem, place=f"line {row.line}, column {what!r}", remedy=remedy)
@@ -239,14 +239,14 @@ def _known_by_row(row: Row) -> Known:
             value = numeral(word)
         except ValueError:
             raise refused(what, f"{word!r} is not a number", "Write n/a where it is not known") from None
-        if not unit and what == "height" and CENTIMETRES[0] <= value <= CENTIMETRES[1]:
+        if not unit and what == "height" and CENTIMETRE_HEIGHTS[0] <= value <= CENTIMETRE_HEIGHTS[1]:
             assumed.append(f"height {value:g} in {row.path.name} without a unit: taken as centimetres")
             unit = "cm"
         if (unit or usual) not in units:
             raise refused(what, f"unit {unit!r} of {what} is unknown", f"State one of {', '.join(units)}")
         value *= units[unit or usual]
         try:
-            SubjectData(value if what == "mass" else ANY_MASS, "male", value if what == "height" else None)
+            SubjectData(value if what == "mass" else PLACEHOLDER_MASS, "male", value if what == "height" else None)
         except InvalidValue as error:
             raise refused(what, str(error), f"Correct it, or state its unit in the title: {what} [{usual}]") from None
         return value
@@ -255,9 +255,9 @@ def _known_by_row(row: Row) -> Known:
     if sex and sex.lower() not in SEXES:
         remedy = "Write female or male (F, M): there are tables of these alone; unknown takes the mean of both"
         raise refused("sex", f"{sex!r} is no sex that has a segment table", remedy)
-    return Known(
+    return SubjectInfo(
         SEXES.get(sex.lower()),
-        measure("height", LENGTHS, "m"),
+        measure("height", LENGTH_UNITS, "m"),
         measure("mass", MASSES, "kg"),
         words["marker_set"][0] if "marker_set" in words else None,
         tuple(words.get("static", ("", ""))[0].split()),
@@ -265,9 +265,9 @@ def _known_by_row(row: Row) -> Known:
     )
 
 
-def _known_by_file(path: Path) -> Known:
+def _info_from_file(path: Path) -> SubjectInfo:
     remedy = 'Write for example {"sex": "female", "height": 1.70, "mass": 61.5}; metres and kilograms'
-    tree = json_object(path, read_bytes(path), remedy)
+    tree = parse_json_object(path, read_bytes(path), remedy)
     kinds: dict[str, tuple[type, ...]] = {
         "sex": (str,), "height": (int, float), "mass": (int, float), "marker_set": (str,), "static": (str, list),
     }  # fmt: skip
@@ -289,6 +289,6 @@ def _known_by_file(path: Path) -> Known:
     if "sex" in values:
         values["sex"] = SEXES.get(values["sex"].lower(), values["sex"])
     try:
-        return Known(**values)
+        return SubjectInfo(**values)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=remedy) from None

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownPreset
 from ..rig import Rig
-from ..so3 import between
+from ..so3 import rotation_between
 
 SAME_TIME = 1e-9
 """[s] Phases whose ends differ by less join without a gap."""
@@ -22,7 +22,7 @@ STEP_SHARE = 0.8
 """Default step of a foot put forward, as a share of its sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
 LEVEL = 1e-3
 """[rad] A sole that leans less than this is level: files often write angles with few digits."""
-ASTRIDE = 0.25
+LARGEST_LEG_LEAN = 0.25
 """Sideways lean of a leg, every joint at zero, beyond which the body does not stand but is drawn with legs spread."""
 FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
 """The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
@@ -48,7 +48,7 @@ class Anchor:
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
             raise InvalidValue(f"anchor {self.patch!r}: its axes are not a rotation")
 
-    def stands_at(self, other: Anchor) -> bool:
+    def is_same_place(self, other: Anchor) -> bool:
         """Whether another anchor plants its patch in the same place."""
         apart = max(np.abs(self.position - other.position).max(), np.abs(self.rotation - other.rotation).max())
         return bool(apart <= SAME_PLACE)
@@ -185,7 +185,7 @@ def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
         up = up * np.sign(up[2]) if up[2] else up
     else:
         up = -anchor.rotation @ patch.outward
-    turn = between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
+    turn = rotation_between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
     centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
     position = centre - turn @ corners.mean(axis=0)
     position[2] += ground - (turn @ corners.mean(axis=0) + position)[2]
@@ -215,7 +215,7 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     wanted = (configuration,) if configuration in sides else ("right", "left")
     anchors = []
     for side in wanted:
-        anchor = _levelled(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
+        anchor = _level(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
         points = anchor.points(rig)
         shift = _below_hip(rig, sides[side], points)
         shift[2] = ground - points[:, 2].min()
@@ -236,10 +236,10 @@ def _below_hip(rig: Rig, patch: str, points: np.ndarray) -> np.ndarray:
     across = np.cross(rig.forward, [0.0, 0.0, 1.0])
     way = rig.rest[1][rig.path(link)[0]] - points.mean(axis=0)
     aside = float(way @ across)
-    return aside * across if abs(aside) > ASTRIDE * abs(way[2]) else np.zeros(3)
+    return aside * across if abs(aside) > LARGEST_LEG_LEAN * abs(way[2]) else np.zeros(3)
 
 
-def _levelled(rig: Rig, anchor: Anchor) -> Anchor:
+def _level(rig: Rig, anchor: Anchor) -> Anchor:
     """The anchor turned about its sole's centre by the least that makes the sole level."""
     points = anchor.points(rig)
     sides = np.roll(points, -1, axis=0) - points
@@ -248,5 +248,5 @@ def _levelled(rig: Rig, anchor: Anchor) -> Anchor:
     if np.hypot(*normal[:2]) <= LEVEL * size:
         return anchor
     upwards = -normal / size  # corners are counter-clockwise seen from below
-    turn, centre = between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
+    turn, centre = rotation_between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
     return Anchor(anchor.patch, turn @ anchor.rotation, centre + turn @ (anchor.position - centre))

@@ -16,7 +16,7 @@ def centre_of_pressure(rig: Rig, motion: Motion) -> np.ndarray:
     return np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
 
 
-def rebalancing(rig: Rig, motion: Motion, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def rebalancing_shift(rig: Rig, motion: Motion, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Horizontal shift of the whole body (N, 2) [m] that brings the centre of pressure into a box.
 
     A body whose centre of mass at height z is shifted by s moves its centre of pressure by s - (z / g) s''; the s for

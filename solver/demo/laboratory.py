@@ -19,14 +19,14 @@ MARKER_NOISE = 0.002
 """[m] standard deviation per coordinate and frame."""
 FORCE_NOISE, MOMENT_NOISE = 1.0, 1.0
 """[N], [N m] standard deviation per component and sample of each plate."""
-LIFTED = 1e-3
+LIFTED_HEIGHT = 1e-3
 """[m] by which the ankle of a foot that left the ground is higher than it stood."""
-LEAST_SHARE = 0.15
+MIN_LOAD_SHARE = 0.15
 """Share of the load that the lighter foot keeps while it stands: less would look like an unloaded plate's offset."""
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class MarkerPlacement:
     """A marker glued to a link at a point (3,) [m] of its frame."""
 
     marker: str
@@ -37,7 +37,7 @@ class Placement:
 def record_markers(
     rig: Rig,
     motion: Motion,
-    placements: Sequence[Placement],
+    placements: Sequence[MarkerPlacement],
     generator: np.random.Generator,
     noise: float = MARKER_NOISE,
 ) -> Markers:
@@ -52,7 +52,7 @@ def record_markers(
     return Markers(motion.times, tuple(placement.marker for placement in placements), positions + errors)
 
 
-def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
+def sole_centres(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
     """Middle of each sole on the ground (3,) [m], world, at the start of a motion."""
     first = link_motions(rig, motion.part(0, 2))
     result = {}
@@ -63,10 +63,10 @@ def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
     return result
 
 
-def airborne(rig: Rig, motion: Motion) -> np.ndarray:
+def find_lifted_feet(rig: Rig, motion: Motion) -> np.ndarray:
     """(N, 2) True where the foot of each sole of the rig is off the ground it stood on at the start."""
     heights = link_motions(rig, motion).position[2, [rig.index(contact.link) for contact in rig.soles]].T
-    return heights > heights[0] + LIFTED
+    return heights > heights[0] + LIFTED_HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def record_plates(
     motion: Motion,
     truth: InertialParameters,
     feet: Mapping[str, np.ndarray],
-    airborne: np.ndarray | None = None,
+    lifted: np.ndarray | None = None,
     noise: PlateNoise | None = None,
 ) -> Wrenches:
     """One plate under each of two feet, together carrying what the motion needs, with white noise if asked for.
@@ -101,7 +101,7 @@ def record_plates(
         motion: of it.
         truth: its true inertials.
         feet: plate name -> middle of the foot on the ground (3,) [m], world.
-        airborne: (N, 2) True where a foot is in the air and the other one carries everything.
+        lifted: (N, 2) True where a foot is in the air and the other one carries everything.
         noise: of the plates.
     """
     wrench = ground_wrench(rig, motion, truth)
@@ -110,9 +110,9 @@ def record_plates(
     names = tuple(feet)
     first, second = (np.asarray(feet[name]) for name in names)
     line = (first - second)[:2]
-    share = np.clip((pressure - second[:2]) @ line / (line @ line), LEAST_SHARE, 1.0 - LEAST_SHARE)[:, None]
-    if airborne is not None:
-        share[airborne[:, 0]], share[airborne[:, 1]] = 0.0, 1.0
+    share = np.clip((pressure - second[:2]) @ line / (line @ line), MIN_LOAD_SHARE, 1.0 - MIN_LOAD_SHARE)[:, None]
+    if lifted is not None:
+        share[lifted[:, 0]], share[lifted[:, 1]] = 0.0, 1.0
     shares = (share, 1.0 - share)
     rest = moment - sum(np.cross(point, part * force) for point, part in zip((first, second), shares, strict=True))
     values = np.stack(
@@ -129,7 +129,7 @@ def record_plates(
 
 def write_trc(path: Path, markers: Markers) -> None:
     """Markers as a laboratory exports them: y up, millimetres."""
-    positions = 1e3 * y_up(markers.positions)
+    positions = 1e3 * to_y_up(markers.positions)
     rate, count = markers.rate, len(markers.names)
     with write_atomically(path) as stream:
         stream.write(f"PathFileType\t4\t(X/Y/Z)\t{path.name}\n")
@@ -151,7 +151,7 @@ def write_forces(path: Path, wrenches: Wrenches) -> None:
         point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / force[:, 2:]
         free = moment - np.cross(point, force)
         for kind, values in (("v", force), ("p", point), ("m", free)):
-            columns.append(y_up(values))
+            columns.append(to_y_up(values))
             names += [f"{name}_{kind}{axis}" for axis in "xyz"]
     table = np.hstack(columns)
     with write_atomically(path) as stream:
@@ -161,6 +161,6 @@ def write_forces(path: Path, wrenches: Wrenches) -> None:
             stream.write("\t".join(f"{value:.6f}" for value in row) + "\n")
 
 
-def y_up(vectors: np.ndarray) -> np.ndarray:
+def to_y_up(vectors: np.ndarray) -> np.ndarray:
     """(..., 3) from x forward, y left, z up to x forward, y up, z right."""
     return np.stack([vectors[..., 0], vectors[..., 2], -vectors[..., 1]], axis=-1)

@@ -12,23 +12,23 @@ from ..dynamics import Workspace, contact_corners, difference, integrate, link_p
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..signals.manifold import smooth_motion
-from .balance import rebalancing
+from .balance import rebalancing_shift
 
 FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids."""
 SINUSOIDS = 3
-EASE = 1.0
+EASE_DURATION = 1.0
 """[s] in which the motion grows from rest and returns to it."""
 BALANCE_RATE, BALANCE_ROUNDS = 50.0, 3
 """[Hz] and number of corrections that keep the centre of pressure under the feet."""
-SOLE_USED = 0.8
+SOLE_FRACTION = 0.8
 """Share of a sole's length and width that the centre of pressure may use."""
-STEPS = 4
+NEWTON_STEPS = 4
 """Newton steps a frame; each frame starts from its predecessor."""
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class MotionAmplitudes:
     """How far everything swings.
 
     Attributes:
@@ -48,9 +48,9 @@ class Style:
         joints: tuple[tuple[str, tuple[float, ...]], ...],
         centres: tuple[tuple[str, tuple[float, ...]], ...],
         lean: tuple[float, float, float],
-    ) -> Style:
+    ) -> MotionAmplitudes:
         """The same with a free leg, leaning over the other."""
-        return Style(self.root, (*self.joints, *joints), (*self.centres, *centres), lean)
+        return MotionAmplitudes(self.root, (*self.joints, *joints), (*self.centres, *centres), lean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class _Path:
         # sines s, freedoms c, frames n
         waves = np.einsum("sc,snc->nc", self.shares, np.sin(angles))
         leaning = _ease(times) * _ease(self.seconds - times)
-        swinging = _ease(times - EASE) * _ease(self.seconds - EASE - times)
+        swinging = _ease(times - EASE_DURATION) * _ease(self.seconds - EASE_DURATION - times)
         result = swinging[:, None] * (self.centre + self.amplitude * waves)
         result[:, :3] += (leaning - swinging)[:, None] * self.centre[:3]
         return result
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Stance:
     """How a simulated body stands while it moves.
 
     Attributes:
@@ -91,26 +91,28 @@ class Standing:
     legs: tuple[str, ...]
 
 
-def moving(rig: Rig, standing: Standing, style: Style, times: np.ndarray, seed: int) -> Motion:
+def simulate_motion(rig: Rig, stance: Stance, amplitudes: MotionAmplitudes, times: np.ndarray, seed: int) -> Motion:
     """A motion in which some feet stay where they are at the start and carry the body.
 
     Args:
         rig: that moves.
-        standing: on which feet.
-        style: amplitudes.
+        stance: on which feet.
+        amplitudes: amplitudes.
         times: (N,) [s] from zero.
         seed: of frequencies and phases.
     """
-    path = _path(rig, style, standing.legs, float(times[-1]), np.random.default_rng(seed))
+    path = _path(rig, amplitudes, stance.legs, float(times[-1]), np.random.default_rng(seed))
     coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
-    low, high = _support(rig, standing, _ease(coarse) * _ease(times[-1] - coarse))
+    low, high = _support_boxes(rig, stance, _ease(coarse) * _ease(times[-1] - coarse))
     shift = np.zeros((len(coarse), 2))
     for _ in range(BALANCE_ROUNDS):
-        shift += rebalancing(rig, _moved(rig, standing, path, coarse, shift), low, high)
-    return _moved(rig, standing, path, times, make_interp_spline(coarse, shift, k=5)(times))
+        shift += rebalancing_shift(rig, _motion_along_path(rig, stance, path, coarse, shift), low, high)
+    return _motion_along_path(rig, stance, path, times, make_interp_spline(coarse, shift, k=5)(times))
 
 
-def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator: np.random.Generator) -> _Path:
+def _path(
+    rig: Rig, style: MotionAmplitudes, legs: Sequence[str], seconds: float, generator: np.random.Generator
+) -> _Path:
     model = rig.model
     amplitude, centre = np.zeros(model.nv), np.zeros(model.nv)
     amplitude[:ROOT_NV], centre[:3] = style.root, style.lean
@@ -131,34 +133,34 @@ def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator
     )
 
 
-def _moved(rig: Rig, standing: Standing, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
+def _motion_along_path(rig: Rig, standing: Stance, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
     """The motion along a path with the root shifted horizontally (N, 2) [m] and the legs following."""
     free = np.array([_from_start(rig, standing.start, row) for row in path(times)])
     free[:, :2] += shift
-    return smooth_motion(rig, times, _planted(rig, standing, free), None)
+    return smooth_motion(rig, times, _plant_feet(rig, standing, free), None)
 
 
-def _support(rig: Rig, standing: Standing, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _support_boxes(rig: Rig, standing: Stance, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
     corners = {}
     for contact, sole in zip(rig.soles, contact_corners(rig, standing.start)):
         points = sole[:, :2]
         middle = points.mean(axis=0)
-        corners[contact.link] = middle + SOLE_USED * (points - middle)
+        corners[contact.link] = middle + SOLE_FRACTION * (points - middle)
     both, staying = np.vstack(list(corners.values())), np.vstack([corners[foot] for foot in standing.feet])
     share = leaning[:, None]
     low, high = ((1.0 - share) * limit(both, axis=0) + share * limit(staying, axis=0) for limit in (np.min, np.max))
     return low, high
 
 
-def still(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
+def still_motion(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
     """Standing without moving."""
     count = len(times)
     zeros = np.zeros((count, rig.model.nv))
     return Motion(times, np.tile(posture, (count, 1)), zeros, zeros)
 
 
-def standing(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) -> np.ndarray:
+def standing_posture(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) -> np.ndarray:
     """A posture (nq,) with the lowest contact on the ground.
 
     Args:
@@ -179,7 +181,7 @@ def standing(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) -> np.nd
 
 def _ease(seconds: np.ndarray) -> np.ndarray:
     """A smooth step from 0 to 1 within `EASE`, with two vanishing derivatives at both ends."""
-    x = np.clip(seconds / EASE, 0.0, 1.0)
+    x = np.clip(seconds / EASE_DURATION, 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
 
 
@@ -190,7 +192,7 @@ def _from_start(rig: Rig, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
     return q
 
 
-def _planted(rig: Rig, standing: Standing, free: np.ndarray) -> np.ndarray:
+def _plant_feet(rig: Rig, standing: Stance, free: np.ndarray) -> np.ndarray:
     """The postures with the legs moved so that the feet stay; spare freedom keeps the legs near their start."""
     workspace = Workspace(rig)
     turns, origins = link_poses(rig, standing.start)
@@ -201,9 +203,9 @@ def _planted(rig: Rig, standing: Standing, free: np.ndarray) -> np.ndarray:
     result, legs_now = np.array(free), standing.start[places]
     for q in result:
         q[places] = legs_now
-        for _ in range(STEPS):
-            workspace.update(q)
-            twists, jacobians = zip(*(workspace.approach(*target) for target in targets))
+        for _ in range(NEWTON_STEPS):
+            workspace.update_kinematics(q)
+            twists, jacobians = zip(*(workspace.pose_error(*target) for target in targets))
             error, jacobian = np.concatenate(twists), np.vstack(jacobians)
             inverse = np.linalg.pinv(jacobian[:, columns])
             spare = difference(rig, q, standing.start)[columns]

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.markerset_file import load_marker_set
+from ..calibration.marker_set_file import load_marker_set
 from ..dynamics import link_motions
 from ..inertials import InertialParameters
 from ..motion import Motion
 from ..rig import Rig
 from ..rigs import human
-from ..rigs.skeleton import default_lengths
+from ..rigs.human_skeleton import default_lengths
 from .laboratory import (
-    Placement,
+    MarkerPlacement,
     PlateNoise,
-    airborne,
+    find_lifted_feet,
     record_markers,
     record_plates,
-    soles_on_ground,
+    sole_centres,
     write_forces,
     write_trc,
 )
-from .motions import Standing, Style, moving, standing, still
-from .truth import perturbed
+from .motions import MotionAmplitudes, Stance, simulate_motion, standing_posture, still_motion
+from .truth import perturb_inertials
 
 HEIGHT, MASS, SEX = 1.76, 71.0, "male"
 MARKER_SET = "plug_in_gait"
@@ -46,8 +46,8 @@ CROUCH = (
     ("right_foot", (0.12, -0.4, 0.0)),
     ("left_foot", (-0.12, -0.4, 0.0)),
 )
-ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
-WHOLE_BODY = Style(
+ARMS_ABDUCTED = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
+WHOLE_BODY = MotionAmplitudes(
     root=(0.04, 0.05, 0.07, 0.12, 0.15, 0.2),
     joints=(
         ("torso", (0.22, 0.3, 0.35)),
@@ -78,7 +78,7 @@ class Person:
 
     rig: Rig
     truth: InertialParameters
-    placements: tuple[Placement, ...]
+    placements: tuple[MarkerPlacement, ...]
     motions: Mapping[str, Motion]
 
 
@@ -93,16 +93,20 @@ def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
     usual = default_lengths(HEIGHT, SEX)
     lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
-    start = standing(rig, CROUCH)
+    start = standing_posture(rig, CROUCH)
     apart = _foot_distance(rig, start)
     times = np.arange(0.0, seconds, 1.0 / FORCE_RATE)
-    motions = {"static": still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE))}
+    motions = {
+        "static": still_motion(
+            rig, standing_posture(rig, ARMS_ABDUCTED), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE)
+        )
+    }
     for number, (name, sides) in enumerate(STANDING.items(), 1):
-        style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0], 0.5 * apart)
+        style = WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0], 0.5 * apart)
         legs = tuple(f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot"))
-        stands = Standing(start, tuple(f"{side}_foot" for side in sides), legs)
-        motions[name] = moving(rig, stands, style, times, 100 * seed + number)
-    return Person(rig, perturbed(rig, seed), _placements(rig, generator), motions)
+        stands = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
+        motions[name] = simulate_motion(rig, stands, style, times, 100 * seed + number)
+    return Person(rig, perturb_inertials(rig, seed), _placements(rig, generator), motions)
 
 
 def record_person(person: Person, folder: Path, seed: int) -> None:
@@ -110,16 +114,16 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
     generator = np.random.default_rng((seed, 2))
     every = FORCE_RATE // MARKER_RATE
     for name, motion in person.motions.items():
-        feet = soles_on_ground(person.rig, motion)
+        feet = sole_centres(person.rig, motion)
         seen = motion.frames(slice(None, None, every))
         write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
         plates = record_plates(
-            person.rig, motion, person.truth, feet, airborne(person.rig, motion), PlateNoise(generator)
+            person.rig, motion, person.truth, feet, find_lifted_feet(person.rig, motion), PlateNoise(generator)
         )
         write_forces(folder / f"{name}.mot", plates)
 
 
-def _on_one_leg(side: str, reach: float) -> Style:
+def _one_leg_amplitudes(side: str, reach: float) -> MotionAmplitudes:
     """The other leg swings; the pelvis leans over the foot that stands, ``reach`` [m] beside the middle."""
     free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
     swing = (("thigh", (0.2, 0.5, 0.25)), ("shank", (0.5,)), ("foot", (0.2, 0.25, 0.2)))
@@ -133,13 +137,15 @@ def _on_one_leg(side: str, reach: float) -> Style:
 
 def _foot_distance(rig: Rig, posture: np.ndarray) -> float:
     """[m] between the ankles."""
-    position = link_motions(rig, still(rig, posture, np.array([0.0, 1.0]))).position
+    position = link_motions(rig, still_motion(rig, posture, np.array([0.0, 1.0]))).position
     return abs(float(position[1, rig.index("left_foot"), 0] - position[1, rig.index("right_foot"), 0]))
 
 
-def _placements(rig: Rig, generator: np.random.Generator) -> tuple[Placement, ...]:
+def _placements(rig: Rig, generator: np.random.Generator) -> tuple[MarkerPlacement, ...]:
     joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
     return tuple(
-        Placement(name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3))
-        for name, place in load_marker_set(MARKER_SET).places.items()
+        MarkerPlacement(
+            name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)
+        )
+        for name, place in load_marker_set(MARKER_SET).locations.items()
     )

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from ..dynamics import integrate
+from ..formats.csv_tables import write_wrenches_csv
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.tables import write_wrenches_csv
 from ..inertials import InertialParameters
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
 from ..study.joint_motion import joints_of, poses_of
 from ..trial import Recording
-from .laboratory import PlateNoise, airborne, record_plates, soles_on_ground
-from .motions import Standing, Style, moving
-from .truth import perturbed
+from .laboratory import PlateNoise, find_lifted_feet, record_plates, sole_centres
+from .motions import MotionAmplitudes, Stance, simulate_motion
+from .truth import perturb_inertials
 
 RATE, SECONDS = 200, 12.0
 ENCODER_NOISE = 5e-5
@@ -31,7 +31,7 @@ BALL = 0.04
 STANDING = {"dance": ("right", "left"), "right_leg": ("left",), "left_leg": ("right",)}
 """Feet that stay on the ground by trial."""
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
-WHOLE_BODY = Style(
+WHOLE_BODY = MotionAmplitudes(
     root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
     joints=(
         ("chest_yaw", (0.4,)),
@@ -102,25 +102,25 @@ def simulate_robot(
     """
     generator = np.random.default_rng((seed, 3) if load is None else (seed, 4))
     rig = hrp2()
-    truth = perturbed(rig, seed) if load is None else laden(rig, perturbed(rig, seed), *load)
+    truth = perturb_inertials(rig, seed) if load is None else add_ball(rig, perturb_inertials(rig, seed), *load)
     start = np.array(rig.provenance["half_sitting"])
     times = np.arange(0.0, seconds, 1.0 / rate)
     recordings = []
     for number, (name, sides) in enumerate(STANDING.items(), 1):
         if name not in trials:
             continue
-        style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0])
+        style = WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0])
         legs = tuple(f"{side}_{part}" for side in sides for part in LEG)
-        stands = Standing(start, tuple(f"{side}_foot" for side in sides), legs)
-        motion = moving(rig, stands, style, times, 1000 * seed + number)
-        soles = soles_on_ground(rig, motion)
-        wrenches = record_plates(rig, motion, truth, soles, airborne(rig, motion), PlateNoise(generator))
-        joints = joints_of(rig, times, _sensed(rig, motion.q, generator))
+        stands = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
+        motion = simulate_motion(rig, stands, style, times, 1000 * seed + number)
+        soles = sole_centres(rig, motion)
+        wrenches = record_plates(rig, motion, truth, soles, find_lifted_feet(rig, motion), PlateNoise(generator))
+        joints = joints_of(rig, times, _add_sensor_noise(rig, motion.q, generator))
         recordings.append(Recording(name, wrenches=wrenches, joints=joints))
     return Robot(rig, truth, tuple(recordings))
 
 
-def laden(rig: Rig, body: InertialParameters, link: str, mass: float) -> InertialParameters:
+def add_ball(rig: Rig, body: InertialParameters, link: str, mass: float) -> InertialParameters:
     """A body that carries a small ball of a mass [kg] in the middle of a link's box."""
     middle = rig.boxes[rig.index(link)].mean(axis=0)
     inertia = 0.4 * mass * BALL**2 * np.eye(3)
@@ -128,7 +128,7 @@ def laden(rig: Rig, body: InertialParameters, link: str, mass: float) -> Inertia
     return body.replaced(link, body.link(link) + ball.values[0])
 
 
-def _on_one_leg(side: str) -> Style:
+def _one_leg_amplitudes(side: str) -> MotionAmplitudes:
     """The other leg swings; the waist leans over the foot that stands."""
     free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
     swing = (("hip_yaw", 0.2), ("hip_roll", 0.15), ("thigh", 0.35), ("shank", 0.4), ("ankle", 0.3), ("foot", 0.15))
@@ -140,7 +140,7 @@ def _on_one_leg(side: str) -> Style:
     )
 
 
-def _sensed(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def _add_sensor_noise(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Configurations with the noise of encoders and of the trunk's estimated pose."""
     noise = generator.standard_normal((len(q), rig.model.nv))
     noise[:, :3] *= POSITION_NOISE

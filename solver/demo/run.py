@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..formats.folder import write_folder
+from ..formats.output_folder import write_folder
 from ..inertials import InertialParameters
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
-from ..stopping import lifeline
-from ..study.pipeline import identify_study
+from ..study.pipeline import identify
 from ..study.recordings import load
 from ..study.values import Settings, Study
+from ..termination import lifeline
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
@@ -37,7 +37,7 @@ BLENDER_FOLDERS = ("BLENDER_USER_RESOURCES", "XDG_CACHE_HOME", "TMPDIR", "TEMP",
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class InertialError:
     """How far parameters are from the truth: root mean square over the links.
 
     Attributes:
@@ -51,13 +51,13 @@ class Against:
     inertia: float
 
 
-def against(truth: InertialParameters, parameters: InertialParameters) -> Against:
+def inertial_error(truth: InertialParameters, parameters: InertialParameters) -> InertialError:
     """The error of parameters."""
     masses = parameters.masses - truth.masses
     coms = np.linalg.norm(parameters.coms - truth.coms, axis=1)
     true, found = truth.inertias_at_com, parameters.inertias_at_com
     inertias = np.linalg.norm(found - true, axis=(1, 2)) / np.linalg.norm(true, axis=(1, 2))
-    return Against(*(float(np.sqrt(np.mean(values**2))) for values in (masses, coms, inertias)))
+    return InertialError(*(float(np.sqrt(np.mean(values**2))) for values in (masses, coms, inertias)))
 
 
 def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tuple[str, ...]:
@@ -73,10 +73,10 @@ def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tup
     """
     lines = ["All of this is simulated; the truth is known because it was made up."]
     with one_blas_thread(), write_folder(output) as building:
-        person, truth = _person(building, seed, Part(progress, 0.0, 0.45))
-        lines += _verdict("person", person, truth)
-        robot, truth = _robot(building, seed, Part(progress, 0.45, 0.75))
-        lines += _verdict("HRP-2 (stand-in)", robot, truth)
+        person, truth = _person(building, seed, PartialProgress(progress, 0.0, 0.45))
+        lines += _describe_error("person", person, truth)
+        robot, truth = _robot(building, seed, PartialProgress(progress, 0.45, 0.75))
+        lines += _describe_error("HRP-2 (stand-in)", robot, truth)
         for place, name in ((0.75, PERSON), (0.88, ROBOT)):
             progress(place, f"Blender: scene and picture of {name}")
             note = make_scene(building / name)
@@ -120,14 +120,14 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
     progress(0.2, "person: recording markers and forces into files")
     record_person(person, recorded, seed)
     settings = Settings(preset=PERSON_FILTER, bootstrap=BOOTSTRAP)
-    study = identify_study(
+    study = identify(
         load([recorded]),
         sex=SEX,
         height=HEIGHT,
         mass=MASS,
         static=("static",),
         settings=settings,
-        progress=Part(progress, 0.3, 0.95),
+        progress=PartialProgress(progress, 0.3, 0.95),
     )
     title = "A simulated person"
     write_study(study, building / PERSON, title=title, truth=person.truth, simulated=True)
@@ -141,16 +141,16 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     recorded.mkdir(parents=True)
     robot.write(recorded)
     settings = Settings(preset=ROBOT_FILTER, bootstrap=BOOTSTRAP)
-    study = identify_study(load([recorded]), rig=robot.rig, settings=settings, progress=Part(progress, 0.4, 0.95))
+    study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
     title = "A simulated HRP-2 stand-in"
     write_study(study, building / ROBOT, title=title, truth=robot.truth, simulated=True)
     return study, robot.truth
 
 
-def _verdict(name: str, study: Study, truth: InertialParameters) -> list[str]:
+def _describe_error(name: str, study: Study, truth: InertialParameters) -> list[str]:
     result = study.identification
     assert result is not None
-    found, prior = against(truth, result.parameters), against(truth, result.prior)
+    found, prior = inertial_error(truth, result.parameters), inertial_error(truth, result.prior)
     head = f"{name}: error against the known truth, RMS over {len(truth.links)} links: identified (prior)"
     return [
         head,

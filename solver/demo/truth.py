@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, MASS, InertialParameters, six_of
+from ..inertials import FIRST_MOMENT, MASS, InertialParameters, symmetric_entries
 from ..rig import Rig
 
 MASS_CHANGE = 0.25
@@ -15,7 +15,7 @@ SHIFT = 0.2
 """Largest shift of a link's centre of mass, in half sides of its bounding box."""
 
 
-def perturbed(rig: Rig, seed: int) -> InertialParameters:
+def perturb_inertials(rig: Rig, seed: int) -> InertialParameters:
     """True inertials of a simulation: every link's prior mass distribution scaled, stretched and shifted.
 
     Moving the points of a body by x -> A x + d and scaling their masses by s turns its pseudo-inertia P into
@@ -44,5 +44,5 @@ def _parameters(pseudo: np.ndarray) -> np.ndarray:
     result = np.empty(10)
     second = pseudo[:3, :3]
     result[MASS], result[FIRST_MOMENT] = pseudo[3, 3], pseudo[:3, 3]
-    result[4:] = six_of(np.trace(second) * np.eye(3) - second)
+    result[4:] = symmetric_entries(np.trace(second) * np.eye(3) - second)
     return result

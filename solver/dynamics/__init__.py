@@ -2,9 +2,9 @@
 
 from .configurations import difference, integrate
 from .kinematics import LinkMotions, link_motions
-from .mechanics import centre_of_mass_slopes
-from .regressor import STATIC, Axes, RegressorPiece, base_index, regressor_pieces
-from .weighted import WeightedTree
+from .mechanics import com_and_jacobian
+from .regressor import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, regressor_pieces
+from .weighted_least_squares import WeightedTree
 from .workspace import Workspace, contact_corners, link_poses
 from .wrench import (
     Momentum,
@@ -18,7 +18,7 @@ from .wrench import (
 )
 
 __all__ = [
-    "STATIC",
+    "STATIC_PARAMETERS",
     "Axes",
     "LinkMotions",
     "Momentum",
@@ -27,8 +27,8 @@ __all__ = [
     "Workspace",
     "base_index",
     "base_regressor",
-    "centre_of_mass_slopes",
     "centroidal_momentum",
+    "com_and_jacobian",
     "com_trajectory",
     "contact_corners",
     "difference",

@@ -15,7 +15,7 @@ def integrate(rig: Rig, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """
     if np.ndim(q) == 1 == np.ndim(step):
         return pin.integrate(rig.model, q, step)
-    starts, steps = _paired(q, step)
+    starts, steps = _broadcast_rows(q, step)
     model = rig.model
     return np.array([pin.integrate(model, *pair) for pair in zip(starts, steps)]).reshape(-1, model.nq)
 
@@ -27,12 +27,12 @@ def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
     """
     if np.ndim(start) == 1 == np.ndim(stop):
         return pin.difference(rig.model, start, stop)
-    starts, stops = _paired(start, stop)
+    starts, stops = _broadcast_rows(start, stop)
     model = rig.model
     return np.array([pin.difference(model, *pair) for pair in zip(starts, stops)]).reshape(-1, model.nv)
 
 
-def _paired(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _broadcast_rows(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of both, one repeated for all rows of the other."""
     count = max(len(x) for x in (left, right) if np.ndim(x) == 2)
     return (np.broadcast_to(left, (count, np.shape(left)[-1])), np.broadcast_to(right, (count, np.shape(right)[-1])))

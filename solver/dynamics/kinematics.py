@@ -20,13 +20,13 @@ from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..so3 import cross
 
-POSE = 12
+POSE_SIZE = 12
 """Numbers of one pose in Pinocchio's memory: rotation by columns (9), then translation (3)."""
-TWIST = 6
+TWIST_SIZE = 6
 """Numbers of one spatial velocity or acceleration: linear (3), then angular (3)."""
-BYTES = 8
+DOUBLE_BYTES = 8
 """Of a double."""
-PIECE = 1024
+CHUNK_FRAMES = 1024
 """Frames treated at once where few numbers of each remain: all links of an hour would fill the memory."""
 
 
@@ -61,24 +61,24 @@ def link_motions(rig: Rig, motion: Motion) -> LinkMotions:
     Raises:
         InvalidValue: the motion has another number of coordinates than the rig.
     """
-    check_motion(rig, motion)
-    return _piece(rig, *_workspace(rig), motion)
+    require_matching_motion(rig, motion)
+    return _evaluate_piece(rig, *_workspace(rig), motion)
 
 
 def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, LinkMotions]]:
     """First frame and motion of the links for ``chunk`` frames at a time; the last piece may be shorter."""
-    check_motion(rig, motion)
+    require_matching_motion(rig, motion)
     data, views = _workspace(rig)
     for start in range(0, len(motion), chunk):
-        yield start, _piece(rig, data, views, motion.part(start, start + chunk))
+        yield start, _evaluate_piece(rig, data, views, motion.part(start, start + chunk))
 
 
-def _piece(rig: Rig, data: pin.Data, views: _Views, motion: Motion) -> LinkMotions:
+def _evaluate_piece(rig: Rig, data: pin.Data, views: _KinematicsViews, motion: Motion) -> LinkMotions:
     q, v, a = motion.q, motion.v, motion.a
     frames, links = len(q), len(rig.links)
-    poses = np.empty((frames, links, POSE))
-    twists = np.empty((frames, links, TWIST))
-    rates = np.empty((frames, links, TWIST))
+    poses = np.empty((frames, links, POSE_SIZE))
+    twists = np.empty((frames, links, TWIST_SIZE))
+    rates = np.empty((frames, links, TWIST_SIZE))
     forward, model = pin.forwardKinematics, rig.model
     for frame in range(frames):
         forward(model, data, q[frame], v[frame], a[frame])
@@ -96,19 +96,19 @@ def _piece(rig: Rig, data: pin.Data, views: _Views, motion: Motion) -> LinkMotio
     return LinkMotions(rotation, position, velocity, omega, acceleration, rate[3:])
 
 
-def _workspace(rig: Rig) -> tuple[pin.Data, _Views]:
+def _workspace(rig: Rig) -> tuple[pin.Data, _KinematicsViews]:
     data = data_of(rig.model)
     return data, link_views(data, rig.model.njoints)
 
 
-def check_motion(rig: Rig, motion: Motion) -> None:
+def require_matching_motion(rig: Rig, motion: Motion) -> None:
     """Raise `InvalidValue` when a motion does not belong to a rig."""
     got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.model.nq, rig.model.nv)
     if got != want:
         raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
 
 
-class _Views(Protocol):
+class _KinematicsViews(Protocol):
     poses: np.ndarray  # (L, 12)
     twists: np.ndarray  # (L, 6)
     rates: np.ndarray  # (L, 6)
@@ -125,9 +125,9 @@ class SharedViews:
 
     def __init__(self, data: pin.Data, joints: int) -> None:
         self.data = data  # keeps the memory alive
-        self.poses = _view(data.oMi[0].rotation, joints, POSE)
-        self.twists = _view(data.v[0].linear, joints, TWIST)
-        self.rates = _view(data.a[0].linear, joints, TWIST)
+        self.poses = _view_of_rows(data.oMi[0].rotation, joints, POSE_SIZE)
+        self.twists = _view_of_rows(data.v[0].linear, joints, TWIST_SIZE)
+        self.rates = _view_of_rows(data.a[0].linear, joints, TWIST_SIZE)
 
     def refresh(self) -> None:
         """Nothing to do."""
@@ -140,9 +140,9 @@ class CopiedViews:
 
     def __init__(self, data: pin.Data, joints: int) -> None:
         self.data, self.joints = data, range(1, joints)
-        self.poses = np.empty((joints - 1, POSE))
-        self.twists = np.empty((joints - 1, TWIST))
-        self.rates = np.empty((joints - 1, TWIST))
+        self.poses = np.empty((joints - 1, POSE_SIZE))
+        self.twists = np.empty((joints - 1, TWIST_SIZE))
+        self.rates = np.empty((joints - 1, TWIST_SIZE))
         self.refresh()
 
     def refresh(self) -> None:
@@ -154,7 +154,7 @@ class CopiedViews:
             self.rates[row] = self.data.a[joint].vector
 
 
-def link_views(data: pin.Data, joints: int) -> _Views:
+def link_views(data: pin.Data, joints: int) -> _KinematicsViews:
     """The results of Pinocchio's kinematics as arrays, by the fastest way that its memory layout allows."""
     return shared_views(data, joints) or CopiedViews(data, joints)
 
@@ -163,18 +163,18 @@ def shared_views(data: pin.Data, joints: int) -> SharedViews | None:
     """Views on the results in Pinocchio's memory, or None where the layout is not the expected one."""
     start = _address(data.oMi[0].rotation)
     expected = (
-        all(_address(data.oMi[k].rotation) == start + BYTES * POSE * k for k in range(joints))
-        and all(_address(data.oMi[k].translation) == start + BYTES * (POSE * k + 9) for k in range(joints))
-        and all(_evenly_spaced(twists, joints) for twists in (data.v, data.a))
+        all(_address(data.oMi[k].rotation) == start + DOUBLE_BYTES * POSE_SIZE * k for k in range(joints))
+        and all(_address(data.oMi[k].translation) == start + DOUBLE_BYTES * (POSE_SIZE * k + 9) for k in range(joints))
+        and all(_is_contiguous(twists, joints) for twists in (data.v, data.a))
     )
     return SharedViews(data, joints) if expected else None
 
 
-def _evenly_spaced(twists: object, joints: int) -> bool:
+def _is_contiguous(twists: object, joints: int) -> bool:
     start = _address(twists[0].linear)  # type: ignore[index]
     return all(
-        _address(twists[k].linear) == start + BYTES * TWIST * k  # type: ignore[index]
-        and _address(twists[k].angular) == start + BYTES * (TWIST * k + 3)  # type: ignore[index]
+        _address(twists[k].linear) == start + DOUBLE_BYTES * TWIST_SIZE * k  # type: ignore[index]
+        and _address(twists[k].angular) == start + DOUBLE_BYTES * (TWIST_SIZE * k + 3)  # type: ignore[index]
         for k in range(joints)
     )
 
@@ -183,9 +183,9 @@ def _address(array: np.ndarray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _view(first: np.ndarray, joints: int, width: int) -> np.ndarray:
+def _view_of_rows(first: np.ndarray, joints: int, width: int) -> np.ndarray:
     """(joints - 1, width) view of consecutive doubles, without the universe's entry."""
-    everything = as_strided(first, (joints, width), (BYTES * width, BYTES), writeable=False)
+    everything = as_strided(first, (joints, width), (DOUBLE_BYTES * width, DOUBLE_BYTES), writeable=False)
     return everything[1:]
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .leg_chain import Chain
+from .leg_chain import LegChain
 
-KNEE = 0.2
+KNEE_BEND = 0.2
 """[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
-BEND = 0.5
+TRIAL_BEND = 0.5
 """[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
-EVEN = 0.05
+EQUAL_SHORTENING = 0.05
 """Share by which two ways of bending must differ in what they shorten the leg."""
-STRAIGHTEST, TRIALS = 0.5, 26
+STRAIGHT_RANGE, STRAIGHT_TRIALS = 0.5, 26
 """[rad, m] within which of rest the leg is longest where it is drawn bent the wrong way, and bends that are tried."""
 
 
-def bent(chain: Chain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray) -> np.ndarray:
+def bent_posture(chain: LegChain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
 
     It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
@@ -29,39 +29,41 @@ def bent(chain: Chain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray
         forward: (3,) where the rig faces, root axes.
     """
     rest = np.clip(0.0, lower, upper)
-    knee = _knee(chain, rest)
+    knee = _find_knee(chain, rest)
     trials = np.tile(rest, (3, 1))
-    trials[1:, knee] = np.clip(rest[knee] + np.array([-BEND, BEND]), lower[knee], upper[knee])
-    origins = chain.placed(trials).origins
+    trials[1:, knee] = np.clip(rest[knee] + np.array([-TRIAL_BEND, TRIAL_BEND]), lower[knee], upper[knee])
+    origins = chain.place(trials).origins
     ways = (origins[-1] - origins[0]).T
     nearer = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
     room = np.abs(np.array([lower[knee], upper[knee]]) - rest[knee])
-    if room.min() < KNEE <= room.max():
+    if room.min() < KNEE_BEND <= room.max():
         way = int(np.argmax(room))
-    elif np.abs(np.subtract(*nearer)) > EVEN * np.abs(nearer).max():
+    elif np.abs(np.subtract(*nearer)) > EQUAL_SHORTENING * np.abs(nearer).max():
         way = int(np.argmax(nearer))
     elif room[0] != room[1]:
         way = int(np.argmax(room))
     else:
         way = int(np.argmin((ways[1:] - ways[0]) @ forward))
-    rest[knee] = np.clip(_straight(chain, rest, knee, (-1.0, 1.0)[way]) + (-KNEE, KNEE)[way], lower[knee], upper[knee])
+    rest[knee] = np.clip(
+        _straightest_angle(chain, rest, knee, (-1.0, 1.0)[way]) + (-KNEE_BEND, KNEE_BEND)[way], lower[knee], upper[knee]
+    )
     return rest
 
 
-def _straight(chain: Chain, rest: np.ndarray, knee: int, way: float) -> float:
+def _straightest_angle(chain: LegChain, rest: np.ndarray, knee: int, way: float) -> float:
     """[rad, m] the knee's coordinate where the leg is longest, from rest that way on."""
-    trials = np.tile(rest, (TRIALS, 1))
-    trials[:, knee] += way * np.linspace(0.0, STRAIGHTEST, TRIALS)
-    placed = chain.placed(trials)
+    trials = np.tile(rest, (STRAIGHT_TRIALS, 1))
+    trials[:, knee] += way * np.linspace(0.0, STRAIGHT_RANGE, STRAIGHT_TRIALS)
+    placed = chain.place(trials)
     if placed.slides[knee]:
         return float(rest[knee])
     lengths = np.linalg.norm(placed.origins[-1] - placed.origins[0], axis=0)
     return float(trials[int(np.argmax(lengths)), knee])
 
 
-def _knee(chain: Chain, rest: np.ndarray) -> int:
+def _find_knee(chain: LegChain, rest: np.ndarray) -> int:
     """The joint farthest from both the leg's first and its last joint, as its axis sees them; or a telescope."""
-    placed = chain.placed(rest[None])
+    placed = chain.place(rest[None])
     origins, axes = placed.origins[:, :, 0], placed.axes[:, :, 0]
     levers = [np.linalg.norm(np.cross(end - origins, axes), axis=1) for end in (origins[0], origins[-1])]
     whole = origins[-1] - origins[0]

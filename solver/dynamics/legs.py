@@ -17,37 +17,37 @@ import numpy as np
 from ..errors import InvalidValue
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, log, vee
-from .foot_poses import Pose, Rates, seen_from_root
-from .knees import bent
-from .leg_chain import Chain
+from .foot_motion import Rates, RelativeMotion, motion_relative_to_root
+from .knees import bent_posture
+from .leg_chain import LegChain
 
-CONVERGED = 1e-12
+POSE_TOLERANCE = 1e-12
 """[m, rad] error at which a leg counts as solved."""
-SHORT = 1e-7
+SHORT_STEP = 1e-7
 """[rad, m] step of Newton's that leaves less than that error: its square times half the chain's curvature, below 40."""
 ITERATIONS = 12
-MOBILE = 0.9
+MOBILE_SHARE = 0.9
 """Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
-IMMOBILE = 1e-6
+MIN_MOBILITY = 1e-6
 """Least determinant [m^3] of six joints' Jacobian, over the leg's length to the third power, that can plant a foot."""
-REGULAR = 0.7
+MIN_REGULARITY = 0.7
 """Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
-RACING, DAMPED = 0.02, 1e-6
+DAMPED_REGULARITY, MAX_DAMPING = 0.02, 1e-6
 """That share below which a leg's joints would have to race: from there on their speeds are damped, by up to so much."""
-LARGEST_STEP = 0.5
+MAX_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
-LEFT = 1e-6
+REACH_TOLERANCE = 1e-6
 """[m, rad] error before a short step beyond which a leg of five joints does not reach: least squares end there, too."""
-LEAST_DAMPING, REFINED = 1e-12, 1
+MIN_DAMPING, REFINEMENTS = 1e-12, 1
 """Of least squares of five joints, and how often what is left of them is solved for again."""
-LEAST = 5
+MIN_LEG_JOINTS = 5
 """Joints of a leg that can stand on a flat foot wherever its root goes in some of the six directions."""
-FOOT = 6
+FOOT_SIZE = 6
 """Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
-ATTEMPTS = 40
+DAMPED_ITERATIONS = 40
 """Steps of damped least squares where Newton's method does not reach."""
 DAMPING = 1e-4
-CLOSE = 1e-13
+CLOSE_ERROR = 1e-13
 """Error at which a leg is met already, or as near as it comes."""
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
@@ -63,7 +63,7 @@ class Leg:
         columns: (n,) the chain's joint coordinates, counted from the first joint after the root.
         solved: (6,) those of ``columns`` that follow from the poses, or all five that there are; a chain of more joints
             keeps the others free, and coupled ones stay.
-        bent: (n,) coordinates with the knee slightly bent.
+        bent_posture: (n,) coordinates with the knee slightly bent.
     """
 
     def __init__(self, rig: Rig, side: str) -> None:
@@ -73,65 +73,65 @@ class Leg:
         starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
         self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
         require_joints(rig, self.link, f"the {side} leg")
-        self._loose = np.flatnonzero(~coupled_coordinates(rig)[self.columns])
-        self.chain = Chain(rig, path)
+        self._uncoupled = np.flatnonzero(~coupled_coordinates(rig)[self.columns])
+        self.chain = LegChain(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
-        self.bent = bent(self.chain, self.lower, self.upper, rig.forward)
-        own, self._mobility = self._mobile()
-        if self._mobility <= IMMOBILE * self.chain.length**3:
+        self.bent_posture = bent_posture(self.chain, self.lower, self.upper, rig.forward)
+        own, self._mobility = self._choose_joints()
+        if self._mobility <= MIN_MOBILITY * self.chain.length**3:
             raise InvalidValue(
                 f"the joints of the {side} leg of rig {rig.name!r} cannot move {self.link!r} in "
-                f"{'all six' if len(own) == FOOT else 'five'} directions: a planted foot would tie the root"
+                f"{'all six' if len(own) == FOOT_SIZE else 'five'} directions: a planted foot would tie the root"
             )
         self.solved = self.columns[list(own)]
         # a slice where it can be one: taking columns of a stack of matrices by it copies nothing
-        self._own: slice | list[int] = slice(len(own)) if own == tuple(range(len(own))) else list(own)
-        self._kept = np.setdiff1d(np.arange(len(self.columns)), own)
+        self._solved_columns: slice | list[int] = slice(len(own)) if own == tuple(range(len(own))) else list(own)
+        self._free_columns = np.setdiff1d(np.arange(len(self.columns)), own)
 
-    def lead(self, rates: Rates, foot: Rates, *, reach: bool = False) -> np.ndarray:
+    def follow_foot(self, rates: Rates, foot: Rates, *, approach: bool = False) -> np.ndarray:
         """Write the joints of this leg under a foot into flat coordinates (N, nv or more), in place.
 
         Args:
             rates: root and joints with derivatives; the leg's own coordinates are the first guess.
             foot: (N, 6) with derivatives: where the foot is led.
-            reach: where the leg does not reach, bring the foot as near as it comes; else the guess is kept.
+            approach: where the leg does not reach, bring the foot as near as it comes; else the guess is kept.
 
         Returns:
             Which frames were solved, (N,).
         """
         y, dy, ddy = rates
         own, root = ROOT_NV + self.columns, slice(ROOT_NV)
-        pose = seen_from_root((y[:, root], dy[:, root], ddy[:, root]), foot)
-        find = self.nearest if reach else self.solve
+        pose = motion_relative_to_root((y[:, root], dy[:, root], ddy[:, root]), foot)
+        find = self.solve_nearest if approach else self.solve
         y[:, own], good = find(pose.rotation, pose.position, y[:, own])
         dy[:, own], ddy[:, own] = self.rates(y[:, own], dy[:, own], ddy[:, own], pose)
         return good
 
-    def follow(self, rates: Rates, foot: Rates, *, still: bool = False) -> None:
+    def update(self, rates: Rates, foot: Rates, *, positions_only: bool = False) -> None:
         """`lead` of a leg that was solved before its root, or its own free joints, moved by a hair.
 
         One step of Newton's method is as near as the square of that; a stretched leg is solved anew.
 
         Args:
             rates, foot: as in `lead`.
-            still: derivatives are left as they are.
+            positions_only: derivatives are left as they are.
         """
         y, dy, ddy = rates
         own, root = ROOT_NV + self.columns, slice(ROOT_NV)
-        pose = seen_from_root((y[:, root], dy[:, root], ddy[:, root]), foot)
+        pose = motion_relative_to_root((y[:, root], dy[:, root], ddy[:, root]), foot)
         x = y[:, own]
-        turn, place, jacobian = self.forward(x)
-        easy = self._regularity(jacobian) > REGULAR
-        error = self._error(turn, place, pose.rotation, pose.position)[easy]
+        turn, place, jacobian = self.forward_kinematics(x)
+        easy = self._regularity(jacobian) > MIN_REGULARITY
+        error = self._pose_error(turn, place, pose.rotation, pose.position)[easy]
         step = np.zeros((len(x), len(self.solved)))
-        step[easy] = _solve(jacobian[easy][:, :, self._own], error)
-        x[:, self._own] += step
-        x[~easy], _ = self.nearest(pose.rotation[~easy], pose.position[~easy], x[~easy])
+        step[easy] = _solve(jacobian[easy][:, :, self._solved_columns], error)
+        x[:, self._solved_columns] += step
+        x[~easy], _ = self.solve_nearest(pose.rotation[~easy], pose.position[~easy], x[~easy])
         y[:, own] = x
-        if not still:
+        if not positions_only:
             dy[:, own], ddy[:, own] = self.rates(x, dy[:, own], ddy[:, own], pose)
 
-    def stand(self, y: np.ndarray, foot: np.ndarray) -> np.ndarray:
+    def place_static(self, y: np.ndarray, foot: np.ndarray) -> np.ndarray:
         """`lead` at rest: write the joints of this leg under its foot (N, 6) into flat coordinates (N, nv), in place.
 
         Args:
@@ -151,26 +151,26 @@ class Leg:
 
     def regularity(self, x: np.ndarray) -> np.ndarray:
         """(N,) one with the knee bent as in ``bent``, zero with the leg stretched: of the Jacobian's determinant."""
-        return self._regularity(self.forward(x)[2])
+        return self._regularity(self.forward_kinematics(x)[2])
 
     def _regularity(self, jacobian: np.ndarray) -> np.ndarray:
-        return _size(jacobian[:, :, self._own]) / self._mobility
+        return _volume(jacobian[:, :, self._solved_columns]) / self._mobility
 
-    def _mobile(self) -> tuple[tuple[int, ...], float]:
+    def _choose_joints(self) -> tuple[tuple[int, ...], float]:
         """The six joints that follow from the poses, and the size of their Jacobian's determinant with the knee bent.
 
         Of those that are mobile enough the first ones from the root: a chain of six has no choice.
         """
-        jacobian = self.forward(self.bent[None])[2][0]
-        choices = list(combinations(self._loose.tolist(), min(FOOT, len(self._loose))))
-        sizes = _size(jacobian[:, choices].swapaxes(0, 1))
-        first = int(np.argmax(sizes >= MOBILE * sizes.max()))
+        jacobian = self.forward_kinematics(self.bent_posture[None])[2][0]
+        choices = list(combinations(self._uncoupled.tolist(), min(FOOT_SIZE, len(self._uncoupled))))
+        sizes = _volume(jacobian[:, choices].swapaxes(0, 1))
+        first = int(np.argmax(sizes >= MOBILE_SHARE * sizes.max()))
         return choices[first], float(sizes[first])
 
-    def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def forward_kinematics(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
-        placed = self.chain.placed(x)
-        return placed.turn.transpose(2, 0, 1), placed.place.T, placed.jacobian()
+        placed = self.chain.place(x)
+        return placed.rotation.transpose(2, 0, 1), placed.position.T, placed.jacobian()
 
     def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) that bring the foot to a pose in root axes, and whether each frame was solved (N,).
@@ -185,88 +185,96 @@ class Leg:
         good = np.zeros(len(x), bool)
         active = np.arange(len(x))
         for _ in range(ITERATIONS):
-            turn, place, jacobian = self.forward(x[active])
-            error = self._error(turn, place, rotation[active], position[active])
-            done = np.abs(error).max(axis=1) < CONVERGED
-            good[active[done]] = self._regularity(jacobian[done]) > REGULAR
+            turn, place, jacobian = self.forward_kinematics(x[active])
+            error = self._pose_error(turn, place, rotation[active], position[active])
+            done = np.abs(error).max(axis=1) < POSE_TOLERANCE
+            good[active[done]] = self._regularity(jacobian[done]) > MIN_REGULARITY
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
             if not len(active):
                 break
-            step = _solve(jacobian[:, :, self._own], error)
+            step = _solve(jacobian[:, :, self._solved_columns], error)
             longest = np.abs(step).max(axis=1, keepdims=True)
             here = x[active]
-            here[:, self._own] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
+            here[:, self._solved_columns] += step * np.minimum(1.0, MAX_STEP / np.maximum(longest, 1e-300))
             x[active] = here
-            if (short := longest[:, 0] < SHORT).any():
-                short[short] = self._regularity(jacobian[short]) > REGULAR
-                if len(self.solved) < FOOT:
-                    short &= np.abs(error).max(axis=1) < LEFT
+            if (short := longest[:, 0] < SHORT_STEP).any():
+                short[short] = self._regularity(jacobian[short]) > MIN_REGULARITY
+                if len(self.solved) < FOOT_SIZE:
+                    short &= np.abs(error).max(axis=1) < REACH_TOLERANCE
                 good[active[short]] = True
                 active = active[~short]
                 if not len(active):
                     break
         return np.where(good[:, None], x, guess), good
 
-    def nearest(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve_nearest(
+        self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) whose foot is at, or out of reach comes closest to, poses in root axes; which were met.
 
         `solve` does what it can; the rest, stretched legs among them, by damped least squares.
         """
         x = np.array(guess, float)
-        error = self._misfit(x, rotation, position)
-        met = (error**2).sum(axis=1) <= CLOSE**2  # a fixed key, say: it stays to the last digit
+        error = self._pose_residual(x, rotation, position)
+        met = (error**2).sum(axis=1) <= CLOSE_ERROR**2  # a fixed key, say: it stays to the last digit
         left = np.flatnonzero(~met)
-        knee = np.flatnonzero(self.bent)
-        straight = np.abs(x[left][:, knee]) < np.abs(self.bent[knee])  # from there a knee may bend either way
-        x[np.ix_(left, knee)] = np.where(straight, self.bent[knee], x[np.ix_(left, knee)])
+        knee = np.flatnonzero(self.bent_posture)
+        straight = np.abs(x[left][:, knee]) < np.abs(self.bent_posture[knee])  # from there a knee may bend either way
+        x[np.ix_(left, knee)] = np.where(straight, self.bent_posture[knee], x[np.ix_(left, knee)])
         x[left], good = self.solve(rotation[left], position[left], x[left])
         met[left] = good
-        error[left] = self._misfit(x[left], rotation[left], position[left])
+        error[left] = self._pose_residual(x[left], rotation[left], position[left])
         active = left[~good]
         damping = np.full(len(x), DAMPING)
-        for _ in range(ATTEMPTS):
-            active = active[(error[active] ** 2).sum(axis=1) > CLOSE**2]
+        for _ in range(DAMPED_ITERATIONS):
+            active = active[(error[active] ** 2).sum(axis=1) > CLOSE_ERROR**2]
             if not len(active):
                 break
-            jacobian = self.forward(x[active])[2][:, :, self._own]
+            jacobian = self.forward_kinematics(x[active])[2][:, :, self._solved_columns]
             square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(len(self.solved))
             right = jacobian.swapaxes(1, 2) @ error[active, :, None]
             trial = x[active].copy()
-            trial[:, self._own] += np.linalg.solve(square, right)[:, :, 0]
-            new = self._misfit(trial, rotation[active], position[active])
+            trial[:, self._solved_columns] += np.linalg.solve(square, right)[:, :, 0]
+            new = self._pose_residual(trial, rotation[active], position[active])
             better = (new**2).sum(axis=1) < (error[active] ** 2).sum(axis=1)
             x[active[better]], error[active[better]] = trial[better], new[better]
             damping[active] = np.clip(damping[active] * np.where(better, 0.1, 10.0), 1e-14, 1e6)
         return x, met
 
-    def _error(self, turn: np.ndarray, place: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    def _pose_error(
+        self, turn: np.ndarray, place: np.ndarray, rotation: np.ndarray, position: np.ndarray
+    ) -> np.ndarray:
         """(N, 6) way and turn that are left from where the foot is to where it is wanted, root axes."""
         return np.concatenate([position - place, log(rotation @ turn.swapaxes(1, 2))], axis=1)
 
-    def _misfit(self, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    def _pose_residual(self, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         """(N, 6) of the foot, root axes: position, and the axis of the turn that is left times its sine."""
-        turn, place, _ = self.forward(x)
+        turn, place, _ = self.forward_kinematics(x)
         return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
 
-    def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
+    def rates(
+        self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: RelativeMotion
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free.
 
         A stretched leg, whose joints would have to race, follows its foot only as far as they need not.
         """
-        placed = self.chain.placed(x)
+        placed = self.chain.place(x)
         jacobian = placed.jacobian()
-        damping = DAMPED * np.clip(1.0 - self._regularity(jacobian) / RACING, 0.0, 1.0) ** 2
+        damping = MAX_DAMPING * np.clip(1.0 - self._regularity(jacobian) / DAMPED_REGULARITY, 0.0, 1.0) ** 2
         dx, ddx = dx.copy(), ddx.copy()
-        own, kept = jacobian[:, :, self._own], jacobian[:, :, self._kept]
+        own, kept = jacobian[:, :, self._solved_columns], jacobian[:, :, self._free_columns]
         # frames n, components i of the foot's velocity, kept coordinates j
-        dx[:, self._own] = _solve(own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._kept]), damping)
-        bias = self.chain.bias(placed, dx)
-        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._kept])
-        ddx[:, self._own] = _solve(own, wanted, damping)
+        dx[:, self._solved_columns] = _solve(
+            own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._free_columns]), damping
+        )
+        bias = self.chain.bias_acceleration(placed, dx)
+        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._free_columns])
+        ddx[:, self._solved_columns] = _solve(own, wanted, damping)
         return dx, ddx
 
 
-def legs(rig: Rig) -> tuple[Leg, Leg]:
+def build_legs(rig: Rig) -> tuple[Leg, Leg]:
     """Right and left leg.
 
     Raises:
@@ -297,17 +305,18 @@ def require_joints(rig: Rig, foot: str, leg: str = "a leg") -> None:
     starts = np.cumsum([0, *(joint.nv for joint in rig.joints)]) - ROOT_NV
     coupled = coupled_coordinates(rig)
     count = sum(rig.joints[k].nv - int(coupled[starts[k] : starts[k + 1]].sum()) for k in path)
-    if count < LEAST:
+    if count < MIN_LEG_JOINTS:
         raise InvalidValue(
             f"{leg} of rig {rig.name!r} has {count} joint coordinates between {rig.links[0]!r} and {foot!r} that move "
-            f"by themselves; a planted foot needs {LEAST}: motions of this rig can be checked, tracked and identified, "
+            f"by themselves; a planted foot needs {MIN_LEG_JOINTS}: motions of this rig can be checked, tracked and "
+            f"identified, "
             "but none is designed or repaired for it"
         )
 
 
-def _size(matrix: np.ndarray) -> np.ndarray:
+def _volume(matrix: np.ndarray) -> np.ndarray:
     """(N,) volume that the columns of matrices (N, 6, k) span: the determinant's size where they are square."""
-    if matrix.shape[2] == FOOT:
+    if matrix.shape[2] == FOOT_SIZE:
         return np.abs(np.linalg.det(matrix))
     return np.sqrt(np.maximum(np.linalg.det(matrix.swapaxes(1, 2) @ matrix), 0.0))
 
@@ -316,10 +325,10 @@ def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = N
     """Solutions (N, k), damped where a damping (N,) is positive; singular frames are damped as well."""
     free = np.ones(len(right), bool) if damping is None else damping <= 0.0
     result = np.empty((len(right), matrix.shape[2]))
-    if matrix.shape[2] < FOOT:
-        small = np.full(len(right), LEAST_DAMPING) if damping is None else np.maximum(damping, LEAST_DAMPING)
+    if matrix.shape[2] < FOOT_SIZE:
+        small = np.full(len(right), MIN_DAMPING) if damping is None else np.maximum(damping, MIN_DAMPING)
         result = _damped(matrix, right, small)
-        for _ in range(REFINED):
+        for _ in range(REFINEMENTS):
             result[free] += _damped(matrix, right - (matrix @ result[:, :, None])[:, :, 0], small)[free]
         return result
     try:

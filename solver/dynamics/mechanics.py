@@ -14,11 +14,11 @@ from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross, dot, skew
-from .kinematics import POSE, link_views, product
+from .kinematics import POSE_SIZE, link_views, product
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DynamicState:
     """What a rig does and needs in N frames; poses lie in memory with the frames last (`mechanics`).
 
     Attributes:
@@ -38,11 +38,11 @@ class State:
     def __len__(self) -> int:
         return len(self.tau)
 
-    def chosen(self, frames: np.ndarray) -> State:
+    def at_frames(self, frames: np.ndarray) -> DynamicState:
         """Some of the frames, in any order, any of them more than once."""
         rotation = self.rotation.transpose(1, 2, 3, 0)[..., frames].transpose(3, 0, 1, 2)
         position = self.position.transpose(1, 2, 0)[..., frames].transpose(2, 0, 1)
-        return State(rotation, position, self.tau[frames], self.wrench[frames], self.com[frames])
+        return DynamicState(rotation, position, self.tau[frames], self.wrench[frames], self.com[frames])
 
 
 class Mechanics:
@@ -54,12 +54,12 @@ class Mechanics:
         self._views = link_views(self._data, rig.model.njoints)
         if not rig.prior.total_mass > 0.0:
             raise InvalidValue(f"rig {rig.name!r} weighs {rig.prior.total_mass:g} kg: balance needs a positive mass")
-        self._centring = _centring(rig.prior)
+        self._com_matrix = _com_matrix(rig.prior)
 
-    def state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
+    def compute_state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> DynamicState:
         """State of N frames: q (N, nq), v (N, nv), a (N, nv)."""
         model, data, views = self.rig.model, self._data, self._views
-        poses, tau = np.empty((len(q), len(self.rig.links), POSE)), np.empty((len(q), model.nv))
+        poses, tau = np.empty((len(q), len(self.rig.links), POSE_SIZE)), np.empty((len(q), model.nv))
         dynamics, place = pin.rnea, pin.updateGlobalPlacements  # the former places joints in their parents
         for frame in range(len(q)):
             tau[frame] = dynamics(model, data, q[frame], v[frame], a[frame])
@@ -67,31 +67,32 @@ class Mechanics:
             if not views.live:
                 views.refresh()
             poses[frame] = views.poses
-        rotation, position, com = self._read(poses)
-        return State(rotation, position, tau, _wrench(tau, rotation, position), com)
+        rotation, position, com = self._read_poses(poses)
+        return DynamicState(rotation, position, tau, _root_wrench(tau, rotation, position), com)
 
-    def poses(self, q: np.ndarray) -> State:
+    def compute_poses(self, q: np.ndarray) -> DynamicState:
         """State of N frames q (N, nq) of which nothing else is known: forces and the wrench are no numbers."""
         model, data, views = self.rig.model, self._data, self._views
-        poses = np.empty((len(q), len(self.rig.links), POSE))
+        poses = np.empty((len(q), len(self.rig.links), POSE_SIZE))
         for frame, row in enumerate(q):
             pin.forwardKinematics(model, data, row)
             if not views.live:
                 views.refresh()
             poses[frame] = views.poses
-        rotation, position, com = self._read(poses)
-        return State(rotation, position, np.full((len(q), model.nv), np.nan), np.full((len(q), 6), np.nan), com)
+        rotation, position, com = self._read_poses(poses)
+        return DynamicState(rotation, position, np.full((len(q), model.nv), np.nan), np.full((len(q), 6), np.nan), com)
 
-    def _read(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rotations, positions and the centre of mass, as in `State`, of poses (N, L, 12) as Pinocchio stores them."""
+    def _read_poses(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rotations, positions and the centre of mass, as in `DynamicState`, "
+        "of poses (N, L, 12) as Pinocchio stores them."""
         frames, links = poses.shape[:2]
         columns = np.ascontiguousarray(poses.transpose(2, 1, 0))
         rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)  # Pinocchio stores columns
-        com = poses.reshape(frames, links * POSE) @ self._centring
+        com = poses.reshape(frames, links * POSE_SIZE) @ self._com_matrix
         return rotation, columns[9:].transpose(2, 1, 0), com
 
-    def wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """External wrench (N, 6) that N frames need, as in `State`; quicker than the whole state."""
+    def compute_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """External wrench (N, 6) that N frames need, as in `DynamicState`; quicker than the whole state."""
         model, data = self.rig.model, self._data
         result = np.empty((len(q), 6))
         for frame in range(len(q)):
@@ -100,7 +101,7 @@ class Mechanics:
             result[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
         return result
 
-    def centres_of_mass(self, q: np.ndarray) -> np.ndarray:
+    def compute_coms(self, q: np.ndarray) -> np.ndarray:
         """Centre of mass (N, 3) [m] by the rig's prior, world, of N frames."""
         model, data = self.rig.model, self._data
         result = np.empty((len(q), 3))
@@ -109,20 +110,20 @@ class Mechanics:
         return result
 
 
-def _wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+def _root_wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
     """(N, 6) what pushes the root, world axes about the world origin."""
     root = product(rotation[:, 0].transpose(1, 2, 0), tau[:, :ROOT_NV].T.reshape(2, 3, -1).swapaxes(0, 1))
     root[:, 1] += cross(position[:, 0].T, root[:, 0])
     return root.swapaxes(0, 1).reshape(ROOT_NV, -1).T
 
 
-def _centring(prior: InertialParameters) -> np.ndarray:
+def _com_matrix(prior: InertialParameters) -> np.ndarray:
     """(12 L, 3) by which poses as Pinocchio stores them give the centre of mass."""
     shares = np.concatenate([prior.values[:, FIRST_MOMENT], prior.masses[:, None]], axis=1) / prior.total_mass
     return np.asarray((shares[:, :, None, None] * np.eye(3)).reshape(-1, 3))
 
 
-def centre_of_mass_slopes(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def com_and_jacobian(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (N, 3) [m] by the rig's prior, world, of configurations (N, nq), and its Jacobian (N, 3, nv)."""
     model, data = rig.model, data_of(rig.model)
     places, slopes = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
@@ -132,7 +133,7 @@ def centre_of_mass_slopes(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return places, slopes
 
 
-def borne(rig: Rig, state: State, link: str, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def contact_joint_forces(rig: Rig, state: DynamicState, link: str, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What joints bear of a wrench on a link: which of the joint coordinates (K,), and the force along each (N, K).
 
     That is J' w with the link's Jacobian J. Coordinates are counted from the first after the root's; forces are in
@@ -152,13 +153,13 @@ def borne(rig: Rig, state: State, link: str, load: np.ndarray) -> tuple[np.ndarr
         joint, turn = rig.joints[own], state.rotation[:, own].transpose(1, 2, 0)
         parent = state.rotation[:, max(joint.parent, 0)].transpose(1, 2, 0)
         about = moment - cross(state.position[:, own].T, force)
-        slides, turns = _axes(joint, turn, parent)
+        slides, turns = _joint_axes(joint, turn, parent)
         columns += range(starts[own], starts[own] + joint.nv)
         forces += [dot(axis, force) for axis in slides] + [dot(axis, about) for axis in turns]
     return np.array(columns, int), np.array(forces).reshape(len(columns), len(load)).T
 
 
-def _axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Axes (3, N) of the world that a joint slides along and turns about, in the order of its coordinates."""
     own = list(turn.swapaxes(0, 1))
     if joint.kind == "planar":
@@ -173,7 +174,7 @@ def _axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.n
     return (axes, []) if joint.kind == "prismatic" else ([], axes)
 
 
-def chain(rig: Rig, link: str) -> np.ndarray:
+def moving_coordinates(rig: Rig, link: str) -> np.ndarray:
     """(nv,) True for the tangent coordinates that move a link: those of the joints between it and the world."""
     moves = np.zeros(rig.model.nv, bool)
     joint = rig.joint(link)
@@ -185,17 +186,17 @@ def chain(rig: Rig, link: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def moved_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
+def carried_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
     """Tangent coordinates (n,) that move a link, and (n, n) ones in row k, column j where j moves k's axis."""
-    above = np.flatnonzero(chain(rig, link))
+    above = np.flatnonzero(moving_coordinates(rig, link))
     owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])[above]
-    moves = rig.below[np.ix_(owner, owner)].T.astype(float)
+    moves = rig.descendants[np.ix_(owner, owner)].T.astype(float)
     universal = np.array([rig.joints[k].kind == "universal" for k in owner], bool)
     moves[np.triu(universal[:, None] & (owner[:, None] == owner))] = 0.0  # its second axis is carried by its first
     return above, moves
 
 
-def inverse_dynamics_slopes(
+def inverse_dynamics_derivatives(
     rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Generalised forces (N, nv) that N frames need without any contact, their slopes, and the joints' axes (N, 6, nv).
@@ -214,7 +215,7 @@ def inverse_dynamics_slopes(
     return forces, slopes, axes
 
 
-def wrench_slopes(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+def root_residual_derivatives(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Derivative (N, 6, 3, nv) of what the equations of the root leave over, by errors of q, v and a: root axes.
 
     What is left over is inverse dynamics by the rig's prior less the measured wrench. That is measured in the world, so

@@ -21,9 +21,9 @@ from ..so3 import cross
 from .kinematics import LinkMotions, motion_pieces, product
 
 Axes = Literal["link", "world"]
-CHUNK = 128
+CHUNK_FRAMES = 128
 """Frames treated at once: the arrays of a chunk stay in the processor's cache."""
-STATIC = 4
+STATIC_PARAMETERS = 4
 """Mass and first moment: the only parameters a force depends on."""
 
 
@@ -45,7 +45,7 @@ class RegressorPiece:
     origin: np.ndarray
     rotation: np.ndarray | None
 
-    def moved_here(self, world: np.ndarray) -> np.ndarray:
+    def express_wrenches(self, world: np.ndarray) -> np.ndarray:
         """Wrenches (n, 6) in world axes about the world origin, as (6, n) in the piece's axes about its origin."""
         force, moment = world[:, :3].T, world[:, 3:].T - cross(self.origin, world[:, :3].T)
         if self.rotation is None:
@@ -55,7 +55,7 @@ class RegressorPiece:
 
 
 def regressor_pieces(
-    rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link", chunk: int = CHUNK
+    rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link", chunk: int = CHUNK_FRAMES
 ) -> Iterator[RegressorPiece]:
     """The regressor piece by piece, in memory that does not depend on the motion's length; see `base_regressor`."""
     index = base_index(rig, base)
@@ -63,7 +63,7 @@ def regressor_pieces(
         raise InvalidValue(f"axes must be 'link' or 'world', not {axes!r}")
     gravity = rig.model.gravity.linear.copy()
     for start, motions in motion_pieces(rig, motion, chunk):
-        found = columns_of(motions, gravity, index, axes)
+        found = newton_euler_columns(motions, gravity, index, axes)
         rotation = motions.rotation[:, :, index] if axes == "link" else None
         frames = slice(start, start + motions.position.shape[2])
         yield RegressorPiece(frames, found.force, found.moment, motions.position[:, index], rotation)
@@ -84,7 +84,7 @@ def base_index(rig: Rig, base: int | str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class NewtonEulerColumns:
     """Newton-Euler equations of every link, linear in its ten parameters, about the base link's origin.
 
     Attributes:
@@ -101,17 +101,17 @@ class Columns:
     acceleration: np.ndarray
 
 
-def columns_of(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> Columns:
+def newton_euler_columns(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> NewtonEulerColumns:
     """The equations of links that move so."""
-    rotation, position = _seen_from(motions, base, axes)
+    rotation, position = _relative_poses(motions, base, axes)
     a = motions.acceleration - product(motions.rotation.swapaxes(0, 1), gravity.reshape(3, 1, 1, 1))[:, 0]
     shape = a.shape[1:]
     (wx, wy, wz), (ax, ay, az) = motions.omega, motions.alpha
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
 
-    local = np.empty((3, STATIC, *shape))  # force: m a + ([alpha] + [omega]^2) h
+    local = np.empty((3, STATIC_PARAMETERS, *shape))  # force: m a + ([alpha] + [omega]^2) h
     local[:, MASS] = a
-    _fill(
+    _fill_entries(
         local[:, FIRST_MOMENT],
         [[-yy - zz, xy - az, xz + ay], [xy + az, -xx - zz, yz - ax], [xz - ay, yz + ax, -xx - yy]],
     )
@@ -120,7 +120,7 @@ def columns_of(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes)
     local = np.zeros((3, PER_LINK - 1, *shape))  # moment about the link's origin: h x a + I alpha + omega x I omega
     local[1, 0], local[2, 1], local[0, 2] = -a[2], -a[0], -a[1]
     local[2, 0], local[0, 1], local[1, 2] = a[1], a[2], a[0]
-    _fill(
+    _fill_entries(
         local[:, 3:],
         [
             [ax, ay - xz, -yz, az + xy, yy - zz, yz],
@@ -131,17 +131,17 @@ def columns_of(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes)
     moment = np.empty((3, PER_LINK, *shape))
     moment[:, MASS] = 0.0
     product(rotation, local, out=moment[:, MASS + 1 :])
-    moment[:, :STATIC] += cross(position[:, None], force)
-    return Columns(force, moment, rotation, position, a)
+    moment[:, :STATIC_PARAMETERS] += cross(position[:, None], force)
+    return NewtonEulerColumns(force, moment, rotation, position, a)
 
 
-def _fill(target: np.ndarray, rows: list[list[np.ndarray]]) -> None:
+def _fill_entries(target: np.ndarray, rows: list[list[np.ndarray]]) -> None:
     for row, entries in enumerate(rows):
         for column, entry in enumerate(entries):
             target[row, column] = entry
 
 
-def _seen_from(motions: LinkMotions, base: int, axes: Axes) -> tuple[np.ndarray, np.ndarray]:
+def _relative_poses(motions: LinkMotions, base: int, axes: Axes) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (3, 3, L, n) of the links to the wrench's axes and their positions (3, L, n) from its origin."""
     position = motions.position - motions.position[:, base : base + 1]
     if axes == "world":

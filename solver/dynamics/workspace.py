@@ -42,18 +42,18 @@ class Workspace:
             rotation = self._model.jointPlacements[joint].rotation
             self._model.jointPlacements[joint] = pin.SE3(rotation, centre)
 
-    def update(self, q: np.ndarray) -> None:
+    def update_kinematics(self, q: np.ndarray) -> None:
         """Move to a configuration (nq,)."""
         pin.computeJointJacobians(self._model, self._data, q)
         self.jacobian = self._data.J
-        self._read()
+        self._read_poses()
 
-    def place(self, q: np.ndarray) -> None:
+    def update_positions(self, q: np.ndarray) -> None:
         """Move to a configuration (nq,), without its Jacobian."""
         pin.forwardKinematics(self._model, self._data, q)
-        self._read()
+        self._read_poses()
 
-    def sweep(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate_batch(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Axes (N, L, 3, 3), origins (N, L, 3) [m] and Jacobians (N, nv, 6), transposed, at configurations (N, nq)."""
         poses = np.empty((len(q), *self._views.poses.shape))
         jacobians = np.empty((len(q), self._model.nv, self.jacobian.shape[0]))
@@ -65,7 +65,7 @@ class Workspace:
         axes = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
         return axes, poses[:, :, 9:], jacobians
 
-    def approach(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def pose_error(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Twist (6,) that leads a link to a pose in one unit of time, and its Jacobian (6, nv), both in link axes.
 
         Args:
@@ -76,7 +76,7 @@ class Workspace:
         twist = pin.log6(here.actInv(pin.SE3(np.array(rotation), np.array(position)))).vector
         return twist, pin.getJointJacobian(self._model, self._data, link + 1, pin.LOCAL)
 
-    def _read(self) -> None:
+    def _read_poses(self) -> None:
         if not self._views.live:
             self._views.refresh()
         poses = self._views.poses
@@ -87,7 +87,7 @@ class Workspace:
 def link_poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world at one configuration (nq,)."""
     workspace = Workspace(rig)
-    workspace.place(np.asarray(q, float))
+    workspace.update_positions(np.asarray(q, float))
     return workspace.rotations, workspace.positions
 
 

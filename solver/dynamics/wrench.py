@@ -18,8 +18,8 @@ from ..motion import Motion
 from ..rig import Rig
 from ..so3 import cross
 from ..wrenches import Wrenches
-from .kinematics import PIECE, LinkMotions, link_motions, motion_pieces, product
-from .regressor import STATIC, Axes, base_index, regressor_pieces
+from .kinematics import CHUNK_FRAMES, LinkMotions, link_motions, motion_pieces, product
+from .regressor import STATIC_PARAMETERS, Axes, base_index, regressor_pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
     """
     result = np.zeros((len(motion), 6, len(rig.links), PER_LINK))
     for piece in regressor_pieces(rig, motion, base, axes):
-        result[piece.frames, :3, :, :STATIC] = piece.force.transpose(3, 0, 2, 1)
+        result[piece.frames, :3, :, :STATIC_PARAMETERS] = piece.force.transpose(3, 0, 2, 1)
         result[piece.frames, 3:] = piece.moment.transpose(3, 0, 2, 1)
     return result.reshape(len(motion), 6, -1)
 
@@ -96,7 +96,7 @@ def predicted_wrenches(
     result = np.empty((len(motion), len(bodies), 6))
     for piece in regressor_pieces(rig, motion, base, axes):
         count = len(piece.origin.T)
-        force = phi[:, : STATIC * len(rig.links)] @ piece.force.reshape(3, -1, count)
+        force = phi[:, : STATIC_PARAMETERS * len(rig.links)] @ piece.force.reshape(3, -1, count)
         result[piece.frames, :, :3] = force.transpose(2, 1, 0)
         result[piece.frames, :, 3:] = (phi @ piece.moment.reshape(3, -1, count)).transpose(2, 1, 0)
     return result
@@ -147,8 +147,8 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
     _phi_by_parameter(rig, parameters)
     result = np.empty((len(motion), 3))
-    for start, motions in motion_pieces(rig, motion, PIECE):
-        result[start : start + PIECE] = _com(motions, parameters).T
+    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
+        result[start : start + CHUNK_FRAMES] = _centre_of_mass(motions, parameters).T
     return result
 
 
@@ -174,9 +174,9 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
     if not parameters.total_mass > 0.0:
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
     momentum, lever = np.empty((len(motion), 6)), np.empty((len(motion), 3))
-    for start, motions in motion_pieces(rig, motion, PIECE):
-        here, com = slice(start, start + PIECE), _com(motions, parameters)
-        momentum[here] = _momentum(motions, parameters, com)
+    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
+        here, com = slice(start, start + CHUNK_FRAMES), _centre_of_mass(motions, parameters)
+        momentum[here] = _centroidal_momentum(motions, parameters, com)
         lever[here] = (com - motions.position[:, 0]).T
     wrench = predicted_wrench(rig, motion, parameters, axes="world")
     wrench[:, 3:] -= np.cross(lever, wrench[:, :3])
@@ -184,7 +184,7 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
     return Momentum(momentum, wrench)
 
 
-def _momentum(motions: LinkMotions, parameters: InertialParameters, com: np.ndarray) -> np.ndarray:
+def _centroidal_momentum(motions: LinkMotions, parameters: InertialParameters, com: np.ndarray) -> np.ndarray:
     """Linear momentum and angular momentum about the centre of mass (3, n), together (n, 6), world axes."""
     mass = parameters.masses[:, None]
     first = parameters.values[:, FIRST_MOMENT].T[:, :, None]
@@ -196,7 +196,7 @@ def _momentum(motions: LinkMotions, parameters: InertialParameters, com: np.ndar
     return np.concatenate([linear.sum(axis=1), angular]).T
 
 
-def _com(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
+def _centre_of_mass(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
     first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], motions.position.shape)
     moments = parameters.masses[:, None] * motions.position + motions.to_world(first)
     return moments.sum(axis=1) / parameters.total_mass

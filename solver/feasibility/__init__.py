@@ -5,18 +5,25 @@ from __future__ import annotations
 from ..check_options import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
 from ..coordinates import coordinate_names, joint_coordinates
-from ..dynamics.mechanics import Mechanics, State, chain
-from .balance import foot_wrenches, friction_margins, joint_torques, shares, surface_axes, zero_moment_point
+from ..dynamics.mechanics import DynamicState, Mechanics, moving_coordinates
 from .capsules import CapsulePairs
-from .check import FrameChecker, check_motion
+from .check_definition import Check
+from .check_input import Body, CheckInput, PlantedPhase
+from .check_results import Checks, Failure, Margin
+from .check_table import get_check
+from .checker import FrameChecker, check_motion
 from .collisions import CollisionDetector, NearPairs
-from .definition import Check
-from .feet import patch_points, placement, slip
-from .joints import angle_margins, speed_margins, torque_margins
-from .margins import Checks, Failure, Margin
-from .pairs import collision_pairs
-from .situation import Body, PlantedPhase, Situation
-from .table import check_named
+from .contact_forces import (
+    foot_wrenches,
+    friction_margins,
+    joint_torques,
+    load_shares,
+    surface_axes,
+    zero_moment_point,
+)
+from .foot_placement import patch_points, placement_errors, slip_distances
+from .joint_limits import angle_margins, speed_margins, torque_margins
+from .link_pairs import collision_pairs
 
 __all__ = [
     "DANCE_CHECKS",
@@ -26,33 +33,33 @@ __all__ = [
     "Body",
     "CapsulePairs",
     "Check",
+    "CheckInput",
     "CheckOptions",
     "Checks",
     "CollisionDetector",
+    "DynamicState",
     "Failure",
     "FrameChecker",
     "Margin",
     "Mechanics",
     "NearPairs",
     "PlantedPhase",
-    "Situation",
-    "State",
     "SupportPolygon",
     "angle_margins",
-    "chain",
     "check_motion",
-    "check_named",
     "collision_pairs",
     "convex_polygon",
     "coordinate_names",
     "foot_wrenches",
     "friction_margins",
+    "get_check",
     "joint_coordinates",
     "joint_torques",
+    "load_shares",
+    "moving_coordinates",
     "patch_points",
-    "placement",
-    "shares",
-    "slip",
+    "placement_errors",
+    "slip_distances",
     "speed_margins",
     "support_polygon",
     "surface_axes",

@@ -9,30 +9,34 @@ import numpy as np
 from ..dynamics.kinematics import product
 from ..rig import Rig
 from ..so3 import dot
-from .pairs import LinkPair, collision_pairs
-from .shapes import Capsules, bounding_capsules, collision_shapes
+from .collision_shapes import Capsules, bounding_capsules, collision_shapes
+from .link_pairs import LinkPair, collision_pairs
 
-PARALLEL = 1e-12
+PARALLEL_TOLERANCE = 1e-12
 """Squared sine of the angle (times both squared lengths) below which two axes count as parallel."""
-BLOCK, SEEN = 32, 8
+MAX_BLOCK, SPEED_SAMPLES = 32, 8
 """Most frames that are looked at in one, and in how many it is looked how fast they move."""
 
 
-def segment_distance(first: np.ndarray, along: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:
+def segment_distance(
+    first: np.ndarray, first_direction: np.ndarray, second: np.ndarray, second_direction: np.ndarray
+) -> np.ndarray:
     """Distance (...) [m] of segments first + s along and second + t across, s and t in [0, 1]; all (..., 3).
 
     Quickest on arrays whose components come first in memory.
     """
-    own, along, other, across = (np.moveaxis(part, -1, 0) for part in (first, along, second, across))
+    own, first_direction, other, second_direction = (
+        np.moveaxis(part, -1, 0) for part in (first, first_direction, second, second_direction)
+    )
     between = own - other
-    a, e = dot(along, along), dot(across, across)
-    b, c, f = dot(along, across), dot(along, between), dot(across, between)
+    a, e = dot(first_direction, first_direction), dot(second_direction, second_direction)
+    b, c, f = dot(first_direction, second_direction), dot(first_direction, between), dot(second_direction, between)
     determinant = a * e - b * b
-    crossing = determinant > PARALLEL * a * e
+    crossing = determinant > PARALLEL_TOLERANCE * a * e
     s = np.where(crossing, np.clip((b * f - c * e) / np.where(crossing, determinant, 1.0), 0.0, 1.0), 0.0)
     t = np.clip(_ratio(b * s + f, e), 0.0, 1.0)
     s = np.clip(_ratio(b * t - c, a), 0.0, 1.0)
-    gap = between + s * along - t * across
+    gap = between + s * first_direction - t * second_direction
     return np.asarray(np.sqrt(dot(gap, gap)))
 
 
@@ -40,7 +44,7 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return np.where(denominator > 0.0, numerator / np.where(denominator > 0.0, denominator, 1.0), 0.0)
 
 
-class PlacedCapsules:
+class WorldCapsules:
     """The capsules of a rig in N frames, in the world.
 
     Frames come last in memory, so that array arithmetic runs along contiguous rows.
@@ -49,13 +53,13 @@ class PlacedCapsules:
     def __init__(self, capsules: Capsules, rotation: np.ndarray, position: np.ndarray) -> None:
         turn = rotation.transpose(2, 3, 1, 0)[:, :, capsules.link]  # (3, 3, S, N)
         self.radius, axes = capsules.radius, capsules.end - capsules.start
-        self.half = 0.5 * np.linalg.norm(axes, axis=1)
+        self.half_length = 0.5 * np.linalg.norm(axes, axis=1)
         self._start = product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
         self._start += position.transpose(2, 1, 0)[:, capsules.link]
-        self._along = product(turn, axes.T[:, None, :, None])[:, 0]
-        self._links, self._turn = capsules.link, rotation.transpose(2, 3, 1, 0)
+        self._axis = product(turn, axes.T[:, None, :, None])[:, 0]
+        self._links, self._rotation = capsules.link, rotation.transpose(2, 3, 1, 0)
 
-    def near(
+    def find_near(
         self, pairs: np.ndarray, reach: float, measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Frames and pair numbers, (M,) each, by frames; none of which capsules come within ``reach`` [m] is left out.
@@ -69,18 +73,20 @@ class PlacedCapsules:
             measure: distances [m] of what is in the capsules, in frames (K,) of pairs (K,), or less: what comes within
                 reach only as a capsule may then be left out of a block as well.
         """
-        count, size = self._start.shape[2], self._block()
+        count, size = self._start.shape[2], self._block_size()
         if not count:
             return np.zeros(0, int), np.zeros(0, int)
         starts = np.arange(0, count, size)
         lengths = np.diff(starts, append=count)
         middles = starts + lengths // 2
-        moves = np.concatenate([self._moves(starts[:-1], size), self._moves(starts[-1:], int(lengths[-1]))], axis=1)
+        moves = np.concatenate(
+            [self._end_displacements(starts[:-1], size), self._end_displacements(starts[-1:], int(lengths[-1]))], axis=1
+        )
         first, second = pairs.T
-        bound = ((self.half + self.radius)[first] + (self.half + self.radius)[second] + reach)[:, None]
+        bound = ((self.half_length + self.radius)[first] + (self.half_length + self.radius)[second] + reach)[:, None]
         bound = bound + moves[first] + moves[second]
         square = np.zeros(bound.shape)
-        for centre in self._start[:, :, middles] + 0.5 * self._along[:, :, middles]:  # (S, B), whole rows are taken
+        for centre in self._start[:, :, middles] + 0.5 * self._axis[:, :, middles]:  # (S, B), whole rows are taken
             difference = centre[first]
             difference -= centre[second]
             difference *= difference
@@ -92,7 +98,10 @@ class PlacedCapsules:
         least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
         blocks, near = blocks[least < reach], near[least < reach]
         if measure is not None and len(near):  # points off the axis move by the turn as well
-            parts = [self._turns(starts[:-1], size), self._turns(starts[-1:], int(lengths[-1]))]
+            parts = [
+                self._rotation_displacements(starts[:-1], size),
+                self._rotation_displacements(starts[-1:], int(lengths[-1])),
+            ]
             moves += self.radius[:, None] * np.concatenate(parts, axis=1)[self._links]
             own = pairs[near]
             least = measure(middles[blocks], near) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
@@ -102,40 +111,40 @@ class PlacedCapsules:
         order = np.argsort(frames, kind="stable")
         return frames[order], np.repeat(near, lengths)[order]
 
-    def _block(self) -> int:
+    def _block_size(self) -> int:
         """Frames in which the quickest capsule moves by about the usual radius."""
         count = self._start.shape[2]
         if count < 2:
             return 1
-        seen = np.unique(np.linspace(0, count - 2, SEEN).astype(int))
+        seen = np.unique(np.linspace(0, count - 2, SPEED_SAMPLES).astype(int))
         step = self._start[:, :, seen + 1] - self._start[:, :, seen]
         quickest = np.sqrt(dot(step, step)).max(axis=0).mean()
-        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, min(BLOCK, count)))
+        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, min(MAX_BLOCK, count)))
 
-    def _moves(self, starts: np.ndarray, size: int) -> np.ndarray:
+    def _end_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
         """(S, B) [m] by which ends of capsules move at most from the middles of blocks of so many frames each."""
         first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
         blocks = (*self._start.shape[:2], len(starts), size)
         most = np.zeros(blocks[1:])
         start = self._start[:, :, first:last].reshape(blocks)
-        stop = start + self._along[:, :, first:last].reshape(blocks)
+        stop = start + self._axis[:, :, first:last].reshape(blocks)
         for ends in (start, stop):
             moved = ends - ends[..., size // 2, None]
             np.maximum(most, dot(moved, moved), out=most)
         return np.asarray(np.sqrt(most.max(axis=2)))
 
-    def _turns(self, starts: np.ndarray, size: int) -> np.ndarray:
+    def _rotation_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
         """(L, B) by which unit vectors of links turn at most from the middles of blocks of so many frames each."""
         first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
-        turn = self._turn[..., first:last].reshape(9, self._turn.shape[2], len(starts), size)
+        turn = self._rotation[..., first:last].reshape(9, self._rotation.shape[2], len(starts), size)
         turned = turn - turn[..., size // 2, None]
         turned *= turned
         return np.asarray(np.sqrt(0.5 * turned.sum(axis=0).max(axis=2)))  # |R - 1| is 2 sqrt 2 sines of half the angle
 
-    def between(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    def centre_offsets(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(M, 3) [m] from the middle of the first to that of the second of M pairs (M, 2), each in its frame (M,)."""
         first, second = pairs.T
-        start, along = self._start, self._along
+        start, along = self._start, self._axis
         return np.asarray(
             start[:, second, frames] - start[:, first, frames]
             + 0.5 * (along[:, second, frames] - along[:, first, frames])
@@ -144,7 +153,7 @@ class PlacedCapsules:
     def distances(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Signed distance (M,) [m] of M pairs (M, 2) of capsules, each in its frame (M,)."""
         first, second = pairs.T
-        start, along = self._start, self._along
+        start, along = self._start, self._axis
         gap = segment_distance(
             start[:, first, frames].T, along[:, first, frames].T, start[:, second, frames].T, along[:, second, frames].T
         )
@@ -153,7 +162,7 @@ class PlacedCapsules:
     def all_distances(self, pairs: np.ndarray) -> np.ndarray:
         """The same of every pair in every frame (K, N)."""
         first, second = pairs.T
-        start, along = self._start, self._along
+        start, along = self._start, self._axis
         gap = segment_distance(*(part.transpose(1, 2, 0) for part in (start[:, first], along[:, first],
                                                                       start[:, second], along[:, second])))  # fmt: skip
         return gap - (self.radius[first] + self.radius[second])[:, None]
@@ -170,7 +179,7 @@ class CapsulePairs:
         self.pairs = collision_pairs(rig, pairs)
         shapes, _ = collision_shapes(rig)
         self._capsules = bounding_capsules(rig, shapes)
-        self._shape_pairs, self._owner = shape_pairs(rig, self._capsules.link, self.pairs)
+        self._shape_pairs, self._owner = build_shape_pairs(rig, self._capsules.link, self.pairs)
 
     def distances(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         """Smallest distance (N, P) [m] of each pair's capsules; infinite for a pair without shapes.
@@ -179,14 +188,14 @@ class CapsulePairs:
             rotation: (N, L, 3, 3) link axes to world axes.
             position: (N, L, 3) [m] link origins.
         """
-        values = PlacedCapsules(self._capsules, rotation, position).all_distances(self._shape_pairs)
+        values = WorldCapsules(self._capsules, rotation, position).all_distances(self._shape_pairs)
         result = np.full((len(self.pairs), len(rotation)), np.inf)
         for own, owner in zip(values, self._owner):
             np.minimum(result[owner], own, out=result[owner])
         return result.T
 
 
-def shape_pairs(rig: Rig, links: np.ndarray, pairs: Iterable[LinkPair]) -> tuple[np.ndarray, np.ndarray]:
+def build_shape_pairs(rig: Rig, links: np.ndarray, pairs: Iterable[LinkPair]) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (K, 2) of shape numbers for pairs of links, and which link pair each belongs to (K,).
 
     Args:

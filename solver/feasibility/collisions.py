@@ -16,14 +16,14 @@ from ..check_options import CheckOptions
 from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import Rig
-from ..scene.words import length, spoken
-from .capsules import PlacedCapsules, shape_pairs
-from .construction import by_construction, sampled_postures
-from .pairs import LinkPair, collision_pairs
-from .separation import EXACTNESS, farthest_along, parted, supports_of
-from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
+from ..scene.labels import display_name, format_length
+from .allowed_collisions import find_allowed_collisions, sample_postures
+from .capsules import WorldCapsules, build_shape_pairs
+from .collision_shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
+from .link_pairs import LinkPair, collision_pairs
+from .separating_planes import DISTANCE_TOLERANCE, find_separated, get_support_functions, support_point_pairs
 
-AT_ONCE = 200_000
+BATCH_PAIRS = 200_000
 """Pairs of shapes, in all frames together, that are looked at at once: what the processor's cache holds."""
 
 
@@ -43,7 +43,7 @@ class NearPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Touches:
+class Contacts:
     """Pairs that are near each other, and where.
 
     Attributes:
@@ -62,9 +62,9 @@ class Touches:
     normals: np.ndarray
     shapes: np.ndarray
 
-    def of(self, chosen: np.ndarray) -> Touches:
+    def select(self, chosen: np.ndarray) -> Contacts:
         """Some of them."""
-        return Touches(*(getattr(self, each.name)[chosen] for each in fields(self)))
+        return Contacts(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 class PairDistances:
@@ -77,27 +77,29 @@ class PairDistances:
 
     Attributes:
         pairs: (P,) link pairs that are watched.
-        forgiven: (P,) [m] that distances are measured from.
+        allowances: (P,) [m] that distances are measured from.
     """
 
     def __init__(self, rig: Rig, pairs: tuple[LinkPair, ...], reach: float) -> None:
         self.rig, self.pairs, self.reach = rig, pairs, reach
-        self.forgiven = np.zeros(len(pairs))
+        self.allowances = np.zeros(len(pairs))
         self._shapes = collision_shapes(rig)[0]
-        self._capsules, self._supports = bounding_capsules(rig, self._shapes), supports_of(rig)
-        self._shape_pairs, self._owner = shape_pairs(rig, self._capsules.link, pairs)
-        self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
+        self._capsules, self._supports = bounding_capsules(rig, self._shapes), get_support_functions(rig)
+        self._shape_pairs, self._pair_index = build_shape_pairs(rig, self._capsules.link, pairs)
+        self._is_capsule = self._capsules.exact[self._shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
-        self._meshed = meshes[self._shape_pairs].any(axis=1)  # of others coal's distance costs no more than planes do
-        self._parting = _parting(rig)[self._capsules.link[self._shape_pairs]]
-        self._parting = self._parting[:, 0] ^ self._parting[:, 1]  # (S, nq) coordinates that move one against the other
+        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # of others coal's distance costs no more than planes do
+        self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self._shape_pairs]]
+        self._separating_coordinates = (
+            self._separating_coordinates[:, 0] ^ self._separating_coordinates[:, 1]
+        )  # (S, nq) coordinates that move one against the other
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
         for number in range(len(self._geometry.distanceRequests)):  # whose own would start from what came before
             self._geometry.distanceRequests[number] = pin.coal.DistanceRequest()
         self._data = data_of(rig.model)
 
-    def least(self, q: np.ndarray) -> np.ndarray:
+    def minimum_distances(self, q: np.ndarray) -> np.ndarray:
         """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach where they are farther."""
         links = range(1, self.rig.model.njoints)
         rotation, position = np.empty((len(q), len(links), 3, 3)), np.empty((len(q), len(links), 3))
@@ -105,12 +107,12 @@ class PairDistances:
             pin.forwardKinematics(self.rig.model, self._data, row)
             rotation[frame] = [self._data.oMi[joint].rotation for joint in links]
             position[frame] = [self._data.oMi[joint].translation for joint in links]
-        near = self.near_pairs(q, rotation, position)
+        near = self.find_near_pairs(q, rotation, position)
         result = np.full((len(q), len(self.pairs)), self.reach)
         np.minimum.at(result, (near.frames, near.pairs), near.distances)
         return result
 
-    def near_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> NearPairs:
+    def find_near_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> NearPairs:
         """Every pair nearer than the reach.
 
         Args:
@@ -120,36 +122,36 @@ class PairDistances:
         """
         if not len(self._shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        moving = self._parting[:, (q != q[:1]).any(axis=0)].any(axis=1)
-        frames, columns, distances = self._measured(q, rotation, position, np.flatnonzero(moving))
+        moving = self._separating_coordinates[:, (q != q[:1]).any(axis=0)].any(axis=1)
+        frames, columns, distances = self._measure_near(q, rotation, position, np.flatnonzero(moving))
         if len(q) and not moving.all():  # as far apart in all frames as in the first: fingers, arms while legs step
-            _, still, alike = self._measured(q[:1], rotation[:1], position[:1], np.flatnonzero(~moving))
+            _, still, alike = self._measure_near(q[:1], rotation[:1], position[:1], np.flatnonzero(~moving))
             frames = np.concatenate([frames, np.repeat(np.arange(len(q)), len(still))])
             columns = np.concatenate([columns, np.tile(still, len(q))])
             distances = np.concatenate([distances, np.tile(alike, len(q))])
             order = np.lexsort((columns, frames))
             frames, columns, distances = frames[order], columns[order], distances[order]
-        pairs = self._owner[columns]
-        distances += self.forgiven[pairs]
+        pairs = self._pair_index[columns]
+        distances += self.allowances[pairs]
         kept = distances < self.reach
         return NearPairs(frames[kept], pairs[kept], distances[kept])
 
-    def _measured(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, among: np.ndarray
+    def _measure_near(
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, numbers of pairs of shapes, of these, that are near, and distances [m], (M,) each, by frames."""
-        if not len(among):
+        if not len(selected):
             return np.zeros(0, int), np.zeros(0, int), np.zeros(0)
-        frames, columns, distances = self._candidates(q, rotation, position, self.reach, among)
-        self._measure(q, frames, columns, distances)
+        frames, columns, distances = self._candidates(q, rotation, position, self.reach, selected)
+        self._measure_exactly(q, frames, columns, distances)
         return frames, columns, distances
 
-    def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float) -> Touches:
-        """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
+    def find_contacts(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> Contacts:
+        """Every pair nearer than so much [m], with its nearest points; see `find_near_pairs`."""
         if not len(self._shape_pairs):
             none = np.zeros(0, int)
-            return Touches(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
-        frames, columns, _ = self._candidates(q, rotation, position, within, np.arange(len(self._shape_pairs)))
+            return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
+        frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self._shape_pairs)))
         distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
         at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
         for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
@@ -159,80 +161,84 @@ class PairDistances:
             found = measure(self._model, self._geometry, column)
             distances[entry], normals[entry] = found.min_distance, found.normal
             points[entry, 0], points[entry, 1] = found.getNearestPoint1(), found.getNearestPoint2()
-        pairs = self._owner[columns]
-        distances += self.forgiven[pairs]
-        kept = (distances < within) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
+        pairs = self._pair_index[columns]
+        distances += self.allowances[pairs]
+        kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
         shapes = self._shape_pairs[columns]
-        return Touches(frames, pairs, distances, points, normals, shapes).of(kept)
+        return Contacts(frames, pairs, distances, points, normals, shapes).select(kept)
 
-    def along(self, touches: Touches, normals: np.ndarray, turns: np.ndarray, places: np.ndarray) -> Touches:
+    def measure_along(
+        self, contacts: Contacts, normals: np.ndarray, rotations: np.ndarray, positions: np.ndarray
+    ) -> Contacts:
         """The same pairs parted along other directions, how far they are in these.
 
         Args:
-            touches: M of them.
+            contacts: M of them.
             normals: (M, 3) from the first link to the second, world.
-            turns: (M, 2, 3, 3) axes of the two links, world.
-            places: (M, 2, 3) [m] their origins, world.
+            rotations: (M, 2, 3, 3) axes of the two links, world.
+            positions: (M, 2, 3) [m] their origins, world.
         """
-        points = farthest_along(self._shapes, touches.shapes, turns, places, normals)
-        distances = ((points[:, 1] - points[:, 0]) * normals).sum(axis=1) + self.forgiven[touches.pairs]
-        return replace(touches, distances=distances, points=points, normals=normals)
+        points = support_point_pairs(self._shapes, contacts.shapes, rotations, positions, normals)
+        distances = ((points[:, 1] - points[:, 0]) * normals).sum(axis=1) + self.allowances[contacts.pairs]
+        return replace(contacts, distances=distances, points=points, normals=normals)
 
     def _candidates(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, among: np.ndarray
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, numbers of pairs of shapes, of these, and lower bounds [m] of their distances, (M,) each, by frames.
 
         None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
         shapes, their distances in other frames, then planes between them show that the others are not.
         """
-        size = max(1, AT_ONCE // len(among))
+        size = max(1, BATCH_PAIRS // len(selected))
         parts = []
         for start in range(0, max(len(rotation), 1), size):
             own = slice(start, start + size)
-            frames, columns, bounds = self._candidates_among(q[own], rotation[own], position[own], within, among)
+            frames, columns, bounds = self._candidates_of_batch(q[own], rotation[own], position[own], within, selected)
             parts.append((frames + start, columns, bounds))
         frames, columns, bounds = (np.concatenate(values) for values in zip(*parts))
         return frames, columns, bounds
 
-    def _candidates_among(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, among: np.ndarray
+    def _candidates_of_batch(
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Those in frames that the processor's cache holds."""
-        placed = PlacedCapsules(self._capsules, rotation, position)
-        frames, columns = placed.near(
-            self._shape_pairs[among], within, lambda frames, columns: self._at_least(q, frames, among[columns])
+        placed = WorldCapsules(self._capsules, rotation, position)
+        frames, columns = placed.find_near(
+            self._shape_pairs[selected],
+            within,
+            lambda frames, columns: self._lower_bounds(q, frames, selected[columns]),
         )
-        columns = among[columns]
+        columns = selected[columns]
         bounds = placed.distances(frames, self._shape_pairs[columns])
-        limits = within - self.forgiven[self._owner]
+        limits = within - self.allowances[self._pair_index]
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
-        asked = np.flatnonzero(self._meshed[columns])
+        asked = np.flatnonzero(self._has_mesh[columns])
         if not len(asked):
             return frames, columns, bounds
         at, pairs = frames[asked], self._shape_pairs[columns[asked]]
         first, second = self._capsules.link[pairs].T
-        between, inside = position[at, second] - position[at, first], placed.between(at, pairs)
+        between, inside = position[at, second] - position[at, first], placed.centre_offsets(at, pairs)
         turns = rotation[at, first], rotation[at, second]
         near = np.ones(len(frames), bool)
-        near[asked] = ~parted(self._supports, pairs, turns, between, inside, limits[columns[asked]])
+        near[asked] = ~find_separated(self._supports, pairs, turns, between, inside, limits[columns[asked]])
         return frames[near], columns[near], bounds[near]
 
-    def _at_least(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def _lower_bounds(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """(M,) [m] lower bounds: coal's distances, but none where capsules are the shapes or planes are quicker."""
         result = np.full(len(frames), -np.inf)
-        asked = np.flatnonzero(~(self._exact | self._meshed)[columns])
+        asked = np.flatnonzero(~(self._is_capsule | self._has_mesh)[columns])
         measured = np.empty(len(asked))
-        self._measure(q, frames[asked], columns[asked], measured)
-        result[asked] = measured - EXACTNESS
+        self._measure_exactly(q, frames[asked], columns[asked], measured)
+        result[asked] = measured - DISTANCE_TOLERANCE
         return result
 
-    def _measure(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
+    def _measure_exactly(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Replace the bounds by coal's distances, except where capsules are the shapes."""
         model, geometry = self._model, self._geometry
         placed, measure = -1, pin.computeDistance
-        asked = np.nonzero(~self._exact[columns])[0]
+        asked = np.nonzero(~self._is_capsule[columns])[0]
         for entry, frame, column in zip(asked.tolist(), frames[asked].tolist(), columns[asked].tolist()):
             if frame != placed:
                 pin.updateGeometryPlacements(self.rig.model, self._data, model, geometry, q[frame])
@@ -261,29 +267,29 @@ class CollisionDetector(PairDistances):
     def __init__(self, rig: Rig, options: CheckOptions) -> None:
         excluded = set(collision_pairs(rig, (*options.excluded, *rig.excluded)))
         wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
-        touching, forgiven = _constructed(rig, wanted, options.reach)
+        touching, forgiven = _find_allowed_collisions(rig, wanted, options.reach)
         super().__init__(rig, tuple(pair for pair in wanted if pair not in touching), options.reach)
-        self.forgiven = np.array([forgiven.get(pair, 0.0) for pair in self.pairs])
+        self.allowances = np.array([forgiven.get(pair, 0.0) for pair in self.pairs])
         self.notes = collision_shapes(rig)[1]
         if touching:
-            names = ", ".join(map(_said, touching))
+            names = ", ".join(map(_format_pair, touching))
             self.notes += (f"Not checked because they touch by construction, wherever their joints are: {names}",)
         if forgiven:
-            deep = ", ".join(f"{_said(pair)} ({length(depth)})" for pair, depth in forgiven.items())
+            deep = ", ".join(f"{_format_pair(pair)} ({format_length(depth)})" for pair, depth in forgiven.items())
             self.notes += (
                 f"Near each other or overlapping by construction, so may overlap by what stands here: {deep}",
             )
 
 
 @lru_cache(maxsize=8)
-def _constructed(
+def _find_allowed_collisions(
     rig: Rig, pairs: tuple[LinkPair, ...], reach: float
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
-    """See `by_construction`: looked at once for the many judges of a dance."""
-    return by_construction(rig, pairs, PairDistances(rig, pairs, reach).least(sampled_postures(rig)))
+    """See `find_allowed_collisions`: looked at once for the many judges of a dance."""
+    return find_allowed_collisions(rig, pairs, PairDistances(rig, pairs, reach).minimum_distances(sample_postures(rig)))
 
 
-def _parting(rig: Rig) -> np.ndarray:
+def _moving_coordinates(rig: Rig) -> np.ndarray:
     """(L, nq) whether a coordinate of the joints, not of the root, moves a link."""
     firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
     result = np.zeros((len(rig.links), rig.nq), bool)
@@ -293,5 +299,5 @@ def _parting(rig: Rig) -> np.ndarray:
     return result
 
 
-def _said(pair: LinkPair) -> str:
-    return f"{spoken(pair[0])} and {spoken(pair[1])}"
+def _format_pair(pair: LinkPair) -> str:
+    return f"{display_name(pair[0])} and {display_name(pair[1])}"

@@ -1,23 +1,23 @@
 """A robot that is bolted down: motions that excite it, and its inertials from joint torques or a sensor at its base."""
 
-from .bench import BASE, DRIVES, TORQUES, Bench
-from .comparison import BenchComparison, BenchModel, compare_bench
-from .exciting import ExcitingMotion, ExcitingOptions, exciting_motion
-from .identify import BenchIdentification, BenchOptions, BenchTrial, identify_bench
+from .comparison import FixedBaseComparison, FixedBaseModel, compare_fixed_base
+from .exciting_motions import ExcitingMotion, ExcitingOptions, exciting_motion
+from .identify import FixedBaseIdentification, FixedBaseOptions, FixedBaseTrial, identify_fixed_base
+from .robot import BASE, DRIVES, TORQUES, FixedBaseRobot
 
 __all__ = [
     "BASE",
     "DRIVES",
     "TORQUES",
-    "Bench",
-    "BenchComparison",
-    "BenchIdentification",
-    "BenchModel",
-    "BenchOptions",
-    "BenchTrial",
     "ExcitingMotion",
     "ExcitingOptions",
-    "compare_bench",
+    "FixedBaseComparison",
+    "FixedBaseIdentification",
+    "FixedBaseModel",
+    "FixedBaseOptions",
+    "FixedBaseRobot",
+    "FixedBaseTrial",
+    "compare_fixed_base",
     "exciting_motion",
-    "identify_bench",
+    "identify_fixed_base",
 ]

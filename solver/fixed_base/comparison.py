@@ -10,12 +10,12 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
-from .bench import DRIVES, Bench
-from .identify import BenchOptions, BenchTrial, accumulate
+from .identify import FixedBaseOptions, FixedBaseTrial, accumulate
+from .robot import DRIVES, FixedBaseRobot
 
 
 @dataclass(frozen=True, slots=True)
-class BenchModel:
+class FixedBaseModel:
     """Inertials of a bench's links and the drives that were found beside them.
 
     Attributes:
@@ -31,7 +31,7 @@ class BenchModel:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchComparison:
+class FixedBaseComparison:
     """Residuals of one trial.
 
     Attributes:
@@ -47,34 +47,36 @@ class BenchComparison:
     prior: np.ndarray
 
 
-def compare_bench(
-    bench: Bench,
-    trials: Sequence[BenchTrial],
-    identified: BenchModel,
-    prior: BenchModel,
-    options: BenchOptions | None = None,
-) -> tuple[BenchComparison, ...]:
+def compare_fixed_base(
+    robot: FixedBaseRobot,
+    trials: Sequence[FixedBaseTrial],
+    identified: FixedBaseModel,
+    prior: FixedBaseModel,
+    options: FixedBaseOptions | None = None,
+) -> tuple[FixedBaseComparison, ...]:
     """Residuals of trials, nothing of which is fitted: inertials and drives are those that were found elsewhere.
 
     Args:
-        bench: whose trials they are.
+        robot: whose trials they are.
         trials: one or more.
-        identified: see `BenchModel`.
+        identified: see `FixedBaseModel`.
         prior: the same of the prior.
         options: the filter of the identification.
 
     Raises:
         InvalidValue: no trial, other joints than the bench has, or drives of another number of joints.
     """
-    options = BenchOptions() if options is None else options
+    options = FixedBaseOptions() if options is None else options
     for model in (identified, prior):
-        if model.drives.size != bench.drive_columns:
-            raise InvalidValue(f"drives of {len(model.drives)} joints, the bench has {len(bench.names)} moving ones")
+        if model.drives.size != robot.drive_columns:
+            raise InvalidValue(f"drives of {len(model.drives)} joints, the bench has {len(robot.names)} moving ones")
     found = []
     for trial in trials:
-        equations = accumulate(bench, [trial], options)
-        rmse = [equations.axis_rmse_of(model.parameters, model.drives.ravel()) for model in (identified, prior)]
-        found.append(BenchComparison(trial.name, equations.frames, *rmse))
+        equations = accumulate(robot, [trial], options)
+        rmse = [
+            equations.axis_rmse_with_drives(model.parameters, model.drives.ravel()) for model in (identified, prior)
+        ]
+        found.append(FixedBaseComparison(trial.name, equations.frames, *rmse))
     if not found:
         raise InvalidValue("no trial to compare on")
     return tuple(found)

@@ -10,7 +10,7 @@ CONDITION, DEVIATIONS = "condition", "deviations"
 CRITERIA = (CONDITION, DEVIATIONS)
 
 
-def criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tuple[float, np.ndarray]:
+def compute_criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tuple[float, np.ndarray]:
     """The logarithm of a criterion of rows W (m, K) and its derivative (m, K) by them.
 
     ``condition`` is cond(W), or with a finite power p the product of the p-norms of W's singular values and of their
@@ -20,7 +20,7 @@ def criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tuple[float
     Raises:
         UnknownPreset: no such criterion.
     """
-    factor, right = _spectrum(rows)
+    factor, right = _singular_values(rows)
     if name == CONDITION:
         value, high, low = np.log(factor[0] / factor[-1]), np.zeros_like(factor), np.zeros_like(factor)
         high[0] = low[-1] = 1.0
@@ -37,7 +37,7 @@ def criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tuple[float
     raise UnknownPreset(name, CRITERIA)
 
 
-def _spectrum(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _singular_values(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Singular values, descending, none of them zero, and the right singular vectors (K, K), one a row."""
     values, vectors = np.linalg.eigh(rows.T @ rows)
     least = np.finfo(float).eps * values[-1]

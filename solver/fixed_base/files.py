@@ -11,25 +11,25 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..filter_presets import FilterPreset
 from ..formats.atomic import write_atomically
-from ..formats.folder import write_folder
+from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.joint_files import read_joints_csv, read_joints_storage
-from ..formats.plain import plain
-from ..formats.tables import kind_of_table, read_table, read_wrenches_csv
-from ..formats.text import Warn, no_warning
+from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
+from ..formats.json_values import to_json_values
+from ..formats.output_folder import write_folder
+from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
-from ..identification.result_file import write_result_table
+from ..identification.result_table import write_result_table
 from ..rig import Rig
 from ..scene import study_folder as names
-from ..scene.bodies import RESULT, SceneResult
 from ..scene.dance_folder import SUMMARY_FILE
 from ..scene.motion_record import MOTION, motion_record
+from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..scene.summary import SUMMARY, SceneSummary
 from ..so3 import to_matrix
-from .bench import BASE, DRIVES, Bench
-from .exciting import ExcitingMotion
-from .identify import BenchIdentification, BenchTrial
+from .exciting_motions import ExcitingMotion
+from .identify import FixedBaseIdentification, FixedBaseTrial
+from .robot import BASE, DRIVES, FixedBaseRobot
 
 STORAGE_SUFFIXES = (".mot", ".sto")
 TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
@@ -37,11 +37,11 @@ TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
 MOTION_NAME, DRIVES_FILE = "exciting", "drives.csv"
 EXPORT_RATE = 500.0
 """[1/s] of an exciting motion's tables."""
-UNIT_OF_DRIVE = {False: ("kg m^2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m", "N", "N")}
+DRIVE_UNITS = {False: ("kg m^2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m", "N", "N")}
 
 
 @dataclass(frozen=True, slots=True)
-class StoredBench:
+class StoredFixedBase:
     """Of a result's settings what its bench was and how its trials were filtered."""
 
     measured: str
@@ -51,15 +51,15 @@ class StoredBench:
     preset: FilterPreset | None
 
     @staticmethod
-    def of(found: BenchIdentification) -> StoredBench:
+    def from_identification(found: FixedBaseIdentification) -> StoredFixedBase:
         """The bench of an identification."""
-        bench = found.bench
-        assert bench.held is not None
-        return StoredBench(bench.measured, bench.drives, bench.held, bench.mount, found.options.preset)
+        bench = found.robot
+        assert bench.locked_links is not None
+        return StoredFixedBase(bench.measured, bench.drives, bench.locked_links, bench.mount, found.options.preset)
 
-    def bench(self, rig: Rig) -> Bench:
+    def to_robot(self, rig: Rig) -> FixedBaseRobot:
         """The bench of a rig."""
-        return Bench(rig, self.measured, self.drives, self.bench_held, self.mount)
+        return FixedBaseRobot(rig, self.measured, self.drives, self.bench_held, self.mount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +70,19 @@ class StoredDrives:
     prior_drive_parameters: np.ndarray
 
 
-def is_bench_result(result: SceneResult) -> bool:
-    """Whether `write_bench_result` wrote a result."""
+def is_fixed_base_result(result: SceneResult) -> bool:
+    """Whether `write_result` wrote a result."""
     return "measured" in result.settings
 
 
-def pair_bench_files(files: Sequence[Path]) -> list[tuple[Path, Path]]:
+def pair_files(files: Sequence[Path]) -> list[tuple[Path, Path]]:
     """Tables of joint coordinates, each with the measurements in the same place among the others.
 
     Raises:
         InvalidValue: not as many of one as of the other.
         InputError: a file cannot be read.
     """
-    angles = [f for f in files if f.suffix.lower() in STORAGE_SUFFIXES or kind_of_table(f) == "joints"]
+    angles = [f for f in files if f.suffix.lower() in STORAGE_SUFFIXES or table_kind(f) == "joints"]
     measured = [file for file in files if file not in angles]
     if len(angles) != len(measured) or not angles:
         raise InvalidValue(
@@ -92,12 +92,14 @@ def pair_bench_files(files: Sequence[Path]) -> list[tuple[Path, Path]]:
     return list(zip(angles, measured))
 
 
-def read_bench_trial(bench: Bench, angles: str | Path, measured: str | Path, *, warn: Warn = no_warning) -> BenchTrial:
+def read_trial(
+    robot: FixedBaseRobot, coordinates: str | Path, measured: str | Path, *, warn: Warn = ignore_warning
+) -> FixedBaseTrial:
     """One trial from a table of joint coordinates and one of what was measured.
 
     Args:
-        bench: whose joints they are; columns are named after links or joints, those that are held may be missing.
-        angles: .csv with ``NAME [rad]`` ..., or .mot/.sto.
+        robot: whose joints they are; columns are named after links or joints, those that are held may be missing.
+        coordinates: .csv with ``NAME [rad]`` ..., or .mot/.sto.
         measured: .csv with ``NAME [N m]`` of every moving joint (``[N]`` of one that slides), or for a base sensor
             ``NAME.fx [N]`` ... of the wrench on the robot, world axes, about the root's origin.
         warn: told about what was read past.
@@ -106,30 +108,30 @@ def read_bench_trial(bench: Bench, angles: str | Path, measured: str | Path, *, 
         InputError: a malformed file, a joint without column, a unit that does not fit, missing values, or two clocks
             that do not overlap.
     """
-    storage = Path(angles).suffix.lower() in STORAGE_SUFFIXES
-    found = read_joints_storage(angles, warn=warn) if storage else read_joints_csv(angles, warn=warn)
+    storage = Path(coordinates).suffix.lower() in STORAGE_SUFFIXES
+    found = read_joints_storage(coordinates, warn=warn) if storage else read_joints_csv(coordinates, warn=warn)
     degrees = [np.radians(1.0) if unit.startswith("deg") else 1.0 for unit in found.units]
-    y = _chosen(bench, angles, found.names, found.values * degrees)
-    _require_whole(angles, y)
-    times, values = _measured(bench, measured, warn)
-    _require_whole(measured, values)
+    y = _select_joints(robot, coordinates, found.names, found.values * degrees)
+    _require_complete(coordinates, y)
+    times, values = _read_measurements(robot, measured, warn)
+    _require_complete(measured, values)
     inside = (found.times >= times[0]) & (found.times <= times[-1])
     if inside.sum() < 2:
         clocks = f"{times[0]:g} to {times[-1]:g} s, the angles {found.times[0]:g} to {found.times[-1]:g} s"
         raise InputError(measured, f"runs from {clocks}", remedy="Give both files one clock")
     left = int((~inside).sum())
     if left:
-        warn(f"{Path(angles).name}: {left} of {len(inside)} frames lie outside the times of {Path(measured).name}")
+        warn(f"{Path(coordinates).name}: {left} of {len(inside)} frames lie outside the times of {Path(measured).name}")
     stamps = found.times[inside]
     resampled = np.column_stack([np.interp(stamps, times, column) for column in values.T])
-    return BenchTrial(Path(angles).stem, stamps, y[inside], resampled)
+    return FixedBaseTrial(Path(coordinates).stem, stamps, y[inside], resampled)
 
 
 def exciting_summary(found: ExcitingMotion) -> SceneSummary:
     """What was found, for a scene: the message tells what the motion is worth."""
-    worth = f"condition number {found.condition:.1f} (best random motion: {found.random:.0f})"
+    worth = f"condition number {found.condition:.1f} (best random motion: {found.random_condition:.0f})"
     seconds = found.options.seconds
-    message = f"Exciting motion of {seconds:g} s and {len(found.bench.names)} joints: {worth}"
+    message = f"Exciting motion of {seconds:g} s and {len(found.robot.names)} joints: {worth}"
     return SceneSummary("excite", "found", True, message, notes=found.notes, duration=seconds)
 
 
@@ -137,7 +139,7 @@ def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]
     """``exciting.csv`` (angles and speeds, for controllers), and ``exciting.motion.npz``, ``summary.json`` (what it is
     worth) and ``rig.json`` for Blender.
     """
-    bench, motion = found.bench, found.sample(EXPORT_RATE)
+    bench, motion = found.robot, found.sample(EXPORT_RATE)
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, bench.rig)
         write_coordinates(building / f"{MOTION_NAME}.csv", bench.rig, motion, degrees=False, root=False, speeds=True)
@@ -146,14 +148,14 @@ def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def write_bench_result(found: BenchIdentification, trials: Sequence[str], folder: str | Path) -> tuple[str, ...]:
+def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: str | Path) -> tuple[str, ...]:
     """``result.json`` and ``result.csv`` as of any identification, ``drives.csv``, ``rig.json`` and ``rig.urdf``."""
-    bench, estimate = found.bench, found.estimate
+    bench, estimate = found.robot, found.estimate
     result = SceneResult(
         parameters=estimate.parameters,
         prior=estimate.prior,
-        std=found.spread.std,
-        com_std=found.spread.com_std,
+        std=found.std.std,
+        com_std=found.std.com_std,
         determined=found.determined,
         method=estimate.method,
         satisfies=estimate.satisfies,
@@ -161,13 +163,13 @@ def write_bench_result(found: BenchIdentification, trials: Sequence[str], folder
         at_bounds=estimate.at_bounds,
         trials=tuple(trials),
         base_link=bench.rig.links[0],
-        settings=plain(StoredBench.of(found)) | estimate.settings,
+        settings=to_json_values(StoredFixedBase.from_identification(found)) | estimate.settings,
         details={
             "rows": list(row_names(bench)),
             "rmse": found.rmse.tolist(),
             "rmse of the prior": found.rmse_prior.tolist(),
             "notes": list(found.notes),
-            **plain(StoredDrives(found.drives, found.drives_prior)),
+            **to_json_values(StoredDrives(found.drives, found.drives_prior)),
         },
     )
     with write_folder(folder) as building:
@@ -180,24 +182,24 @@ def write_bench_result(found: BenchIdentification, trials: Sequence[str], folder
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def row_names(bench: Bench) -> tuple[str, ...]:
+def row_names(robot: FixedBaseRobot) -> tuple[str, ...]:
     """What each measured row is called."""
-    return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if bench.measured == BASE else bench.names
+    return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if robot.measured == BASE else robot.names
 
 
-def _write_drives(path: Path, found: BenchIdentification) -> None:
-    slides = found.bench.slides
+def _write_drives(path: Path, found: FixedBaseIdentification) -> None:
+    slides = found.robot.is_prismatic
     with write_atomically(path) as stream:
         stream.write("joint,parameter,value,unit\n")
-        for joint, slide, row in zip(found.bench.names, slides, found.drives):
-            for name, value, unit in zip(DRIVES, row, UNIT_OF_DRIVE[bool(slide)]):
+        for joint, slide, row in zip(found.robot.names, slides, found.drives):
+            for name, value, unit in zip(DRIVES, row, DRIVE_UNITS[bool(slide)]):
                 stream.write(f"{joint},{name},{value:.9g},{unit}\n")
 
 
-def _measured(bench: Bench, path: str | Path, warn: Warn) -> tuple[np.ndarray, np.ndarray]:
-    if bench.measured == BASE:
+def _read_measurements(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> tuple[np.ndarray, np.ndarray]:
+    if robot.measured == BASE:
         wrenches = read_wrenches_csv(path, "z", warn=warn)
-        turn = to_matrix(bench.mount)
+        turn = to_matrix(robot.mount)
         total = wrenches.total
         return wrenches.times, np.concatenate([total[:, :3] @ turn, total[:, 3:] @ turn], axis=1)
     table = read_table(path, warn=warn)
@@ -205,14 +207,14 @@ def _measured(bench: Bench, path: str | Path, warn: Warn) -> tuple[np.ndarray, n
         if unit.replace(" ", "").replace("*", "").lower() not in TORQUE_UNITS:
             problem = f"column {name!r} has the unit {unit!r}, no torque and no force"
             raise InputError(path, problem, place="line 1", remedy="Give joint torques in N m, forces of slides in N")
-    return table.times, _chosen(bench, path, table.names, table.values)
+    return table.times, _select_joints(robot, path, table.names, table.values)
 
 
-def _chosen(bench: Bench, path: str | Path, given: Sequence[str], values: np.ndarray) -> np.ndarray:
+def _select_joints(robot: FixedBaseRobot, path: str | Path, given: Sequence[str], values: np.ndarray) -> np.ndarray:
     """Columns (N, n) of the moving joints, by link or joint name."""
     columns = []
-    for link in bench.names:
-        joint = bench.rig.joints[bench.rig.index(link)].name
+    for link in robot.names:
+        joint = robot.rig.joints[robot.rig.index(link)].name
         place = next((given.index(name) for name in (link, joint) if name in given), None)
         if place is None:
             known = ", ".join(given)
@@ -222,7 +224,7 @@ def _chosen(bench: Bench, path: str | Path, given: Sequence[str], values: np.nda
     return np.column_stack(columns)
 
 
-def _require_whole(path: str | Path, values: np.ndarray) -> None:
+def _require_complete(path: str | Path, values: np.ndarray) -> None:
     gone = ~np.isfinite(values).all(axis=1)
     if gone.any():
         problem = f"{int(gone.sum())} of {len(gone)} rows have missing values, first in row {int(np.argmax(gone)) + 1}"

@@ -10,38 +10,38 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
-from ..identification.consistent import ConsistentOptions, consistent, diagonal_spread
+from ..identification.consistent import ConsistentOptions, consistent, diagonal_prior_std
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
 from ..identification.information import information, noise_variance
-from ..identification.posterior import Spread, posterior
+from ..identification.posterior import ParameterStd, posterior
 from ..inertials import InertialParameters
 from ..motion import Motion
-from ..signals.filters import lighter, low_pass, settling_time
+from ..signals.filters import light_preset, low_pass, settling_time
 from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
 from ..signals.streaming import low_pass_pieces
-from .bench import DRIVES, TORQUES, Bench
-from .equations import BenchBlock, BenchEquations, blocks_of, require_moving
+from .equations import FixedBaseBlock, FixedBaseEquations, require_excited_joints, split_blocks
+from .robot import DRIVES, TORQUES, FixedBaseRobot
 
-WEIGHT_ROUNDS = 2
+WEIGHT_ITERATIONS = 2
 BLOCK_SECONDS = 0.5
 """Length of a block: longer than the correlation of residuals filtered at a few hertz."""
 PIECE = 256
-ENDS = 15
+END_FRAMES = 15
 """Frames at either end whose derivatives lean on what was made up beyond them."""
-LEAST_FRAMES = 50
-BENCH = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase")
+MIN_FRAMES = 50
+DEFAULT_FILTER = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase")
 
 
 @dataclass(frozen=True, slots=True)
-class BenchTrial:
+class FixedBaseTrial:
     """What was recorded on a bench.
 
     Attributes:
         name: of the trial.
         times: (N,) [s].
-        y: (N, n) the moving joints' coordinates [rad, m], in `Bench.names`' order.
+        y: (N, n) the moving joints' coordinates [rad, m], in `FixedBaseRobot.names`' order.
         measured: (N, R) joint torques [N m, N], same order, or the base's wrench (6,) in the base link's axes about its
             origin [N, N m].
     """
@@ -56,35 +56,35 @@ class BenchTrial:
         object.__setattr__(self, "times", frozen("times", self.times, (None,)))
         object.__setattr__(self, "y", frozen(f"coordinates of {self.name!r}", self.y, (count, None)))
         object.__setattr__(self, "measured", frozen(f"measurements of {self.name!r}", self.measured, (count, None)))
-        if count < LEAST_FRAMES or not (np.diff(self.times) > 0.0).all():
-            raise InvalidValue(f"trial {self.name!r} needs at least {LEAST_FRAMES} frames at increasing times")
+        if count < MIN_FRAMES or not (np.diff(self.times) > 0.0).all():
+            raise InvalidValue(f"trial {self.name!r} needs at least {MIN_FRAMES} frames at increasing times")
 
 
 @dataclass(frozen=True, slots=True)
-class BenchOptions:
+class FixedBaseOptions:
     """Choices of the identification.
 
     Attributes:
         preset: low-pass that both sides of the equations pass; None for exact data.
         relative_std: relative spread of a link's mass around the prior; None takes the method's default.
-        held: links held at the prior; joint torques do not feel the root, which is held besides.
+        fixed_links: links held at the prior; joint torques do not feel the root, which is held besides.
     """
 
-    preset: FilterPreset | None = BENCH
+    preset: FilterPreset | None = DEFAULT_FILTER
     relative_std: float | None = None
-    held: tuple[str, ...] = ()
+    fixed_links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class BenchIdentification:
+class FixedBaseIdentification:
     """What was found.
 
     Attributes:
-        bench: it is of.
+        robot: it is of.
         estimate: the inertials.
         drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were requested.
         drives_prior: (n, 4) the same, as they fit best beside the prior.
-        spread: standard deviations under data and prior.
+        std: standard deviations under data and prior.
         determined: (L, 10) in [0, 1]: 1 where the data alone fix a parameter, 0 where the prior supplied it.
         rmse: (R,) residual per measured row, inertials identified; and of the prior, drives fitted to it.
         rmse_prior: see there.
@@ -93,22 +93,22 @@ class BenchIdentification:
         notes: what a reader must know.
     """
 
-    bench: Bench
+    robot: FixedBaseRobot
     estimate: Estimate
     drives: np.ndarray
     drives_prior: np.ndarray
-    spread: Spread
+    std: ParameterStd
     determined: np.ndarray
     rmse: np.ndarray
     rmse_prior: np.ndarray
     frames: int
-    options: BenchOptions
+    options: FixedBaseOptions
     notes: tuple[str, ...] = ()
 
 
-def identify_bench(
-    bench: Bench, trials: Sequence[BenchTrial], options: BenchOptions | None = None
-) -> BenchIdentification:
+def identify_fixed_base(
+    robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions | None = None
+) -> FixedBaseIdentification:
     """Inertials, and drives, from recordings on a bench.
 
     Raises:
@@ -119,49 +119,51 @@ def identify_bench(
         >>> import solver
         >>> rig = solver.hoap3()
         >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
-        >>> bench = solver.Bench(rig, drives=False, held=tuple(held))
-        >>> motion = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, rounds=2)).sample(100.0)
-        >>> torques = bench.rows(motion) @ rig.prior.vector  # simulated
-        >>> trial = solver.BenchTrial("simulated", motion.times, motion.q[:, 7:][:, bench.moving], torques)
-        >>> solver.identify_bench(bench, [trial]).estimate.satisfies
+        >>> bench = solver.FixedBaseRobot(rig, drives=False, locked_links=tuple(held))
+        >>> motion = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, max_iterations=2)).sample(100.0)
+        >>> torques = bench.regressor(motion) @ rig.prior.vector  # simulated
+        >>> trial = solver.FixedBaseTrial("simulated", motion.times, motion.q[:, 7:][:, bench.is_moving], torques)
+        >>> solver.identify_fixed_base(bench, [trial]).estimate.satisfies
         'consistent'
     """
-    options = BenchOptions() if options is None else options
-    equations = accumulate(bench, trials, options)
-    require_moving(equations)
-    unfelt = (bench.rig.links[0],) if bench.measured == TORQUES else ()
-    limits = ConstraintOptions(total_mass=None, beta=None, held=(*unfelt, *options.held))
+    options = FixedBaseOptions() if options is None else options
+    equations = accumulate(robot, trials, options)
+    require_excited_joints(equations)
+    unfelt = (robot.rig.links[0],) if robot.measured == TORQUES else ()
+    limits = ConstraintOptions(total_mass=None, beta=None, fixed_links=(*unfelt, *options.fixed_links))
     choices = ConsistentOptions(constraints=limits)
     if options.relative_std is not None:
         choices = replace(choices, relative_std=options.relative_std)
-    prior = bench.rig.prior
+    prior = robot.rig.prior
     equations = equations.with_weights(_weights(equations, prior))
-    estimate = consistent(equations, bench.rig, choices)
-    for _ in range(WEIGHT_ROUNDS):
+    estimate = consistent(equations, robot.rig, choices)
+    for _ in range(WEIGHT_ITERATIONS):
         equations = equations.with_weights(_weights(equations, estimate.parameters))
-        estimate = consistent(equations, bench.rig, choices)
+        estimate = consistent(equations, robot.rig, choices)
     noise = float(
         np.sqrt(noise_variance(equations, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
     )
-    known = information(equations, diagonal_spread(prior, bench.rig.boxes, choices), noise=noise)
-    held = np.isin(bench.rig.links, list(limits.held))
-    drives = equations.drives(estimate.parameters)
-    return BenchIdentification(
-        bench,
+    known = information(equations, diagonal_prior_std(prior, robot.rig.boxes, choices), noise=noise)
+    held = np.isin(robot.rig.links, list(limits.fixed_links))
+    drives = equations.fit_drives(estimate.parameters)
+    return FixedBaseIdentification(
+        robot,
         estimate,
         drives,
-        equations.drives(prior),
-        posterior(equations, estimate, bench.rig, choices),
+        equations.fit_drives(prior),
+        posterior(equations, estimate, robot.rig, choices),
         np.where(held[:, None], 0.0, known.determined),
         equations.axis_rmse(estimate.parameters),
         equations.axis_rmse(prior),
         equations.frames,
         options,
-        _notes(bench, drives),
+        _notes(robot, drives),
     )
 
 
-def accumulate(bench: Bench, trials: Sequence[BenchTrial], options: BenchOptions) -> BenchEquations:
+def accumulate(
+    robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions
+) -> FixedBaseEquations:
     """The equations of trials, in memory that does not depend on their length but for the coordinates themselves.
 
     Raises:
@@ -169,34 +171,36 @@ def accumulate(bench: Bench, trials: Sequence[BenchTrial], options: BenchOptions
     """
     if not trials:
         raise InvalidValue("no trial to identify from")
-    blocks: list[BenchBlock] = []
+    blocks: list[FixedBaseBlock] = []
     for trial in trials:
-        motion, measured = prepared(bench, trial, options.preset)
+        motion, measured = prepare_trial(robot, trial, options.preset)
         rate = rate_of_grid(motion.times)
-        pieces = _pieces(bench, motion, measured, rate, options.preset)
-        blocks += blocks_of(bench, trial.name, pieces, max(2, round(BLOCK_SECONDS * rate)))
+        pieces = _pieces(robot, motion, measured, rate, options.preset)
+        blocks += split_blocks(robot, trial.name, pieces, max(2, round(BLOCK_SECONDS * rate)))
     rows = blocks[0].factors
-    return BenchEquations(bench, tuple(blocks), np.ones(len(rows)))
+    return FixedBaseEquations(robot, tuple(blocks), np.ones(len(rows)))
 
 
-def prepared(bench: Bench, trial: BenchTrial, preset: FilterPreset | None) -> tuple[Motion, np.ndarray]:
+def prepare_trial(
+    robot: FixedBaseRobot, trial: FixedBaseTrial, preset: FilterPreset | None
+) -> tuple[Motion, np.ndarray]:
     """A trial's motion, lightly filtered and differentiated, and its measurements filtered alike.
 
     Raises:
         InvalidValue: another number of joints or rows than the bench has.
     """
-    wanted = len(bench.names)
+    wanted = len(robot.names)
     rows = len(trial.measured.T)
-    expected = wanted if bench.measured == TORQUES else 6
+    expected = wanted if robot.measured == TORQUES else 6
     if trial.y.shape[1] != wanted or rows != expected:
         raise InvalidValue(
             f"trial {trial.name!r} has {trial.y.shape[1]} coordinates and {rows} measurements; the bench has {wanted} "
             f"moving joints and {expected} measured rows"
         )
     still = np.zeros_like(trial.y)
-    poses = bench.motion(trial.times, trial.y, still, still)
-    light = None if preset is None else lighter(preset, rate_of_grid(np.asarray(trial.times)))
-    motion = smooth_motion(bench.rig, trial.times, poses.q, light)
+    poses = robot.motion(trial.times, trial.y, still, still)
+    light = None if preset is None else light_preset(preset, rate_of_grid(np.asarray(trial.times)))
+    motion = smooth_motion(robot.rig, trial.times, poses.q, light)
     measured = trial.measured
     if len(motion) != len(measured) or not np.allclose(motion.times, trial.times, atol=1e-9):
         measured = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.measured.T])
@@ -206,7 +210,7 @@ def prepared(bench: Bench, trial: BenchTrial, preset: FilterPreset | None) -> tu
 
 
 def _pieces(
-    bench: Bench, motion: Motion, measured: np.ndarray, rate: float, preset: FilterPreset | None
+    robot: FixedBaseRobot, motion: Motion, measured: np.ndarray, rate: float, preset: FilterPreset | None
 ) -> Iterator[np.ndarray]:
     """[rows, measured] (n, R, C) through the low-pass, the ends cut off where it has not settled."""
     shape: list[int] = []
@@ -215,11 +219,11 @@ def _pieces(
         for start in range(0, len(motion), PIECE):
             frames = slice(start, start + PIECE)
             part = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
-            rows = np.concatenate([bench.rows(part), measured[frames][:, :, None]], axis=2)
+            rows = np.concatenate([robot.regressor(part), measured[frames][:, :, None]], axis=2)
             shape[:] = rows.shape[1:]
             yield rows.reshape(len(rows), -1).T
 
-    cut = ENDS if preset is None else max(ENDS, int(np.ceil(settling_time(preset) * rate)))
+    cut = END_FRAMES if preset is None else max(END_FRAMES, int(np.ceil(settling_time(preset) * rate)))
     done = 0
     for piece in raw() if preset is None else low_pass_pieces(raw(), rate, preset):
         places = done + np.arange(piece.shape[1])
@@ -229,16 +233,16 @@ def _pieces(
             yield kept.T.reshape(-1, *shape)
 
 
-def _weights(equations: BenchEquations, parameters: InertialParameters) -> np.ndarray:
+def _weights(equations: FixedBaseEquations, parameters: InertialParameters) -> np.ndarray:
     rmse = equations.axis_rmse(parameters)
     floor = max(1e-6 * float(rmse.max()), float(np.finfo(float).tiny))
     return np.asarray(1.0 / np.maximum(rmse, floor))
 
 
-def _notes(bench: Bench, drives: np.ndarray) -> tuple[str, ...]:
+def _notes(robot: FixedBaseRobot, drives: np.ndarray) -> tuple[str, ...]:
     notes = []
     for place, name in enumerate(DRIVES[:3]):
-        below = [joint for joint, row in zip(bench.names, drives) if row[place] < 0.0]
+        below = [joint for joint, row in zip(robot.names, drives) if row[place] < 0.0]
         if below:
             told = f"negative {name} of {', '.join(below)}"
             notes.append(f"{told}: the torques do not show it, or they are not the motors'")

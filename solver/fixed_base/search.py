@@ -9,22 +9,22 @@ from scipy import sparse
 
 from .. import qp
 from ..motion import Motion
-from ..trajectory.splines import AT_REST, Spline
-from .bench import Bench
-from .criterion import criterion
+from ..trajectory.splines import REST_CONTROLS, Spline
+from .criterion import compute_criterion
 from .margins import Margins
+from .robot import FixedBaseRobot
 
-SEARCH_RATE = 20.0
+MODEL_RATE = 20.0
 """[1/s] Least samples of the criterion and of the linear programmes."""
-JUDGE_RATE = 60.0
+LIMIT_RATE = 60.0
 """[1/s] Samples at which a step must keep the limits."""
-SHARES = (1.0, 0.5, 0.2)
+STEP_FRACTIONS = (1.0, 0.5, 0.2)
 """Of a step, tried in this order."""
-LEAST_GAIN = 1e-3
+MIN_GAIN = 1e-3
 """Fall of the criterion's logarithm below which the search ends."""
 STEP = 1e-6
 """[rad, rad/s, rad/s^2] Of a coordinate and its derivatives, for the slopes of the rows."""
-NEAR = 0.7
+TORQUE_FRACTION = 0.7
 """Torques above this share of the most that is allowed enter the linear programme."""
 
 
@@ -42,27 +42,29 @@ class Model:
 
     gradient: np.ndarray
     rows: np.ndarray
-    room: np.ndarray
+    margins: np.ndarray
 
 
-class Search:
-    """A bench, a spline and a criterion as `trajectory.trust_region.descend` asks for them.
+class ExcitationSearch:
+    """A bench, a spline and a criterion as `trajectory.trust_region.solve_sequentially` asks for them.
 
     Args:
-        bench: that moves.
+        robot: that moves.
         spline: of all joints.
         margins: that are kept.
         name: of the criterion.
         power: see `criterion`.
     """
 
-    def __init__(self, bench: Bench, spline: Spline, margins: Margins, name: str, power: float = np.inf) -> None:
-        self.bench, self.spline, self.margins = bench, spline, margins
-        self.basis, self._judged = (spline.basis(spline.samples(rate)) for rate in (SEARCH_RATE, JUDGE_RATE))
+    def __init__(
+        self, robot: FixedBaseRobot, spline: Spline, margins: Margins, name: str, power: float = np.inf
+    ) -> None:
+        self.robot, self.spline, self.margins = robot, spline, margins
+        self.basis, self._limit_basis = (spline.basis(spline.samples(rate)) for rate in (MODEL_RATE, LIMIT_RATE))
         self._name, self._power = name, power
-        self._columns = bench.columns
-        self._inner = slice(AT_REST, AT_REST + spline.free)
-        self._shares = tuple(
+        self._columns = robot.independent_columns
+        self._inner = slice(REST_CONTROLS, REST_CONTROLS + spline.free)
+        self._basis_matrices = tuple(
             part[:, self._inner] for part in (self.basis.position, self.basis.velocity, self.basis.acceleration)
         )  # (N, free) of each free control value in y, dy, ddy
 
@@ -72,49 +74,49 @@ class Search:
 
     def value(self, control: np.ndarray) -> float:
         """Logarithm of the criterion."""
-        return criterion(self._rows(self._motion(*self.basis.curves(control))), self._name, self._power)[0]
+        return compute_criterion(self._rows(self._motion(*self.basis.curves(control))), self._name, self._power)[0]
 
-    def keeps(self, control: np.ndarray) -> bool:
+    def satisfies_limits(self, control: np.ndarray) -> bool:
         """Whether every limit holds: ranges and speeds at every instant, the others at the samples."""
         margins = self.margins
         inside = (control >= margins.lower - 1e-9).all() and (control <= margins.upper + 1e-9).all()
-        slow = (np.abs(self.spline.speeds(control)) <= margins.speed * (1.0 + 1e-9)).all()
-        judged = self._judged
-        return bool(inside and slow) and margins.keeps(self.bench.motion(judged.times, *judged.curves(control)))
+        slow = (np.abs(self.spline.speed_controls(control)) <= margins.speed * (1.0 + 1e-9)).all()
+        judged = self._limit_basis
+        return bool(inside and slow) and margins.are_kept(self.robot.motion(judged.times, *judged.curves(control)))
 
-    def model(self, point: Point) -> Model:
+    def linearise(self, point: Point) -> Model:
         """Criterion, torques and distances to first order."""
         curves = self.basis.curves(point.control)
         motion = self._motion(*curves)
         rows = self._rows(motion)
-        _, by_rows = criterion(rows, self._name, self._power)
-        count = len(self.bench.names)
+        _, by_rows = compute_criterion(rows, self._name, self._power)
+        count = len(self.robot.names)
         gradient = np.zeros((count, self.spline.free))
         for joint in range(count):
-            for order, share in enumerate(self._shares):
+            for order, share in enumerate(self._basis_matrices):
                 moved = [np.array(curve) for curve in curves]
                 moved[order][:, joint] += STEP
                 change = (self._rows(self._motion(*moved)) - rows) / STEP
                 felt = (by_rows * change).reshape(len(motion), -1).sum(axis=1)
                 gradient[joint] += felt @ share
         torque_rows, torque_room = self._torque_rows(motion)
-        near = self.margins.close(curves[0])
-        touching = -near.slopes[:, :, None] * self._shares[0][near.frames][:, None, :]
+        near = self.margins.near_distances(curves[0])
+        touching = -near.gradients[:, :, None] * self._basis_matrices[0][near.frames][:, None, :]
         touching = touching.reshape(len(near.frames), gradient.size)
-        return Model(gradient.ravel(), np.concatenate([torque_rows, touching]), np.r_[torque_room, near.room])
+        return Model(gradient.ravel(), np.concatenate([torque_rows, touching]), np.r_[torque_room, near.margins])
 
-    def programme(self, point: Point, model: Model, trust: float) -> qp.Solution:
+    def solve_subproblem(self, point: Point, model: Model, trust_radius: float) -> qp.Solution:
         """The step that lowers the criterion's linear model most."""
         margins, free = self.margins, self.spline.free
         control = point.control[self._inner]
-        reach = trust * (margins.upper - margins.lower)
+        reach = trust_radius * (margins.upper - margins.lower)
         low = np.minimum(np.maximum(margins.lower - control, -reach), 0.0).T.ravel()
         high = np.maximum(np.minimum(margins.upper - control, reach), 0.0).T.ravel()
-        derivative = self.spline.speeds(np.eye(self.spline.count))[:, self._inner]
-        speeds = self.spline.speeds(point.control)
+        derivative = self.spline.speed_controls(np.eye(self.spline.count))[:, self._inner]
+        speeds = self.spline.speed_controls(point.control)
         own = np.concatenate([derivative, -derivative])
         room = np.maximum(np.concatenate([margins.speed - speeds, margins.speed + speeds]), 0.0).T.ravel()
-        left = np.maximum(model.room, 0.0)
+        left = np.maximum(model.margins, 0.0)
         reached = left < np.abs(model.rows) @ np.maximum(-low, high)  # no other can be broken by this step
         speed_rows = sparse.kron(sparse.eye(len(reach)), own, "csr")
         matrix = sparse.vstack([speed_rows, sparse.csr_matrix(model.rows[reached])], "csr")
@@ -125,36 +127,36 @@ class Search:
         cost = model.gradient / max(float(np.abs(model.gradient).max()), 1e-300)
         return qp.solve(qp.Problem(sparse.csc_array((size, size)), cost, rows, low, high), qp.LINEAR)
 
-    def tried(self, point: Point, solution: qp.Solution) -> tuple[Point, bool] | None:
+    def try_step(self, point: Point, solution: qp.Solution) -> tuple[Point, bool] | None:
         """The largest share of the step that lowers the criterion and keeps every limit."""
         step = np.zeros_like(point.control)
         step[self._inner] = solution.x.reshape(-1, self.spline.free).T
-        for share in SHARES:
+        for share in STEP_FRACTIONS:
             control = point.control + share * step
             value = self.value(control)
-            if value < point.value and self.keeps(control):
-                return Point(control, value), share == SHARES[0]
+            if value < point.value and self.satisfies_limits(control):
+                return Point(control, value), share == STEP_FRACTIONS[0]
         return None
 
-    def ends(self, before: Point, after: Point | None) -> bool:
+    def is_finished(self, before: Point, after: Point | None) -> bool:
         """Little was gained."""
-        return after is not None and before.value - after.value < LEAST_GAIN
+        return after is not None and before.value - after.value < MIN_GAIN
 
     def _motion(self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Motion:
-        return self.bench.motion(self.basis.times, y, dy, ddy)
+        return self.robot.motion(self.basis.times, y, dy, ddy)
 
     def _rows(self, motion: Motion) -> np.ndarray:
         """(N R, K)."""
-        rows = self.bench.rows(motion)[:, :, self._columns]
+        rows = self.robot.regressor(motion)[:, :, self._columns]
         return rows.reshape(-1, rows.shape[2])
 
     def _torque_rows(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
         most = self.margins.torque
         tau, slopes = self.margins.torques(motion)
-        frames, joints = np.nonzero((np.abs(tau) > NEAR * most) & np.isfinite(most))
+        frames, joints = np.nonzero((np.abs(tau) > TORQUE_FRACTION * most) & np.isfinite(most))
         signs = np.sign(tau[frames, joints])
         rows = np.zeros((len(frames), tau.shape[1], self.spline.free))
-        for slope, share in zip(slopes, self._shares):
+        for slope, share in zip(slopes, self._basis_matrices):
             rows += slope[frames, joints][:, :, None] * share[frames][:, None, :]
         room = most[joints] - np.abs(tau[frames, joints])
         return (signs[:, None, None] * rows).reshape(len(frames), tau.shape[1] * self.spline.free), room

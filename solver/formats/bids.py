@@ -15,21 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import repeated
+from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..motion import Markers
-from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
-from .even_rows import even_rows
-from .json_tree import json_object
-from .text import Warn, check_times, no_warning, numbers, read_lines
+from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .json_tree import parse_json_object
+from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines
+from .uniform_sampling import resample_rows
 
-MOTION, CHANNELS, SIDECAR, FRAMES = "_motion.tsv", "_channels.tsv", "_motion.json", "_channels.json"
-ROOT_FILE = "dataset_description.json"
+MOTION_SUFFIX, CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX = (
+    "_motion.tsv",
+    "_channels.tsv",
+    "_motion.json",
+    "_channels.json",
+)
+DATASET_FILE = "dataset_description.json"
 """Marks the folder above which nothing is inherited."""
-LEVELS = 5
+MAX_PARENT_FOLDERS = 5
 """Folders above a recording in which its description may lie: motion, session, subject, study."""
-REQUIRED = ("name", "component", "type", "tracked_point", "units")
+REQUIRED_COLUMNS = ("name", "component", "type", "tracked_point", "units")
 POSITION, LATENCY = "POS", "LATENCY"
 AXES = "xyz"
 DIRECTIONS = {"A": (1, 0, 0), "P": (-1, 0, 0), "L": (0, 1, 0), "R": (0, -1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
@@ -44,32 +49,36 @@ class Channel:
     name: str
     component: str
     kind: str
-    point: str
+    tracked_point: str
     units: str
     frame: str
 
 
-def is_motion(path: Path) -> bool:
+def is_bids_motion(path: Path) -> bool:
     """Whether a file is named as BIDS names motion."""
-    return path.name.lower().endswith(MOTION)
+    return path.name.lower().endswith(MOTION_SUFFIX)
 
 
-def holds_positions(path: Path) -> bool:
+def has_positions(path: Path) -> bool:
     """Whether a motion file has positions of points, not only accelerations and angles.
 
     Raises:
         InputError: it has no list of channels, or one that is malformed.
     """
-    return any(channel.kind == POSITION for channel in _channels(path))
+    return any(channel.kind == POSITION for channel in _read_channels(path))
 
 
-def described_by(path: Path) -> tuple[Path, ...]:
+def metadata_files(path: Path) -> tuple[Path, ...]:
     """The files beside and above a motion file that say what it holds."""
-    return tuple(file for end in (CHANNELS, SIDECAR, FRAMES) for file in _inherited(path, end))
+    return tuple(
+        file
+        for end in (CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX)
+        for file in _inherited_files(path, end)
+    )
 
 
-def load_bids_motion(
-    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = no_warning
+def read_bids_motion(
+    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
 ) -> tuple[Markers, str]:
     """Markers in metres, z up, and the file's vertical axis.
 
@@ -84,37 +93,37 @@ def load_bids_motion(
             cell that is no number, or an axis or unit that contradicts the data.
     """
     path = Path(path)
-    channels = _channels(path)
-    times, values = _samples(path, channels, warn)
-    listed = _inherited(path, CHANNELS)[0]
-    points = list(dict.fromkeys(c.point for c in channels if c.kind == POSITION))
+    channels = _read_channels(path)
+    times, values = _read_samples(path, channels, warn)
+    listed = _inherited_files(path, CHANNELS_SUFFIX)[0]
+    points = list(dict.fromkeys(c.tracked_point for c in channels if c.kind == POSITION))
     if not points:
         remedy = "Name a recording of markers, or leave this one out"
         raise InputError(listed, f"no channel is of type {POSITION}", remedy=remedy)
     positions = np.full((len(times), len(points), 3), np.nan)
     for number, point in enumerate(points):
         for axis, letter in enumerate(AXES):
-            column = _column(listed, channels, point, letter)
+            column = _find_column(listed, channels, point, letter)
             metre = length_in_metres(units or channels[column].units, listed)
             positions[:, number, axis] = metre * values[:, column]
-    stated = _stated_axes(path, channels)
+    stated = _read_spatial_axes(path, channels)
     if stated and np.linalg.det([DIRECTIONS[letter] for letter in stated]) < 0.0:
         side = next(axis for axis, letter in enumerate(stated) if letter in "LR")
         positions[:, :, side] *= -1.0
         warn(f"{path.name}: SpatialAxes {stated} is a left-handed frame: {AXES[side]} was turned round")
     check_extent(positions, path, units or next(c.units for c in channels if c.kind == POSITION))
-    found = up_of_markers(points, positions)
+    found = up_from_markers(points, positions)
     if up == "auto" and stated:
         axis = next(number for number, letter in enumerate(stated) if letter in "SI")
         up = f"{'-' if stated[axis] == 'I' else ''}{AXES[axis]}"
-    vertical = settle_up(up, found, path)
+    vertical = resolve_up(up, found, path)
     try:
         return Markers(times, tuple(points), positions @ to_z_up(vertical).T), vertical
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the table") from error
 
 
-def _samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tuple[np.ndarray, np.ndarray]:
+def _read_samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and values (N, C), NaN where missing."""
     names = [channel.name for channel in channels]
     rows, lines = [], []
@@ -128,38 +137,38 @@ def _samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tuple[np.
         if len(cells) != len(names):
             problem = f"the row has {len(cells)} cells, {len(names)} channels are described"
             raise InputError(path, problem, place=f"line {number}", remedy="Describe each column, n/a where missing")
-        rows.append(numbers(cells, path, number, names))
+        rows.append(parse_numbers(cells, path, number, names))
         lines.append(number)
     values = np.array(rows).reshape(-1, len(names))
     kinds = [channel.kind for channel in channels]
-    times = values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(values)) / _rate(path)
+    times = values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(values)) / _read_rate(path)
     check_times(times, lines, path)
-    times, values, _ = even_rows(path, times, values, lines, warn)
+    times, values, _ = resample_rows(path, times, values, lines, warn)
     return times, values
 
 
-def _rate(path: Path) -> float:
+def _read_rate(path: Path) -> float:
     """[1/s] The rate that was reached, else the nominal one."""
-    stated = _merged(path, SIDECAR)
+    stated = _merge_metadata(path, MOTION_JSON_SUFFIX)
     for key in ("SamplingFrequencyEffective", "SamplingFrequency"):
         value = stated.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0.0:
             return float(value)
-    beside = path.with_name(path.name[: -len(MOTION)] + SIDECAR)
+    beside = path.with_name(path.name[: -len(MOTION_SUFFIX)] + MOTION_JSON_SUFFIX)
     remedy = "State it in Hz, or add a LATENCY channel"
     raise InputError(beside, "no SamplingFrequency tells the time of the samples", remedy=remedy)
 
 
-def _channels(path: Path) -> tuple[Channel, ...]:
-    files = _inherited(path, CHANNELS)
+def _read_channels(path: Path) -> tuple[Channel, ...]:
+    files = _inherited_files(path, CHANNELS_SUFFIX)
     if not files:
-        beside = path.with_name(path.name[: -len(MOTION)] + CHANNELS)
+        beside = path.with_name(path.name[: -len(MOTION_SUFFIX)] + CHANNELS_SUFFIX)
         raise InputError(beside, f"is missing: it says what {path.name} holds", remedy="Add it, as BIDS asks")
     listed = files[0]
     rows = [(n, line.split("\t")) for n, line in enumerate(read_lines(listed), 1) if line.strip()]
     (first, titles), *rest = rows
     titles = [title.strip() for title in titles]
-    if lacking := [name for name in REQUIRED if name not in titles]:
+    if lacking := [name for name in REQUIRED_COLUMNS if name not in titles]:
         place = f"line {first}"
         raise InputError(listed, f"lacks the columns {', '.join(lacking)}", place=place, remedy="Add them")
     found = []
@@ -168,18 +177,18 @@ def _channels(path: Path) -> tuple[Channel, ...]:
             problem = f"the row has {len(cells)} cells, the header {len(titles)}"
             raise InputError(listed, problem, place=f"line {line}", remedy="Write n/a where nothing is to be said")
         word = dict(zip(titles, (cell.strip() for cell in cells), strict=True))
-        name, component, kind, point, unit = (word[title] for title in REQUIRED)
+        name, component, kind, point, unit = (word[title] for title in REQUIRED_COLUMNS)
         frame = word.get("reference_frame", "")
         found.append(Channel(line, name, component.lower(), kind.upper(), point, unit, frame))
-    if twice := repeated([channel.name for channel in found]):
+    if twice := find_repeated([channel.name for channel in found]):
         remedy = "Give each its own name"
         raise InputError(listed, f"channels are named twice: {', '.join(twice)}", remedy=remedy)
     return tuple(found)
 
 
-def _column(listed: Path, channels: tuple[Channel, ...], point: str, letter: str) -> int:
+def _find_column(listed: Path, channels: tuple[Channel, ...], point: str, letter: str) -> int:
     """The column of one axis of one point."""
-    found = [k for k, c in enumerate(channels) if (c.kind, c.point, c.component) == (POSITION, point, letter)]
+    found = [k for k, c in enumerate(channels) if (c.kind, c.tracked_point, c.component) == (POSITION, point, letter)]
     if len(found) != 1:
         place = f"line {channels[found[1]].line}" if found else None
         problem = f"the tracked point {point!r} has {len(found)} channels of component {letter}"
@@ -187,14 +196,14 @@ def _column(listed: Path, channels: tuple[Channel, ...], point: str, letter: str
     return found[0]
 
 
-def _stated_axes(path: Path, channels: tuple[Channel, ...]) -> str:
+def _read_spatial_axes(path: Path, channels: tuple[Channel, ...]) -> str:
     """SpatialAxes of the positions' reference frame; empty where it tells none, or not all three."""
-    described = _merged(path, FRAMES).get("reference_frame")
+    described = _merge_metadata(path, CHANNELS_JSON_SUFFIX).get("reference_frame")
     levels = described.get("Levels") if isinstance(described, dict) else None
     frames = list(dict.fromkeys(c.frame for c in channels if c.kind == POSITION))
     if len(frames) > 1:
         problem = f"the positions are told in several reference frames: {', '.join(frames)}"
-        listed = _inherited(path, CHANNELS)[0]
+        listed = _inherited_files(path, CHANNELS_SUFFIX)[0]
         raise InputError(listed, problem, remedy="Export all markers in one frame")
     frame = levels.get(frames[0]) if isinstance(levels, dict) and frames else None
     axes = frame.get("SpatialAxes") if isinstance(frame, dict) else None
@@ -203,29 +212,29 @@ def _stated_axes(path: Path, channels: tuple[Channel, ...]) -> str:
     return axes if abs(np.linalg.det([DIRECTIONS[letter] for letter in axes])) > 0.5 else ""
 
 
-def _merged(path: Path, end: str) -> dict[str, Any]:
+def _merge_metadata(path: Path, end: str) -> dict[str, Any]:
     """Entries of a description and of those it inherits from; the nearest one counts."""
     tree: dict[str, Any] = {}
-    for file in reversed(_inherited(path, end)):
-        tree |= json_object(file, read_bytes(file), "Correct the JSON")
+    for file in reversed(_inherited_files(path, end)):
+        tree |= parse_json_object(file, read_bytes(file), "Correct the JSON")
     return tree
 
 
-def _inherited(path: Path, end: str) -> list[Path]:
+def _inherited_files(path: Path, end: str) -> list[Path]:
     """Descriptions that hold for a motion file, the nearest and most special first."""
-    own = _entities(path.name[: -len(MOTION)])
+    own = _entities(path.name[: -len(MOTION_SUFFIX)])
     return [
         file
-        for place in _above(path)
+        for place in _parent_folders(path)
         for file in sorted(place.glob(f"*{end}"), key=lambda file: -len(file.name))
         if _entities(file.name[: -len(end)]) <= own
     ]
 
 
-def _above(path: Path) -> Iterator[Path]:
-    for place in list(path.absolute().parents)[:LEVELS]:
+def _parent_folders(path: Path) -> Iterator[Path]:
+    for place in list(path.absolute().parents)[:MAX_PARENT_FOLDERS]:
         yield place
-        if os.path.exists(place / ROOT_FILE):
+        if os.path.exists(place / DATASET_FILE):
             return
 
 

@@ -1,7 +1,8 @@
 """Biovision hierarchies (.bvh): a skeleton at rest, and each joint's turns over time.
 
 ``HIERARCHY`` nests ``ROOT`` and ``JOINT`` blocks with an ``OFFSET`` from the parent and ``CHANNELS``; ``End Site`` says
-where the last bone ends. ``MOTION`` holds ``Frames:``, ``Frame Time:`` and one row of channel values a frame, angles in
+where the last bone ends. ``MOTION_SUFFIX`` holds ``Frames:``, ``Frame Time:`` and one row of channel values a frame,
+angles in
 degrees. A joint turns by its rotation channels in the order in which they stand, each about an axis that the ones
 before have turned; its position channels replace its offset. At rest every joint's axes are the file's, unless
 nobody could stand so: LAFAN1's bones all lie along one axis where their channels are zero. Then the frame in which the
@@ -20,19 +21,25 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-from .axes import length_in_metres, settle_up, to_z_up, up_of_places
-from .skeleton_places import places_of, standing_frame, stands
-from .text import Warn, no_warning, numbers, read_lines
+from .axes_and_units import length_in_metres, resolve_up, to_z_up, up_from_landmarks
+from .skeleton_landmarks import find_skeleton_landmarks, find_standing_frame, is_standing
+from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 
 AXES = "XYZ"
 ROTATIONS = tuple(f"{axis}rotation" for axis in AXES)
 POSITIONS = tuple(f"{axis}position" for axis in AXES)
-UNITS = {"m": (0.7, 2.6), "cmu": (22.0, 45.0), "inch": (45.0, 100.0), "cm": (100.0, 260.0), "mm": (700.0, 2600.0)}
+SKELETON_EXTENTS = {
+    "m": (0.7, 2.6),
+    "cmu": (22.0, 45.0),
+    "inch": (45.0, 100.0),
+    "cm": (100.0, 260.0),
+    "mm": (700.0, 2600.0),
+}
 """Extents of a skeleton at rest, in each unit, that people have; children in centimetres or inches must be stated."""
-MOST_JOINTS, DEEPEST = 2000, 200
-SLOWEST = 1.0
+MAX_JOINTS, MAX_DEPTH = 2000, 200
+MAX_FRAME_TIME = 1.0
 """[s] No motion has longer frames."""
-NO_LENGTH = 1e-9
+MIN_BONE_LENGTH = 1e-9
 BRACES = re.compile(r"([{}])")
 """Where a line falls into pieces: some programs open a block on the line that names it."""
 REMEDY = "Export the BVH file again"
@@ -47,12 +54,12 @@ class _Joint:
     parent: int
     offset: np.ndarray | None = None
     channels: tuple[str, ...] | None = None
-    first: int = 0
-    ends: list[np.ndarray] = field(default_factory=list)
+    first_channel: int = 0
+    end_sites: list[np.ndarray] = field(default_factory=list)
 
 
-def load_bvh(
-    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = no_warning
+def read_bvh(
+    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
 ) -> tuple[SegmentPoses, str]:
     """The segments of a skeleton's motion, in metres, z up, and the file's vertical axis.
 
@@ -65,35 +72,35 @@ def load_bvh(
     motion = next((k for k, line in enumerate(lines) if line.strip().upper() == "MOTION"), None)
     if motion is None:
         raise InputError(path, "has no line MOTION", remedy=REMEDY)
-    joints = _hierarchy(path, lines[:motion])
+    joints = _parse_hierarchy(path, lines[:motion])
     parents = [joint.parent for joint in joints]
     offsets = np.array([joint.offset for joint in joints])
     heads = offsets.copy()
     for k, parent in enumerate(parents):
         heads[k] = (heads[parent] if parent >= 0 else 0.0) + offsets[k]
-    times, values = _motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
+    times, values = _parse_motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
     names = [joint.name for joint in joints]
-    rotations, positions = _forward(joints, offsets, values)
-    ends = places_of(names, parents, offsets)
-    zeros = bool(stands(ends, heads))
-    if not zeros and not stands(ends, positions).any():
+    rotations, positions = _forward_kinematics(joints, offsets, values)
+    ends = find_skeleton_landmarks(names, parents, offsets)
+    zeros = bool(is_standing(ends, heads))
+    if not zeros and not is_standing(ends, positions).any():
         problem = "its skeleton does not stand where its channels are zero, nor in any frame"
         raise InputError(path, problem, remedy="Add a frame of upright standing")
     places = heads[None] if zeros else positions
-    axis = settle_up(up, up_of_places(ends, places), path)
+    axis = resolve_up(up, up_from_landmarks(ends, places), path)
     upright = to_z_up(axis)
     turned = np.tile(np.eye(3), (len(joints), 1, 1))
     if not zeros:
-        frame = standing_frame(ends, positions @ upright.T)
+        frame = find_standing_frame(ends, positions @ upright.T)
         if frame is None:
             problem = f"nobody stands upright in it along {axis}"
             raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
         heads, turned = positions[frame], rotations[frame]
         warn(f"{Path(path).name}: nobody stands as its channels at zero say: the pose at {times[frame]:.2f} s is taken "
              "for upright standing")  # fmt: skip
-    tips = _tips(path, joints, heads, turned, warn)
+    tips = _bone_ends(path, joints, heads, turned, warn)
     extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
-    metres = _metres(path, float(extent), units, warn)
+    metres = _unit_in_metres(path, float(extent), units, warn)
     rest = RestPose(upright @ turned, metres * heads @ upright.T, metres * tips @ upright.T)
     try:
         found = SegmentPoses(times, tuple(names), upright @ rotations, metres * positions @ upright.T, rest)
@@ -102,7 +109,7 @@ def load_bvh(
     return found, axis
 
 
-def _hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
+def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
     """Joints, parents before children."""
     joints: list[_Joint] = []
     stack: list[int | None] = []  # None within an end site
@@ -115,24 +122,24 @@ def _hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
         word = words[0].upper()
         if not begun:
             if word != "HIERARCHY":
-                raise _wrong(path, number, f"begins with {line.strip()[:40]!r}, not HIERARCHY")
+                raise _line_error(path, number, f"begins with {line.strip()[:40]!r}, not HIERARCHY")
             begun = True
         elif word in ("ROOT", "JOINT", "END"):
             if waiting is not None or (word == "ROOT") != (not stack) or (stack and stack[-1] is None):
-                raise _wrong(path, number, f"{words[0]} stands where none can")
+                raise _line_error(path, number, f"{words[0]} stands where none can")
             if word == "ROOT" and joints:
-                raise _wrong(path, number, "a second ROOT: one skeleton is read")
+                raise _line_error(path, number, "a second ROOT: one skeleton is read")
             waiting = (" ".join(words[1:]) if word != "END" else "", number)
             if word != "END" and not waiting[0].isprintable():
-                raise _wrong(path, number, "the joint's name cannot be shown")
+                raise _line_error(path, number, "the joint's name cannot be shown")
             if word != "END" and not waiting[0]:
-                raise _wrong(path, number, "a joint without a name")
+                raise _line_error(path, number, "a joint without a name")
         elif word == "{":
             if waiting is None:
-                raise _wrong(path, number, "a brace opens nothing")
+                raise _line_error(path, number, "a brace opens nothing")
             if waiting[0]:
-                if len(joints) >= MOST_JOINTS or len(stack) >= DEEPEST:
-                    raise _wrong(path, number, f"more than {MOST_JOINTS} joints, or {DEEPEST} within each other")
+                if len(joints) >= MAX_JOINTS or len(stack) >= MAX_DEPTH:
+                    raise _line_error(path, number, f"more than {MAX_JOINTS} joints, or {MAX_DEPTH} within each other")
                 joints.append(_Joint(*waiting, -1 if not stack else stack[-1]))  # type: ignore[arg-type]
                 stack.append(len(joints) - 1)
             else:
@@ -140,65 +147,67 @@ def _hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
             waiting = None
         elif word == "}":
             if not stack:
-                raise _wrong(path, number, "a brace closes nothing")
+                raise _line_error(path, number, "a brace closes nothing")
             stack.pop()
         elif word == "OFFSET" and stack and waiting is None:
-            offset = _vector(path, number, words[1:])
+            offset = _parse_offset(path, number, words[1:])
             if stack[-1] is None:
-                joints[stack[-2]].ends.append(offset)  # type: ignore[index]
+                joints[stack[-2]].end_sites.append(offset)  # type: ignore[index]
             else:
                 joints[stack[-1]].offset = offset
         elif word == "CHANNELS" and stack and stack[-1] is not None and waiting is None:
-            joints[stack[-1]].channels = _channels(path, number, joints[stack[-1]].name, words[1:])
+            joints[stack[-1]].channels = _parse_channels(path, number, joints[stack[-1]].name, words[1:])
         else:
-            raise _wrong(path, number, f"{line.strip()[:40]!r} is not understood")
+            raise _line_error(path, number, f"{line.strip()[:40]!r} is not understood")
     if stack or waiting is not None:
-        raise _wrong(path, len(lines), f"{len(stack)} braces are not closed before MOTION")
+        raise _line_error(path, len(lines), f"{len(stack)} braces are not closed before MOTION")
     if not joints:
         raise InputError(path, "holds no joint", remedy=REMEDY)
     first = 0
     for joint in joints:
         if joint.offset is None:
-            raise _wrong(path, joint.line, f"joint {joint.name!r} has no OFFSET")
+            raise _line_error(path, joint.line, f"joint {joint.name!r} has no OFFSET")
         if joint.channels is None:
-            raise _wrong(path, joint.line, f"joint {joint.name!r} has no CHANNELS")
-        joint.first, first = first, first + len(joint.channels)
+            raise _line_error(path, joint.line, f"joint {joint.name!r} has no CHANNELS")
+        joint.first_channel, first = first, first + len(joint.channels)
     names = [joint.name for joint in joints]
     for place, joint in enumerate(joints):
         if joint.name in names[:place]:
-            raise _wrong(path, joint.line, f"joint {joint.name!r} occurs twice")
+            raise _line_error(path, joint.line, f"joint {joint.name!r} occurs twice")
     return joints
 
 
-def _vector(path: str | Path, number: int, words: Sequence[str]) -> np.ndarray:
+def _parse_offset(path: str | Path, number: int, words: Sequence[str]) -> np.ndarray:
     if len(words) != 3:
-        raise _wrong(path, number, f"an OFFSET has three numbers, not {len(words)}")
-    vector = np.array(numbers(words, path, number, ("x", "y", "z")))
+        raise _line_error(path, number, f"an OFFSET has three numbers, not {len(words)}")
+    vector = np.array(parse_numbers(words, path, number, ("x", "y", "z")))
     if not np.isfinite(vector).all() or np.abs(vector).max() > 1e6:
-        raise _wrong(path, number, "an OFFSET that is missing or beyond all bodies")
+        raise _line_error(path, number, "an OFFSET that is missing or beyond all bodies")
     return vector
 
 
-def _channels(path: str | Path, number: int, name: str, words: Sequence[str]) -> tuple[str, ...]:
+def _parse_channels(path: str | Path, number: int, name: str, words: Sequence[str]) -> tuple[str, ...]:
     """Channels of a joint: all three rotations, and all three positions or none."""
     channels = tuple(next((c for c in ROTATIONS + POSITIONS if c.lower() == word.lower()), word) for word in words[1:])
     if not words or not words[0].isascii() or not words[0].isdigit() or int(words[0][:4]) != len(channels):
-        raise _wrong(
+        raise _line_error(
             path, number, f"joint {name!r} states {words[0] if words else 'no'} channels and names {len(channels)}"
         )
     for channel in channels:
         if channel not in ROTATIONS + POSITIONS:
-            raise _wrong(path, number, f"joint {name!r} has the unknown channel {channel[:40]!r}")
+            raise _line_error(path, number, f"joint {name!r} has the unknown channel {channel[:40]!r}")
     lacking = [c for c in ROTATIONS if c not in channels]
     if any(c in channels for c in POSITIONS):
         lacking += [c for c in POSITIONS if c not in channels]
     if lacking or len(set(channels)) != len(channels):
         what = f"lacks {', '.join(lacking)}" if lacking else "names a channel twice"
-        raise _wrong(path, number, f"joint {name!r} {what}")
+        raise _line_error(path, number, f"joint {name!r} {what}")
     return channels
 
 
-def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn) -> np.ndarray:
+def _bone_ends(
+    path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn
+) -> np.ndarray:
     """Where each bone ends (B, 3), in the middle of its next joints, at rest; one without length to a joint is refused.
 
     Not that of a root at the place of its only joint. An end site without length tells as little as none.
@@ -207,21 +216,21 @@ def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned:
     for k, joint in enumerate(joints):
         children = [c for c, other in enumerate(joints) if other.parent == k]
         ends = [heads[c] for c in children]
-        ends += [heads[k] + turned[k] @ end for end in joint.ends if np.linalg.norm(end) >= NO_LENGTH]
+        ends += [heads[k] + turned[k] @ end for end in joint.end_sites if np.linalg.norm(end) >= MIN_BONE_LENGTH]
         if not ends:
             continue
         tips[k] = np.mean(ends, axis=0)
-        short = [np.linalg.norm(end - heads[k]) < NO_LENGTH for end in ends]
+        short = [np.linalg.norm(end - heads[k]) < MIN_BONE_LENGTH for end in ends]
         if len(ends) == 1 and short[0] and joint.parent < 0:
             tips[k] = np.nan  # it only carries the skeleton, and points nowhere
         elif len(ends) == 1 and short[0]:
-            raise _wrong(path, joints[children[0]].line, f"the bone of joint {joint.name!r} has no length")
+            raise _line_error(path, joints[children[0]].line, f"the bone of joint {joint.name!r} has no length")
         elif any(short):
             warn(f"{Path(path).name}: joints at the very place of {joint.name!r}, whose bone points to the others")
     return tips
 
 
-def _motion(path: str | Path, lines: Sequence[str], start: int, channels: int) -> tuple[np.ndarray, np.ndarray]:
+def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: int) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and channel values (N, C)."""
     stated: dict[str, float] = {}
     row = start
@@ -229,29 +238,31 @@ def _motion(path: str | Path, lines: Sequence[str], start: int, channels: int) -
         key, colon, value = lines[row].partition(":")
         if lines[row].strip():
             if not colon or key.strip().lower() not in ("frames", "frame time") or key.strip().lower() in stated:
-                raise _wrong(path, row + 1, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
-            stated[key.strip().lower()] = numbers([value.strip()], path, row + 1, (key.strip(),))[0]
+                raise _line_error(path, row + 1, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
+            stated[key.strip().lower()] = parse_numbers([value.strip()], path, row + 1, (key.strip(),))[0]
         row += 1
     if len(stated) < 2:
-        raise _wrong(path, start, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
+        raise _line_error(path, start, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
     step = stated["frame time"]
-    if not 0.0 < step < SLOWEST:
-        raise _wrong(path, row, f"a frame of {step:g} s")
+    if not 0.0 < step < MAX_FRAME_TIME:
+        raise _line_error(path, row, f"a frame of {step:g} s")
     kept = [(k + 1, line.split()) for k, line in enumerate(lines[row:], row) if line.strip()]
     if not kept:
-        raise _wrong(path, len(lines), "holds no frames")
+        raise _line_error(path, len(lines), "holds no frames")
     if stated["frames"] != len(kept):
-        raise _wrong(path, row, f"{stated['frames']:g} frames are stated, {len(kept)} rows are there")
+        raise _line_error(path, row, f"{stated['frames']:g} frames are stated, {len(kept)} rows are there")
     titles = [f"channel {k + 1}" for k in range(channels)]
     values = np.empty((len(kept), channels))
     for k, (number, cells) in enumerate(kept):
         if len(cells) != channels:
-            raise _wrong(path, number, f"the row has {len(cells)} values, the joints {channels} channels")
-        values[k] = numbers(cells, path, number, titles)
+            raise _line_error(path, number, f"the row has {len(cells)} values, the joints {channels} channels")
+        values[k] = parse_numbers(cells, path, number, titles)
     return np.arange(len(kept)) * step, np.where(np.abs(values) < 1e9, values, np.nan)
 
 
-def _forward(joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _forward_kinematics(
+    joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (N, B, 3, 3) and places (N, B, 3) of the joints, in the file's axes and unit."""
     frames = len(values)
     rotations, positions = np.empty((frames, len(joints), 3, 3)), np.empty((frames, len(joints), 3))
@@ -259,7 +270,7 @@ def _forward(joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray) 
         turn = np.tile(np.eye(3), (frames, 1, 1))
         offset = np.tile(offsets[k], (frames, 1))
         for column, channel in enumerate(joint.channels or ()):
-            series, axis = values[:, joint.first + column], AXES.index(channel[0])
+            series, axis = values[:, joint.first_channel + column], AXES.index(channel[0])
             if channel in POSITIONS:
                 offset[:, axis] = series
             else:
@@ -273,13 +284,13 @@ def _forward(joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray) 
     return rotations, positions
 
 
-def _metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> float:
+def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> float:
     """Metres in the file's unit of length, stated or told by the skeleton's height."""
     if units is not None:
         return length_in_metres(units, path)
-    fitting = [unit for unit, (low, high) in UNITS.items() if low <= extent <= high]
+    fitting = [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]
     if not fitting:
-        problem = f"its skeleton is {extent:.3g} high, which no grown person is in any of {', '.join(UNITS)}"
+        problem = f"its skeleton is {extent:.3g} high, which no grown person is in any of {', '.join(SKELETON_EXTENTS)}"
         raise InputError(path, problem, remedy="State the unit (--units)")
     unit = fitting[0]
     metres = length_in_metres(unit, path)
@@ -291,5 +302,5 @@ def _metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> f
     return metres
 
 
-def _wrong(path: str | Path, line: int, problem: str) -> InputError:
+def _line_error(path: str | Path, line: int, problem: str) -> InputError:
     return InputError(path, problem, place=f"line {line}", remedy=REMEDY)

@@ -11,20 +11,28 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..wrenches import Wrenches
-from .axes import agreed_up, check_extent, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
+from .axes_and_units import (
+    check_extent,
+    length_in_metres,
+    reconcile_up,
+    resolve_up,
+    to_z_up,
+    up_from_extent,
+    up_from_names,
+)
 from .c3d_format import C3dData, Parameters, read_c3d_data
-from .c3d_plates import PlateReading, plate_wrenches, plates_of
+from .c3d_plates import PlateOptions, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
-from .text import Warn, no_warning
+from .text_files import Warn, ignore_warning
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 """POINT parameters that list points which are no positions but results of the recording software's own model."""
-BONE_SUFFIXES = "OALP"
+SEGMENT_AXIS_SUFFIXES = "OALP"
 """Plug-in Gait writes the axes of a segment as four points, origin, anterior, lateral and proximal."""
-SCREEN_UP = "Y_SCREEN"
+SCREEN_UP_PARAMETER = "Y_SCREEN"
 """Parameter that holds the axis drawn upwards on the screen."""
 MILLIMETRES = 1e-3
-NOTHING = "Export the markers or the force plates of the trial"
+EMPTY_REMEDY = "Export the markers or the force plates of the trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ def read_c3d(
     *,
     sign: int | None = None,
     missing: str = "error",
-    warn: Warn = no_warning,
+    warn: Warn = ignore_warning,
 ) -> C3d:
     """Markers and plate forces of a C3D file.
 
@@ -73,17 +81,17 @@ def read_c3d(
             nothing usable in it.
     """
     content = read_c3d_data(path)
-    for oddity in content.oddities:
+    for oddity in content.warnings:
         warn(f"{Path(path).name}: {oddity}")
     parameters = content.parameters
-    metre = length_in_metres(units or _text(parameters, "POINT", "UNITS") or "mm", path)
-    points = _points(path, content, metre, warn)
-    platforms = plates_of(path, parameters, metre)
+    metre = length_in_metres(units or _read_string(parameters, "POINT", "UNITS") or "mm", path)
+    points = _read_points(path, content, metre, warn)
+    platforms = read_platforms(path, parameters, metre)
     plates = platforms.plates
-    if not points.names and not plates and not platforms.broken:
+    if not points.names and not plates and not platforms.unreadable:
         poses = ", only poses of segments (ROTATION)" if "ROTATION" in parameters else ""
-        raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=NOTHING)
-    axis = _settle_axis(path, up, points, parameters, plates, warn)
+        raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=EMPTY_REMEDY)
+    axis = _resolve_up(path, up, points, parameters, plates, warn)
     markers = None
     if points.names:
         check_extent(points.positions, path, f"{1.0 / metre:g} a metre")
@@ -93,14 +101,14 @@ def read_c3d(
         except InvalidValue as error:
             raise InputError(path, str(error), remedy="Correct the marker labels") from error
     told: list[str] = []
-    reading = PlateReading(axis, metre, points.start, sign, missing)
+    reading = PlateOptions(axis, metre, points.start, sign, missing)
     wrenches = plate_wrenches(path, content, platforms, reading, told.append)
     if markers is None and wrenches is None:
         why = "; ".join(words.removeprefix(f"{Path(path).name}: ") for words in told)
-        raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=NOTHING)
+        raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=EMPTY_REMEDY)
     for words in told:
         warn(words)
-    return C3d(markers, wrenches, plates, _metadata(parameters), axis)
+    return C3d(markers, wrenches, plates, _read_metadata(parameters), axis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +121,19 @@ class _Points:
     rate: float
 
 
-def _points(path: str | Path, content: C3dData, metre: float, warn: Warn) -> _Points:
+def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn: Warn) -> _Points:
     """The points of a file that are markers."""
     parameters = content.parameters
-    rate = _number(parameters, "POINT", "RATE")
-    points = content.points * metre
+    rate = _read_number(parameters, "POINT", "RATE")
+    points = content.points * unit_in_metres
     if points.shape[1] and not rate > 0.0:
         raise InputError(path, f"the frame rate is {rate:g}", place="POINT:RATE", remedy="Export the trial again")
     start = (content.first_frame - 1) / rate if rate > 0.0 else 0.0
-    labels = _labels(parameters)
+    labels = _read_labels(parameters)
     if len(labels) < points.shape[1]:
         labels += [f"unnamed_{i + 1}" for i in range(len(labels), points.shape[1])]
-    outputs = {label for kind in MODEL_OUTPUTS for label in _list(parameters, "POINT", kind)}
-    outputs |= {label for label in labels if _is_bone(label, labels)}
+    outputs = {label for kind in MODEL_OUTPUTS for label in _read_strings(parameters, "POINT", kind)}
+    outputs |= {label for label in labels if _is_segment_axis(label, labels)}
     kept = [i for i, label in enumerate(labels[: points.shape[1]]) if label not in outputs]
     if len(kept) < points.shape[1]:
         warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are results of a model, not markers; left out")
@@ -134,30 +142,34 @@ def _points(path: str | Path, content: C3dData, metre: float, warn: Warn) -> _Po
     if kept and not np.isfinite(points).any():
         remedy = "The file is damaged or was never labelled: export it again"
         raise InputError(path, "none of its markers was ever seen", place="data section", remedy=remedy)
-    return _Points(_unprefixed([labels[i] for i in kept]), points, start, rate)
+    return _Points(_strip_subject([labels[i] for i in kept]), points, start, rate)
 
 
-def _labels(parameters: Parameters) -> list[str]:
+def _read_labels(parameters: Parameters) -> list[str]:
     """Point labels; those beyond 255 stand in LABELS2, LABELS3 ..."""
-    labels, number = _list(parameters, "POINT", "LABELS"), 2
-    while more := _list(parameters, "POINT", f"LABELS{number}"):
+    labels, number = _read_strings(parameters, "POINT", "LABELS"), 2
+    while more := _read_strings(parameters, "POINT", f"LABELS{number}"):
         labels, number = labels + more, number + 1
     return [label.strip() for label in labels]
 
 
-def _is_bone(label: str, labels: Sequence[str]) -> bool:
+def _is_segment_axis(label: str, labels: Sequence[str]) -> bool:
     """Whether a point is one of the four of a segment's axes."""
     stem = label[:-1]
-    return len(stem) >= 3 and label[-1] in BONE_SUFFIXES and all(stem + suffix in labels for suffix in BONE_SUFFIXES)
+    return (
+        len(stem) >= 3
+        and label[-1] in SEGMENT_AXIS_SUFFIXES
+        and all(stem + suffix in labels for suffix in SEGMENT_AXIS_SUFFIXES)
+    )
 
 
-def _unprefixed(labels: Sequence[str]) -> tuple[str, ...]:
+def _strip_subject(labels: Sequence[str]) -> tuple[str, ...]:
     """Labels without ``subject:`` where all have the same one."""
     prefixes = {label.rpartition(":")[0] for label in labels}
     return tuple(label.rpartition(":")[2] for label in labels) if len(prefixes) == 1 else tuple(labels)
 
 
-def _settle_axis(
+def _resolve_up(
     path: str | Path,
     up: str,
     points: _Points,
@@ -167,18 +179,18 @@ def _settle_axis(
 ) -> str:
     """The file's vertical axis."""
     names, positions = points.names, points.positions
-    by_name = up_of_named(names, positions) if names else None
-    screen = _text(parameters, "POINT", SCREEN_UP).lower().lstrip("+")
+    by_name = up_from_names(names, positions) if names else None
+    screen = _read_string(parameters, "POINT", SCREEN_UP_PARAMETER).lower().lstrip("+")
     evidence = {
         "the body": by_name,
-        "the plates": _up_of_plates(plates),
-        "the markers' extent": up_of_extent(positions) if names else None,
+        "the plates": _up_from_plates(plates),
+        "the markers' extent": up_from_extent(positions) if names else None,
         "the header": screen if screen.lstrip("-") in ("x", "y", "z") and screen else None,
     }
-    return settle_up(up, agreed_up(evidence, path, warn) if up == "auto" else by_name, path)
+    return resolve_up(up, reconcile_up(evidence, path, warn) if up == "auto" else by_name, path)
 
 
-def _up_of_plates(plates: Sequence[ForcePlate]) -> str | None:
+def _up_from_plates(plates: Sequence[ForcePlate]) -> str | None:
     """The axis that plates which lie flat have in common; their z axis points down."""
     normals = [-plate.rotation[:, 2] for plate in plates]
     if not normals:
@@ -188,30 +200,30 @@ def _up_of_plates(plates: Sequence[ForcePlate]) -> str | None:
     return ("" if mean[axis] > 0.0 else "-") + "xyz"[axis] if abs(mean[axis]) > np.cos(np.radians(30.0)) else None
 
 
-def _metadata(parameters: Parameters) -> dict[str, object]:
+def _read_metadata(parameters: Parameters) -> dict[str, object]:
     """What the header says of the subject."""
     found: dict[str, object] = {}
-    mass = _number(parameters, "PROCESSING", "BODYMASS")
-    height = _number(parameters, "PROCESSING", "HEIGHT") * MILLIMETRES
-    for key, value in (("mass", mass), ("height", height), ("subject", _text(parameters, "SUBJECTS", "NAMES"))):
+    mass = _read_number(parameters, "PROCESSING", "BODYMASS")
+    height = _read_number(parameters, "PROCESSING", "HEIGHT") * MILLIMETRES
+    for key, value in (("mass", mass), ("height", height), ("subject", _read_string(parameters, "SUBJECTS", "NAMES"))):
         if value:
             found[key] = value
     return found
 
 
-def _list(parameters: Parameters, group: str, name: str) -> list[str]:
+def _read_strings(parameters: Parameters, group: str, name: str) -> list[str]:
     """A parameter of strings, empty where absent."""
     value = parameters.get(group, {}).get(name, ())
     return list(value) if isinstance(value, tuple) else []
 
 
-def _text(parameters: Parameters, group: str, name: str) -> str:
+def _read_string(parameters: Parameters, group: str, name: str) -> str:
     """The first string of a parameter, empty where absent."""
-    values = _list(parameters, group, name)
+    values = _read_strings(parameters, group, name)
     return values[0].strip() if values else ""
 
 
-def _number(parameters: Parameters, group: str, name: str) -> float:
+def _read_number(parameters: Parameters, group: str, name: str) -> float:
     """The first number of a parameter, 0 where absent or no number."""
     value = parameters.get(group, {}).get(name)
     number = float(np.ravel(value)[0]) if isinstance(value, np.ndarray) and value.size else 0.0

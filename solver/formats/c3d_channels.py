@@ -8,80 +8,86 @@ import numpy as np
 
 from ..errors import InvalidValue
 from .c3d_format import C3dData, Parameters
-from .force_plates import CHANNELS, ForcePlate
-from .text import Warn
+from .force_plates import CHANNEL_COUNTS, ForcePlate
+from .text_files import Warn
 
-GROUP = "FORCE_PLATFORM"
-BESIDE = 0.06
+PLATFORM_GROUP = "FORCE_PLATFORM"
+MARGIN = 0.06
 """[s] left out on either side of what cannot be read: what is left out is longer than any gap that is bridged."""
 FORCE_UNITS = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3}
 MOMENT_UNITS = {"nmm": 1e-3, "nm": 1.0, "ncm": 1e-2, "newtonmillimeters": 1e-3, "newtonmeters": 1.0}
-BASELINE_LOAD = 0.1
+MAX_BASELINE_LOAD = 0.1
 """A baseline is believed when its vertical force stays below this share of the largest one."""
-SHORTEST_PLATEAU = 8
+MIN_PLATEAU_SAMPLES = 8
 """Samples for which a channel must stand at its extreme before it is said to be at the end of its range."""
-TIMES_LONGER = 4
+MIN_PLATEAU_RATIO = 4
 """A plateau lasts this many times longer than the channel stands at any other value under load."""
-LOADED = 0.2
+LOADED_FRACTION = 0.2
 """Share of its extreme above which a channel is loaded."""
 
 
-def channels_of(path: str | Path, content: C3dData, k: int, kind: int, metre: float, warn: Warn) -> np.ndarray:
+def read_plate_channels(
+    path: str | Path, content: C3dData, index: int, kind: int, unit_in_metres: float, warn: Warn
+) -> np.ndarray:
     """Channels (N, 6 or 8) of plate ``k`` in N, N m and m; those of type 4 as recorded.
 
     Raises:
         InvalidValue: the file does not hold them, or a force has an unknown unit.
     """
-    values, numbers = raw_channels(content, k, CHANNELS[kind])
+    values, numbers = read_raw_channels(content, index, CHANNEL_COUNTS[kind])
     if kind == 4:
         return values
     units = [str(unit) for unit in content.parameters["ANALOG"].get("UNITS", ())]
     of_channel = [units[n - 1] if n <= len(units) else "" for n in numbers]
-    return values * np.array([_scale(path, unit, i, (k, kind), metre, warn) for i, unit in enumerate(of_channel)])
+    return values * np.array(
+        [_si_factor(path, unit, i, (index, kind), unit_in_metres, warn) for i, unit in enumerate(of_channel)]
+    )
 
 
-def raw_channels(content: C3dData, k: int, wanted: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def read_raw_channels(content: C3dData, index: int, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Samples (N, wanted) of plate ``k`` and the numbers of its channels, from 1; all that it has where none is wanted.
 
     Raises:
         InvalidValue: the file does not name or hold them.
     """
-    value = content.parameters[GROUP].get("CHANNEL")
+    value = content.parameters[PLATFORM_GROUP].get("CHANNEL")
     table = np.zeros((0, 0))
     if isinstance(value, np.ndarray) and value.size:
         table = value.reshape(len(value), -1, order="F")
-    numbers = table[:wanted, k].astype(int) if table.shape[1] > k else np.zeros(0, int)
-    numbers = numbers[numbers != 0] if wanted is None else numbers
-    if len(numbers) < (wanted or 1):
-        raise InvalidValue(f"{GROUP}:CHANNEL does not name its {wanted or ''} channels")
+    numbers = table[:count, index].astype(int) if table.shape[1] > index else np.zeros(0, int)
+    numbers = numbers[numbers != 0] if count is None else numbers
+    if len(numbers) < (count or 1):
+        raise InvalidValue(f"{PLATFORM_GROUP}:CHANNEL does not name its {count or ''} channels")
     if numbers.min() < 1 or numbers.max() > content.analogs.shape[1]:
         odd = numbers.min() if numbers.min() < 1 else numbers.max()
         raise InvalidValue(f"it uses channel {odd}, the file has {content.analogs.shape[1]}")
     return content.analogs[:, numbers - 1], numbers
 
 
-def _scale(path: str | Path, unit: str, index: int, plate: tuple[int, int], metre: float, warn: Warn) -> float:
+def _si_factor(
+    path: str | Path, unit: str, index: int, plate: tuple[int, int], unit_in_metres: float, warn: Warn
+) -> float:
     """Factor from a channel's unit to SI, by what the channel of a plate (number, type) holds."""
     number, kind = plate
     plain = unit.strip().lower().replace(".", "").replace("*", "").replace("-", "").replace(" ", "")
     if kind == 1 and index in (3, 4):
-        return metre
+        return unit_in_metres
     if kind != 3 and index >= 3:
         if plain in MOMENT_UNITS:
             return MOMENT_UNITS[plain]
         called = f"plate_{number + 1} moments have unit {unit!r}"
         warn(f"{Path(path).name}: {called}; newtons times the unit of length are taken")
-        return metre
+        return unit_in_metres
     if plain in FORCE_UNITS or not plain:
         return FORCE_UNITS.get(plain, 1.0)
     raise InvalidValue(f"a force channel has the unit {unit!r} (ANALOG:UNITS), not newtons")
 
 
-def zeroed(
+def subtract_baseline(
     path: str | Path, parameters: Parameters, channels: np.ndarray, per_frame: int, plate: ForcePlate, warn: Warn
 ) -> np.ndarray:
     """Channels less their mean over the frames that FORCE_PLATFORM:ZERO names, unless the plate was loaded then."""
-    value = parameters.get(GROUP, {}).get("ZERO")
+    value = parameters.get(PLATFORM_GROUP, {}).get("ZERO")
     zero = np.ravel(value) if isinstance(value, np.ndarray) and value.size >= 2 else np.zeros(2)
     first, last = (int(frame) for frame in zero[:2])
     if first < 1 or last < first:
@@ -91,42 +97,42 @@ def zeroed(
         return channels
     vertical = slice(4, 8) if plate.kind == 3 else slice(2, 3)
     load = np.abs(channels[:, vertical].sum(axis=1))
-    if np.abs(baseline[:, vertical].sum(axis=1)).max() > BASELINE_LOAD * load.max():
+    if np.abs(baseline[:, vertical].sum(axis=1)).max() > MAX_BASELINE_LOAD * load.max():
         warn(f"{Path(path).name}: {plate.name} is loaded during the frames named as its zero; no zero is taken off")
         return channels
     return channels - baseline.mean(axis=0)
 
 
-def with_edges(samples: np.ndarray, rate: float) -> np.ndarray:
+def widen_samples(samples: np.ndarray, rate: float) -> np.ndarray:
     """Samples (N,) that are True, with all that lie within `BESIDE` of one of them."""
-    around = np.ones(2 * int(np.ceil(BESIDE * rate)) + 1)
+    around = np.ones(2 * int(np.ceil(MARGIN * rate)) + 1)
     return np.convolve(samples, around)[len(around) // 2 :][: len(samples)] > 0.0
 
 
-def saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, rate: float, warn: Warn) -> np.ndarray:
-    """Samples (N,) to leave out, `with_edges`: a channel stands at the end of its range, the load was larger."""
+def find_saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, rate: float, warn: Warn) -> np.ndarray:
+    """Samples (N,) to leave out, `widen_samples`: a channel stands at the end of its range, the load was larger."""
     result = np.zeros(len(channels), bool)
     for channel in (channels if plate.kind != 1 else channels[:, :3]).T:
-        result |= plateau(channel)
+        result |= find_plateau(channel)
     if result.any():
         said = f"{int(result.sum())} of {len(result)} samples of {plate.name} stand at the end of a channel's range"
-        result = with_edges(result, rate)
+        result = widen_samples(result, rate)
         warn(f"{Path(path).name}: {said}: the load was larger; the {int(result.sum())} around them are left out")
     return result
 
 
-def plateau(channel: np.ndarray) -> np.ndarray:
+def find_plateau(channel: np.ndarray) -> np.ndarray:
     """Samples (N,) of a channel (N,) that stand at its largest or smallest value for much longer than at any other."""
     result = np.zeros(len(channel), bool)
-    if len(channel) < 2 * SHORTEST_PLATEAU or not np.isfinite(channel).all():
+    if len(channel) < 2 * MIN_PLATEAU_SAMPLES or not np.isfinite(channel).all():
         return result
     starts = np.concatenate([[0], 1 + np.flatnonzero(np.diff(channel))])
     lengths, levels = np.diff(starts, append=len(channel)), channel[starts]
     extreme = levels[np.argmax(np.abs(levels))]
-    loaded = np.abs(levels) > LOADED * abs(extreme)
+    loaded = np.abs(levels) > LOADED_FRACTION * abs(extreme)
     at_end = levels == extreme
     others = lengths[loaded & ~at_end]
-    if not len(others) or lengths[at_end].max() < max(SHORTEST_PLATEAU, TIMES_LONGER * others.max()):
+    if not len(others) or lengths[at_end].max() < max(MIN_PLATEAU_SAMPLES, MIN_PLATEAU_RATIO * others.max()):
         return result
     for start, length in zip(starts[at_end], lengths[at_end]):
         result[start : start + length] = length > 1

@@ -15,15 +15,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import read_bytes
-from .c3d_frames import BLOCK, FULL_COUNTER, REMEDY, Frames, count_frames
+from .c3d_frame_count import BLOCK_BYTES, COUNTER_MAX, REMEDY, FrameRange, count_frames
 
-KEY = 0x50
+C3D_KEY = 0x50
 DEC = 85
 BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
 """By processor: Intel, DEC, MIPS."""
 TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
 """Type codes of parameters; their absolute values are sizes in bytes."""
-MOST_DIMENSIONS = 7
+MAX_DIMENSIONS = 7
 RATE_DIFFERENCE = 1e-3
 """Share by which two statements of one rate may differ before it is told."""
 
@@ -40,14 +40,14 @@ class C3dData:
         points: (N, M, 3) in POINT:UNITS; NaN where the file marks a point as invalid.
         analogs: (N r, C) in ANALOG:UNITS, r samples a frame.
         first_frame: number of the first frame, from 1.
-        oddities: what is not as the format demands, yet harmless.
+        warnings: what is not as the format demands, yet harmless.
     """
 
     parameters: Parameters
     points: np.ndarray
     analogs: np.ndarray
     first_frame: int
-    oddities: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def read_c3d_data(path: str | Path) -> C3dData:
@@ -57,9 +57,9 @@ def read_c3d_data(path: str | Path) -> C3dData:
         InputError: header, parameter records or data section do not fit into the file or into each other.
     """
     content = read_bytes(path)
-    if len(content) < 2 * BLOCK or content[1] != KEY or content[0] < 2:
+    if len(content) < 2 * BLOCK_BYTES or content[1] != C3D_KEY or content[0] < 2:
         raise InputError(path, "is not a C3D file", place="header", remedy="Check that its suffix tells its format")
-    start = (content[0] - 1) * BLOCK
+    start = (content[0] - 1) * BLOCK_BYTES
     if start + 4 > len(content):
         raise InputError(path, "the parameter section lies beyond the end", place="header", remedy=REMEDY)
     blocks, processor = content[start + 2], content[start + 3]
@@ -67,22 +67,22 @@ def read_c3d_data(path: str | Path) -> C3dData:
         raise InputError(path, f"processor type {processor} is unknown", place="parameter section", remedy=REMEDY)
     order = BYTE_ORDERS[processor]
     (data_block,) = struct.unpack(f"{order}H", content[16:18])
-    data = (data_block - 1) * BLOCK
+    data = (data_block - 1) * BLOCK_BYTES
     if not start < data <= len(content):
         problem = f"the data section begins at block {data_block}, outside the file"
         raise InputError(path, problem, place="header", remedy=REMEDY)
-    parameters, end = _parameters(path, content, start + 4, data, processor)
+    parameters, end = _read_parameters(path, content, start + 4, data, processor)
     oddities: tuple[str, ...] = ()
-    if blocks and end > start + blocks * BLOCK:
+    if blocks and end > start + blocks * BLOCK_BYTES:
         oddities = (f"the parameters are longer than the {blocks} blocks declared for them",)
-    oddities += _rates(content, processor, parameters)
-    points, analogs, frames = _data(path, content, data, processor, parameters)
-    return C3dData(parameters, points, analogs, frames.first, oddities + frames.oddities)
+    oddities += _compare_rates(content, processor, parameters)
+    points, analogs, frames = _read_data(path, content, data, processor, parameters)
+    return C3dData(parameters, points, analogs, frames.first, oddities + frames.warnings)
 
 
-def _rates(content: bytes, processor: int, parameters: Parameters) -> tuple[str, ...]:
+def _compare_rates(content: bytes, processor: int, parameters: Parameters) -> tuple[str, ...]:
     """What is to be told of the frame rates in header and parameters."""
-    header, stated = reals(content[20:24], processor)[0], parameters.get("POINT", {}).get("RATE")
+    header, stated = decode_floats(content[20:24], processor)[0], parameters.get("POINT", {}).get("RATE")
     if not isinstance(stated, np.ndarray) or not stated.size or not np.isfinite(header) or header <= 0.0:
         return ()
     rate = float(np.ravel(stated)[0])
@@ -91,7 +91,7 @@ def _rates(content: bytes, processor: int, parameters: Parameters) -> tuple[str,
     return (f"the header states {header:g} frames a second, POINT:RATE {rate:g}; the latter is taken",)
 
 
-def reals(raw: bytes, processor: int) -> np.ndarray:
+def decode_floats(raw: bytes, processor: int) -> np.ndarray:
     """Four-byte floating-point numbers of a processor; DEC's are IEEE's with swapped words, four times as large."""
     if processor == DEC:
         words = np.frombuffer(raw, "<u2").reshape(-1, 2)[:, ::-1]
@@ -99,7 +99,9 @@ def reals(raw: bytes, processor: int) -> np.ndarray:
     return np.frombuffer(raw, f"{BYTE_ORDERS[processor]}f4").astype(float)
 
 
-def _parameters(path: str | Path, content: bytes, position: int, limit: int, processor: int) -> tuple[Parameters, int]:
+def _read_parameters(
+    path: str | Path, content: bytes, position: int, limit: int, processor: int
+) -> tuple[Parameters, int]:
     """Follow the chain of group and parameter records from ``position``; where it ends, at most ``limit``."""
     order = BYTE_ORDERS[processor]
     groups: dict[int, str] = {}
@@ -116,10 +118,10 @@ def _parameters(path: str | Path, content: bytes, position: int, limit: int, pro
         (offset,) = struct.unpack(f"{order}h", content[after_name : after_name + 2])
         stop = after_name + offset if offset else limit
         if not name.isprintable() or 0 != offset < 3 or stop > limit:
-            raise _broken(path, name, position)
+            raise _record_error(path, name, position)
         if group > 0:
             body = content[after_name + 2 : stop]
-            found.setdefault(group, {})[name] = _value(path, body, name, position, processor)
+            found.setdefault(group, {})[name] = _read_value(path, body, name, position, processor)
         else:
             groups[-group] = name
         position = stop
@@ -128,35 +130,37 @@ def _parameters(path: str | Path, content: bytes, position: int, limit: int, pro
     return {groups[number]: values for number, values in found.items() if number in groups}, position
 
 
-def _value(path: str | Path, body: bytes, name: str, position: int, processor: int) -> np.ndarray | tuple[str, ...]:
+def _read_value(
+    path: str | Path, body: bytes, name: str, position: int, processor: int
+) -> np.ndarray | tuple[str, ...]:
     """Value of one parameter, which must fit into its record."""
     if len(body) < 2:
-        raise _broken(path, name, position)
+        raise _record_error(path, name, position)
     kind, dimensions = struct.unpack("bb", body[:2])
-    if kind not in (TEXT, BYTE, INTEGER, REAL) or not 0 <= dimensions <= MOST_DIMENSIONS:
-        raise _broken(path, name, position)
+    if kind not in (TEXT, BYTE, INTEGER, REAL) or not 0 <= dimensions <= MAX_DIMENSIONS:
+        raise _record_error(path, name, position)
     shape = tuple(body[2 : 2 + dimensions])
     raw = body[2 + dimensions : 2 + dimensions + abs(kind) * prod(shape)]
     if len(shape) < dimensions or len(raw) < abs(kind) * prod(shape):
-        raise _broken(path, name, position)
+        raise _record_error(path, name, position)
     if kind == TEXT:
         width = shape[0] if shape else 1
         texts = [raw[i * width : (i + 1) * width] for i in range(prod(shape[1:]) if width else 0)]
-        return tuple(_text(text) for text in texts)
+        return tuple(_decode_text(text) for text in texts)
     order = BYTE_ORDERS[processor]
-    flat = reals(raw, processor) if kind == REAL else np.frombuffer(raw, "i1" if kind == BYTE else f"{order}i2")
+    flat = decode_floats(raw, processor) if kind == REAL else np.frombuffer(raw, "i1" if kind == BYTE else f"{order}i2")
     return flat.reshape(shape or (1,), order="F")
 
 
-def _data(
+def _read_data(
     path: str | Path, content: bytes, start: int, processor: int, parameters: Parameters
-) -> tuple[np.ndarray, np.ndarray, Frames]:
+) -> tuple[np.ndarray, np.ndarray, FrameRange]:
     """Points (N, M, 3), analog samples (N r, C) and which frames they are."""
     order = BYTE_ORDERS[processor]
     points, per_frame, first, last = struct.unpack(f"{order}4H", content[2:10])
     point, analog = parameters.get("POINT", {}), parameters.get("ANALOG", {})
-    used = int(integer(path, point, "POINT:USED", points))
-    channels = int(integer(path, analog, "ANALOG:USED", 0)) if per_frame else 0
+    used = int(read_count(path, point, "POINT:USED", points))
+    channels = int(read_count(path, analog, "ANALOG:USED", 0)) if per_frame else 0
     if used != points or (per_frame > 0) != (channels > 0) or (channels and per_frame % channels):
         problem = (
             f"the header counts {points} points and {per_frame} samples a frame, the parameters {used} and {channels}"
@@ -164,9 +168,9 @@ def _data(
         raise InputError(path, problem, place="header", remedy=REMEDY)
     width = 4 * points + per_frame
     if not width:
-        return np.zeros((0, 0, 3)), np.zeros((0, 0)), Frames(first, 0)
-    scale = np.ravel(_numeric(path, point, "POINT:SCALE", 1))[0] if points else np.ravel(_numeric(
-        path, analog, "ANALOG:GEN_SCALE", 1))[0] * _sign_in_header(content, processor)  # fmt: skip
+        return np.zeros((0, 0, 3)), np.zeros((0, 0)), FrameRange(first, 0)
+    scale = np.ravel(_require_numbers(path, point, "POINT:SCALE", 1))[0] if points else np.ravel(_require_numbers(
+        path, analog, "ANALOG:GEN_SCALE", 1))[0] * _header_sign(content, processor)  # fmt: skip
     size = 4 if scale < 0.0 else 2
     space = (len(content) - start, width * size)
     counted = count_frames(path, (first, last), parameters.get("TRIAL", {}), point, space)
@@ -175,7 +179,7 @@ def _data(
     formats = analog.get("FORMAT", ())
     unsigned = bool(len(formats)) and isinstance(formats[0], str) and formats[0].upper().startswith("U")
     if size == 4:
-        table = reals(raw, processor).reshape(frames, width)
+        table = decode_floats(raw, processor).reshape(frames, width)
         samples = table[:, 4 * points :]
     else:
         table = np.frombuffer(raw, f"{order}i2").reshape(frames, width)
@@ -184,32 +188,34 @@ def _data(
     positions = coordinates[:, :, :3] * (1.0 if size == 4 else scale)
     positions[~(coordinates[:, :, 3] >= 0.0)] = np.nan
     samples = samples.reshape(frames * (per_frame // channels), channels) if channels else np.zeros((0, 0))
-    return positions, _scaled(path, samples, analog, unsigned), counted
+    return positions, _scale_samples(path, samples, analog, unsigned), counted
 
 
-def _scaled(
+def _scale_samples(
     path: str | Path, samples: np.ndarray, analog: Mapping[str, np.ndarray | tuple[str, ...]], unsigned: bool
 ) -> np.ndarray:
     """(raw - OFFSET) SCALE GEN_SCALE."""
     channels = samples.shape[1]
     if not channels:
         return samples
-    offset = np.ravel(_numeric(path, analog, "ANALOG:OFFSET", channels))[:channels]
-    scale = np.ravel(_numeric(path, analog, "ANALOG:SCALE", channels))[:channels]
-    general = np.ravel(_numeric(path, analog, "ANALOG:GEN_SCALE", 1))[0]
+    offset = np.ravel(_require_numbers(path, analog, "ANALOG:OFFSET", channels))[:channels]
+    scale = np.ravel(_require_numbers(path, analog, "ANALOG:SCALE", channels))[:channels]
+    general = np.ravel(_require_numbers(path, analog, "ANALOG:GEN_SCALE", 1))[0]
     if unsigned:
         offset = offset.astype("i2").astype("u2")
     return (samples - offset.astype(float)) * scale * general
 
 
-def integer(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, otherwise: int) -> int:
+def read_count(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, default: int) -> int:
     """One count; C3D's integers are unsigned where a negative one would make no sense."""
     if name.partition(":")[2] not in group:
-        return otherwise
-    return int(np.ravel(_numeric(path, group, name, 1))[0]) & FULL_COUNTER
+        return default
+    return int(np.ravel(_require_numbers(path, group, name, 1))[0]) & COUNTER_MAX
 
 
-def _numeric(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, count: int) -> np.ndarray:
+def _require_numbers(
+    path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, count: int
+) -> np.ndarray:
     """A parameter that must be there with at least ``count`` numbers."""
     value = group.get(name.partition(":")[2])
     if not isinstance(value, np.ndarray) or value.size < count or not np.isfinite(value).all():
@@ -218,12 +224,12 @@ def _numeric(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]]
     return value
 
 
-def _sign_in_header(content: bytes, processor: int) -> float:
+def _header_sign(content: bytes, processor: int) -> float:
     """-1 when the header's point scale says that data are reals."""
-    return -1.0 if reals(content[12:16], processor)[0] < 0.0 else 1.0
+    return -1.0 if decode_floats(content[12:16], processor)[0] < 0.0 else 1.0
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     """UTF-8 where it is, otherwise Latin-1; padding off."""
     try:
         text = raw.decode("utf-8")
@@ -232,5 +238,5 @@ def _text(raw: bytes) -> str:
     return text.strip(" \0")
 
 
-def _broken(path: str | Path, name: str, record: int) -> InputError:
+def _record_error(path: str | Path, name: str, record: int) -> InputError:
     return InputError(path, f"the record of parameter {name!r} is inconsistent", place=f"byte {record}", remedy=REMEDY)

@@ -10,26 +10,26 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..wrenches import Wrenches
-from .axes import to_z_up
-from .c3d_broken_plates import BrokenPlate, lost_samples, plate_name
-from .c3d_channels import channels_of, saturated, zeroed
-from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, integer
+from .axes_and_units import to_z_up
+from .c3d_channels import find_saturated, read_plate_channels, subtract_baseline
+from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, read_count
+from .c3d_unreadable_plates import UnreadablePlate, find_lost_samples, plate_name
 from .force_plates import ForcePlate
-from .text import Warn
-from .wrench_checks import LOADED, NEWTON_FLOOR, centres_of_pressure, check_forces, settle_force_up
+from .text_files import Warn
+from .wrench_checks import LOADED_FRACTION, MIN_FORCE, centres_of_pressure, check_centres_of_pressure, resolve_force_up
 
-GROUP = "FORCE_PLATFORM"
-SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
+PLATFORM_GROUP = "FORCE_PLATFORM"
+PARAMETER_SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
 """Parameters of plates and the shape of one plate's value."""
-NEEDS_ORIGIN = (2, 3, 4)
+TYPES_WITH_ORIGIN = (2, 3, 4)
 """Types whose moments stand on where the sensors are."""
-SMALLEST, LARGEST = 0.02, 20.0
+MIN_SIDE, MAX_SIDE = 0.02, 20.0
 """[m] between which the sides of a plate lie."""
-SMALLEST_LEVER = 1e-3
+MIN_LEVER = 1e-3
 """[m] nobody stands this close to a sensor's axis throughout: smaller moments have another unit, or none were kept."""
-OUTSIDE = 0.05
+OUTSIDE_MARGIN = 0.05
 """[m] a centre of pressure this far outside its plate is worth a warning."""
-UNREAD = "plates not read"
+UNREADABLE_PLATES = "plates not read"
 """Name of what stands for the load of plates that cannot be read."""
 
 
@@ -39,79 +39,79 @@ class Platforms:
 
     Attributes:
         plates: those whose geometry is whole.
-        numbers: place of each among all that the file names, from 0.
-        broken: the others.
+        indices: place of each among all that the file names, from 0.
+        unreadable: the others.
     """
 
     plates: tuple[ForcePlate, ...] = ()
-    numbers: tuple[int, ...] = ()
-    broken: tuple[BrokenPlate, ...] = ()
+    indices: tuple[int, ...] = ()
+    unreadable: tuple[UnreadablePlate, ...] = ()
 
 
-def plates_of(path: str | Path, parameters: Parameters, metre: float) -> Platforms:
+def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: float) -> Platforms:
     """Geometry of the plates, and what is wrong with that of the others.
 
     Raises:
         InputError: the number of plates is none.
     """
-    count = integer(path, parameters.get(GROUP, {}), f"{GROUP}:USED", 0)
+    count = read_count(path, parameters.get(PLATFORM_GROUP, {}), f"{PLATFORM_GROUP}:USED", 0)
     plates, numbers, broken = [], [], []
     for k in range(count):
-        code = _of_plate(parameters, "TYPE", k)
+        code = _plate_parameter(parameters, "TYPE", k)
         kind = None if code is None else int(code[0])
-        calibration = _of_plate(parameters, "CAL_MATRIX", k) if kind == 4 else None
+        calibration = _plate_parameter(parameters, "CAL_MATRIX", k) if kind == 4 else None
         if calibration is not None:
             # Forces stay newtons, moments come out in newtons times the file's unit of length.
-            calibration = np.diag([1.0, 1.0, 1.0, metre, metre, metre]) @ calibration
+            calibration = np.diag([1.0, 1.0, 1.0, unit_in_metres, unit_in_metres, unit_in_metres]) @ calibration
         try:
-            plates.append(_plate(parameters, k, kind, metre, calibration))
+            plates.append(_read_plate(parameters, k, kind, unit_in_metres, calibration))
             numbers.append(k)
         except InvalidValue as error:
-            broken.append(BrokenPlate(k, kind, str(error), calibration))
+            broken.append(UnreadablePlate(k, kind, str(error), calibration))
     return Platforms(tuple(plates), tuple(numbers), tuple(broken))
 
 
-def _plate(
-    parameters: Parameters, k: int, kind: int | None, metre: float, calibration: np.ndarray | None
+def _read_plate(
+    parameters: Parameters, index: int, kind: int | None, unit_in_metres: float, calibration: np.ndarray | None
 ) -> ForcePlate:
     """One plate.
 
     Raises:
         InvalidValue: its geometry is incomplete or belongs to no plate.
     """
-    corners, origin = _of_plate(parameters, "CORNERS", k), _of_plate(parameters, "ORIGIN", k)
-    if kind is None or corners is None or (origin is None and kind in NEEDS_ORIGIN):
+    corners, origin = _plate_parameter(parameters, "CORNERS", index), _plate_parameter(parameters, "ORIGIN", index)
+    if kind is None or corners is None or (origin is None and kind in TYPES_WITH_ORIGIN):
         missing = "TYPE" if kind is None else "CORNERS" if corners is None else "ORIGIN"
-        raise InvalidValue(f"{GROUP}:{missing} does not describe it")
-    place = np.zeros(3) if origin is None else origin * metre
-    plate = ForcePlate(plate_name(k), kind, corners.T * metre, place, calibration)
+        raise InvalidValue(f"{PLATFORM_GROUP}:{missing} does not describe it")
+    place = np.zeros(3) if origin is None else origin * unit_in_metres
+    plate = ForcePlate(plate_name(index), kind, corners.T * unit_in_metres, place, calibration)
     plate.rotation  # noqa: B018  raises on corners that span no surface
     sides = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
-    if not SMALLEST < sides.min() <= sides.max() < LARGEST:
+    if not MIN_SIDE < sides.min() <= sides.max() < MAX_SIDE:
         raise InvalidValue(f"its sides measure {sides.min():.3g} to {sides.max():.3g} m")
     return plate
 
 
 @dataclass(frozen=True, slots=True)
-class PlateReading:
+class PlateOptions:
     """How the channels of plates are to be read.
 
     Attributes:
         up: the file's vertical axis.
-        metre: [m] the file's unit of length.
-        start: [s] time of the first sample.
+        unit_in_metres: [m] the file's unit of length.
+        start_time: [s] time of the first sample.
         sign, missing: as in `read_c3d`.
     """
 
     up: str
-    metre: float
-    start: float
+    unit_in_metres: float
+    start_time: float
     sign: int | None = None
     missing: str = "error"
 
 
 def plate_wrenches(
-    path: str | Path, content: C3dData, platforms: Platforms, asked: PlateReading, warn: Warn
+    path: str | Path, content: C3dData, platforms: Platforms, options: PlateOptions, warn: Warn
 ) -> Wrenches | None:
     """Wrenches of the plates on the body about the world origin, z up; None where they are not known.
 
@@ -122,64 +122,62 @@ def plate_wrenches(
     Raises:
         InputError: units unknown, samples missing, or forces that contradict axis, unit or sign.
     """
-    named = len(platforms.plates) + len(platforms.broken)
+    named = len(platforms.plates) + len(platforms.unreadable)
     if not named:
         return None
-    clock = _clock(path, content, warn)
+    clock = _sample_rate(path, content, warn)
     if clock is None:
         warn(f"{Path(path).name}: names {named} force plates but holds no samples of them")
         return None
     rate, per_frame = clock
-    broken, readable, columns = list(platforms.broken), [], []
-    for k, plate in zip(platforms.numbers, platforms.plates, strict=True):
+    broken, readable, columns = list(platforms.unreadable), [], []
+    for k, plate in zip(platforms.indices, platforms.plates, strict=True):
         try:
-            channels = channels_of(path, content, k, plate.kind, asked.metre, warn)
+            channels = read_plate_channels(path, content, k, plate.kind, options.unit_in_metres, warn)
         except InvalidValue as error:
-            broken.append(BrokenPlate(k, None, str(error)))
+            broken.append(UnreadablePlate(k, None, str(error)))
             continue
         readable.append(plate)
-        columns.append(zeroed(path, content.parameters, channels, per_frame, plate, warn))
-    lost = lost_samples(path, content, broken, asked.metre, rate, warn)
+        columns.append(subtract_baseline(path, content.parameters, channels, per_frame, plate, warn))
+    lost = find_lost_samples(path, content, broken, options.unit_in_metres, rate, warn)
     if lost is None or lost.all() or not readable:
         return None
-    rotation = to_z_up(asked.up)
+    rotation = to_z_up(options.up)
     vertical = rotation.T @ np.array([0.0, 0.0, 1.0])
     values = np.stack([plate.wrench(c, vertical) for plate, c in zip(readable, columns)], axis=1)
     values = np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
-    _check_missing(path, values[:, :, :3], asked.missing, warn)
-    values = _on_the_body(path, readable, values, warn) if asked.sign is None else asked.sign * values
-    settle_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
+    _check_missing(path, values[:, :, :3], options.missing, warn)
+    values = _force_on_body(path, readable, values, warn) if options.sign is None else options.sign * values
+    resolve_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
     measured = np.ones((len(values), 6), bool)
-    unknown = [plate.name for plate in readable if not plate.moments_known]
+    unknown = [plate.name for plate in readable if not plate.has_moments]
     if unknown:
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
         measured[:, 3:] = False
     lost_moments = [plate.name for plate, samples in zip(readable, columns) if not _has_moments(plate, samples)]
     if lost_moments:
-        said = (
-            f"the moments of {', '.join(lost_moments)} would hold all load within {1e3 * SMALLEST_LEVER:g} mm of the "
-        )
+        said = f"the moments of {', '.join(lost_moments)} would hold all load within {1e3 * MIN_LEVER:g} mm of the "
         said += "sensor's axis: their unit (ANALOG:UNITS) is wrong, or they were not recorded"
         warn(f"{Path(path).name}: {said}; moments are taken as not measured")
         measured[:, 3:] = False
     for k, plate in enumerate(readable):
-        values[saturated(path, columns[k], plate, rate, warn), k] = np.nan
+        values[find_saturated(path, columns[k], plate, rate, warn), k] = np.nan
     names = tuple(plate.name for plate in readable)
     if lost.any():
         values = np.concatenate([values, np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)], axis=1)
-        names += (UNREAD,)
-    wrenches = Wrenches(asked.start + np.arange(len(values)) / rate, names, values, measured)
-    check_forces(wrenches, path)
-    _check_inside(path, readable, rotation, wrenches, warn)
+        names += (UNREADABLE_PLATES,)
+    wrenches = Wrenches(options.start_time + np.arange(len(values)) / rate, names, values, measured)
+    check_centres_of_pressure(wrenches, path)
+    _check_centres_inside(path, readable, rotation, wrenches, warn)
     return wrenches
 
 
-def _clock(path: str | Path, content: C3dData, warn: Warn) -> tuple[float, int] | None:
+def _sample_rate(path: str | Path, content: C3dData, warn: Warn) -> tuple[float, int] | None:
     """Samples of the plates per second and per frame; None without samples or rate.
 
     Each frame stores a whole number of samples: whatever rate is stated, they are as fast as the frames.
     """
-    rates = {group: _values(content.parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
+    rates = {group: _parameter_array(content.parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
     stated, rate = (float(rates[group][0, 0]) if rates[group].size else 0.0 for group in ("ANALOG", "POINT"))
     frames = len(content.points)
     per_frame = len(content.analogs) // frames if frames else 1
@@ -197,9 +195,9 @@ def _has_moments(plate: ForcePlate, channels: np.ndarray) -> bool:
     if plate.calibration is not None:
         channels = channels @ plate.calibration.T
     vertical = np.abs(channels[:, 2])
-    loaded = vertical > max(LOADED * np.nanmax(vertical), NEWTON_FLOOR)
+    loaded = vertical > max(LOADED_FRACTION * np.nanmax(vertical), MIN_FORCE)
     levers = np.hypot(channels[loaded, 3], channels[loaded, 4]) / vertical[loaded]
-    return not len(levers) or bool(np.nanmax(levers) > SMALLEST_LEVER)
+    return not len(levers) or bool(np.nanmax(levers) > MIN_LEVER)
 
 
 def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: Warn) -> None:
@@ -215,18 +213,18 @@ def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: War
     warn(f"{Path(path).name}: {problem} and left out")
 
 
-def _on_the_body(path: str | Path, plates: Sequence[ForcePlate], values: np.ndarray, warn: Warn) -> np.ndarray:
+def _force_on_body(path: str | Path, plates: Sequence[ForcePlate], values: np.ndarray, warn: Warn) -> np.ndarray:
     """Plates record action or reaction by make and software; a plate can only push the body up."""
     result = values.copy()
     for kind in sorted({plate.kind for plate in plates}):
         group = [k for k, plate in enumerate(plates) if plate.kind == kind]
-        if np.nanmean(values[:, group, 2].sum(axis=1)) < -NEWTON_FLOOR:
+        if np.nanmean(values[:, group, 2].sum(axis=1)) < -MIN_FORCE:
             warn(f"{Path(path).name}: plates of type {kind} hold the force on the plate; its reaction is taken")
             result[:, group] *= -1.0
     return result
 
 
-def _check_inside(
+def _check_centres_inside(
     path: str | Path, plates: Sequence[ForcePlate], rotation: np.ndarray, wrenches: Wrenches, warn: Warn
 ) -> None:
     """Warn of centres of pressure outside their plate."""
@@ -235,20 +233,22 @@ def _check_inside(
     ):  # the readable plates come first
         points = points[np.isfinite(points).all(axis=1)]
         corners = plate.corners @ rotation.T
-        low, high = corners.min(axis=0)[:2] - OUTSIDE, corners.max(axis=0)[:2] + OUTSIDE
+        low, high = corners.min(axis=0)[:2] - OUTSIDE_MARGIN, corners.max(axis=0)[:2] + OUTSIDE_MARGIN
         middle = np.median(points[:, :2], axis=0) if len(points) else 0.5 * (low + high)
         if not np.all((middle > low) & (middle < high)):
             warn(f"{Path(path).name}: the centre of pressure of {plate.name} lies outside the plate")
 
 
-def _of_plate(parameters: Parameters, name: str, k: int) -> np.ndarray | None:
+def _plate_parameter(parameters: Parameters, name: str, k: int) -> np.ndarray | None:
     """One plate's value of a parameter; None where it is absent, of another shape, too short or no numbers."""
-    values = _values(parameters, name, SHAPES[name])
+    values = _parameter_array(parameters, name, PARAMETER_SHAPES[name])
     value = values[..., k] if values.shape[-1] > k else None
     return value if value is not None and np.isfinite(value).all() else None
 
 
-def _values(parameters: Parameters, name: str, shape: tuple[int, ...], group: str = GROUP) -> np.ndarray:
+def _parameter_array(
+    parameters: Parameters, name: str, shape: tuple[int, ...], group: str = PLATFORM_GROUP
+) -> np.ndarray:
     """A numeric parameter as (*shape, count), count zero where it is absent or of another shape."""
     value = parameters.get(group, {}).get(name)
     if not isinstance(value, np.ndarray) or value.size == 0 or value.size % np.prod(shape):

@@ -19,17 +19,17 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..version import VERSION as PROGRAM
-from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
-from .json_tree import json_object, read_json
-from .tree_leaves import IN_TREE, Arrays, WrongEntry
+from .json_tree import parse_json_object, read_json
+from .npz_archive import is_archive, read_archive, write_archive
+from .tree_leaves import INLINE_ARRAYS, ArrayStore, WrongEntry
 from .value_tree import from_tree, to_tree
 
 T = TypeVar("T")
-KIND, VERSION = "kind", "version"
-TREE = "tree.json"
-JSON = ".json"
-WIDTH = 100
+KIND_KEY, VERSION_KEY = "kind", "version"
+TREE_ENTRY = "tree.json"
+JSON_SUFFIX = ".json"
+MAX_LINE_WIDTH = 100
 """Characters up to which a list or object of plain entries stands in one line."""
 
 
@@ -38,22 +38,22 @@ class FileKind(Generic[T]):
     """A kind of file of ours.
 
     Attributes:
-        value: the class that such a file holds.
+        value_type: the class that such a file holds.
         name: what the file says of itself, ``"exciting dance rig"``.
         version: raised when the class changes so that older files no longer fit it; those are refused.
         remedy: what somebody can do whose file is of no use.
         compressed: an archive is made small, or quickly.
     """
 
-    value: type[T]
+    value_type: type[T]
     name: str
     version: int = 1
     remedy: str = "Write it again with this version"
     compressed: bool = True
 
     def __post_init__(self) -> None:
-        if taken := {KIND, VERSION} & {f.name for f in fields(self.value)}:  # type: ignore[arg-type]
-            raise InvalidValue(f"{self.value.__name__} has a field {min(taken)!r}, which names the kind of file")
+        if taken := {KIND_KEY, VERSION_KEY} & {f.name for f in fields(self.value_type)}:  # type: ignore[arg-type]
+            raise InvalidValue(f"{self.value_type.__name__} has a field {min(taken)!r}, which names the kind of file")
 
     def write(self, path: str | Path, value: T) -> Path:
         """A value as a file, whole or not at all; JSON if the path ends so.
@@ -63,15 +63,15 @@ class FileKind(Generic[T]):
             InputError: the file cannot be written.
         """
         path = Path(path)
-        if path.suffix.lower() == JSON:
-            text = json_text(self._tree(value, IN_TREE))
+        if path.suffix.lower() == JSON_SUFFIX:
+            text = json_text(self._tree(value, INLINE_ARRAYS))
             with write_atomically(path) as stream:
                 stream.write(text)
             return path
-        arrays = _Beside({})
+        arrays = _ArchiveArrays({})
         tree = json.dumps(self._tree(value, arrays), ensure_ascii=False, allow_nan=False).encode()
         with write_atomically(path, binary=True) as stream:
-            write_archive(stream, arrays.entries, {TREE: tree}, compressed=self.compressed)
+            write_archive(stream, arrays.entries, {TREE_ENTRY: tree}, compressed=self.compressed)
         return path
 
     def read(self, path: str | Path) -> T:
@@ -83,8 +83,8 @@ class FileKind(Generic[T]):
         """
         return read_one_of(path, (self,))  # type: ignore[no-any-return]
 
-    def _tree(self, value: T, arrays: Arrays) -> dict[str, Any]:
-        return {KIND: self.name, VERSION: self.version, **to_tree(value, self.value, arrays)}
+    def _tree(self, value: T, arrays: ArrayStore) -> dict[str, Any]:
+        return {KIND_KEY: self.name, VERSION_KEY: self.version, **to_tree(value, self.value_type, arrays)}
 
 
 def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
@@ -94,15 +94,15 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
         InputError: as `FileKind.read`.
     """
     tree, arrays = _read_tree(path, kinds[0].remedy)
-    found = tree.pop(KIND, None)
+    found = tree.pop(KIND_KEY, None)
     kind = next((kind for kind in kinds if kind.name == found), None)
     if kind is None:
         what = f"is {found!r}" if isinstance(found, str) else "does not say that it is a file of this program"
         raise InputError(path, f"{what}, not {' or '.join(repr(k.name) for k in kinds)}", remedy=kinds[0].remedy)
-    if (version := tree.pop(VERSION, None)) != kind.version:
+    if (version := tree.pop(VERSION_KEY, None)) != kind.version:
         raise _other_version(path, kind, version)
     try:
-        return from_tree(kind.value, tree, arrays)
+        return from_tree(kind.value_type, tree, arrays)
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=kind.remedy) from error
 
@@ -121,17 +121,17 @@ def _other_version(path: str | Path, kind: FileKind[Any], version: object) -> In
 
 def json_text(tree: Any) -> str:
     """A tree as JSON for people: what is short and plain stands in one line."""
-    return "".join(_lines(tree, "")) + "\n"
+    return "".join(_format_lines(tree, "")) + "\n"
 
 
-class _Beside:
+class _ArchiveArrays:
     """Arrays beside the tree, by the place where each stands first; what stands twice is stored once."""
 
     def __init__(self, entries: dict[str, np.ndarray]) -> None:
         self.entries = entries
         self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
-    def put(self, array: np.ndarray, place: str) -> str:
+    def store(self, array: np.ndarray, place: str) -> str:
         if array.dtype.hasobject:
             raise WrongEntry(place, "an array of objects cannot be written")
         content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).digest()
@@ -139,28 +139,28 @@ class _Beside:
         self.entries.setdefault(name, array)
         return name
 
-    def take(self, tree: Any, place: str) -> np.ndarray:
+    def load(self, tree: Any, place: str) -> np.ndarray:
         if not isinstance(tree, str) or tree not in self.entries:
             raise WrongEntry(place, f"the array {tree!r} is not there")
         return self.entries[tree]
 
 
-def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
+def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], ArrayStore]:
     if not is_archive(path):
-        return read_json(path, remedy), IN_TREE
+        return read_json(path, remedy), INLINE_ARRAYS
     entries, others = read_archive(path)
-    if TREE not in others:
+    if TREE_ENTRY not in others:
         held = ", ".join(sorted((*entries, *others))) or "nothing"
-        raise InputError(path, f"is no file of this program: it lacks {TREE} and holds {held}", remedy=remedy)
-    return json_object(path, others[TREE], remedy), _Beside(entries)
+        raise InputError(path, f"is no file of this program: it lacks {TREE_ENTRY} and holds {held}", remedy=remedy)
+    return parse_json_object(path, others[TREE_ENTRY], remedy), _ArchiveArrays(entries)
 
 
-def _lines(tree: Any, indent: str) -> Iterator[str]:
+def _format_lines(tree: Any, indent: str) -> Iterator[str]:
     inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     short = not any(isinstance(entry, dict | list) for entry in inner)
     if short:
         text = json.dumps(tree, ensure_ascii=False, allow_nan=False)
-        if isinstance(tree, list) or len(indent) + len(text) <= WIDTH or not inner:
+        if isinstance(tree, list) or len(indent) + len(text) <= MAX_LINE_WIDTH or not inner:
             yield text
             return
     opening, closing = "{}" if isinstance(tree, dict) else "[]"
@@ -171,5 +171,5 @@ def _lines(tree: Any, indent: str) -> Iterator[str]:
         yield f"{',' if number else ''}\n{deeper}"
         if isinstance(tree, dict):
             yield f"{json.dumps(name, ensure_ascii=False)}: "
-        yield from _lines(entry, deeper)
+        yield from _format_lines(entry, deeper)
     yield f"\n{indent}{closing}"

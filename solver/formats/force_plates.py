@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue
 
-CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
+CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
 """Channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 the eight of
 four three-component corner sensors; 4 as 2 through a calibration matrix."""
 
@@ -35,7 +35,7 @@ class ForcePlate:
     calibration: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in CHANNELS:
+        if self.kind not in CHANNEL_COUNTS:
             raise InvalidValue(f"force plate {self.name!r} has type {self.kind}; types 1 to 4 are known")
         object.__setattr__(self, "corners", frozen("force plate corners", self.corners, (4, 3)))
         object.__setattr__(self, "origin", frozen("force plate origin", self.origin, (3,)))
@@ -65,7 +65,7 @@ class ForcePlate:
         return np.column_stack([x, np.cross(z, x), z])
 
     @property
-    def moments_known(self) -> bool:
+    def has_moments(self) -> bool:
         """Whether the geometry suffices for moments: type 3 needs the distances of its corner sensors."""
         return self.kind != 3 or bool(np.all(self.origin[:2] != 0.0))
 
@@ -80,11 +80,13 @@ class ForcePlate:
             (N, 6) force then moment [N, N m]; the moment is NaN where the geometry does not tell it.
         """
         rotation = self.rotation
-        force, moment = self._at_surface(np.asarray(channels, float), float(np.sign(rotation[:, 2] @ up)) or -1.0)
+        force, moment = self._wrench_at_surface(
+            np.asarray(channels, float), float(np.sign(rotation[:, 2] @ up)) or -1.0
+        )
         force, moment = force @ rotation.T, moment @ rotation.T
         return np.concatenate([force, moment + np.cross(self.centre, force)], axis=1)
 
-    def _at_surface(self, channels: np.ndarray, upward: float) -> tuple[np.ndarray, np.ndarray]:
+    def _wrench_at_surface(self, channels: np.ndarray, upward: float) -> tuple[np.ndarray, np.ndarray]:
         """Force (N, 3) and moment about the centre of the surface (N, 3), plate axes; ``upward`` 1 if z points up."""
         if self.kind == 1:
             force, pressure, free = channels[:, :3], channels[:, 3:5], channels[:, 5]
@@ -93,7 +95,7 @@ class ForcePlate:
             moment[:, 2] += free
             return force, moment
         if self.kind == 3:
-            return self._of_corner_sensors(channels, upward)
+            return self._wrench_of_corner_sensors(channels, upward)
         if self.kind == 4:
             assert self.calibration is not None
             channels = channels @ self.calibration.T
@@ -102,11 +104,11 @@ class ForcePlate:
         lever = self.origin if self.origin[2] * upward < 0.0 else -self.origin
         return force, moment + np.cross(lever, force)
 
-    def _of_corner_sensors(self, channels: np.ndarray, upward: float) -> tuple[np.ndarray, np.ndarray]:
+    def _wrench_of_corner_sensors(self, channels: np.ndarray, upward: float) -> tuple[np.ndarray, np.ndarray]:
         """Type 3: Fx12, Fx34, Fy14, Fy23, Fz1 ... Fz4 of sensors at (a, b), (-a, b), (-a, -b), (a, -b)."""
         fx12, fx34, fy14, fy23, fz1, fz2, fz3, fz4 = channels.T
         force = np.column_stack([fx12 + fx34, fy14 + fy23, fz1 + fz2 + fz3 + fz4])
-        if not self.moments_known:
+        if not self.has_moments:
             return force, np.full_like(force, np.nan)
         a, b, depth = np.abs(self.origin)
         moment = np.column_stack(

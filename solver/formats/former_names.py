@@ -9,9 +9,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CLASSES: Mapping[str, str] = {}
+CLASSES: Mapping[str, str] = {
+    "Deviations": "CalibrationErrorDraws",
+    "Errors": "TrialErrors",
+    "Failed": "FailedSubject",
+    "Flight": "FlightCheck",
+    "FromFlight": "FlightIdentification",
+    "Left": "ResidualSummary",
+    "Load": "LoadSummary",
+    "Member": "CohortMember",
+    "Suspected": "PlateFinding",
+}
 """Present name of a class, by its former name."""
-FIELDS: Mapping[str, Mapping[str, str]] = {}
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "BoneMapping": {
+        "bones": "bone_axes",
+        "feet": "foot_segments",
+        "root": "root_segment",
+        "spread": "foot_widening",
+        "told": "notes",
+        "turns": "rotations",
+        "twists": "twist_weights",
+    },
+    "Calibration": {
+        "assumed": "assumptions",
+        "deviations": "error_draws",
+        "frames": "frame_counts",
+        "shifts": "joint_centre_shifts",
+        "sizes": "size_ratios",
+    },
+    "CalibrationErrorDraws": {"skeleton": "prior", "skin": "soft_tissue"},
+    "CohortMember": {"again": "is_new"},
+    "Content": {"left": "residuals", "limits": "std_by_source", "suspected": "plate_findings"},
+    "FailedSubject": {"why": "reason"},
+    "FlightIdentification": {"told": "summary"},
+    "MotionRecord": {"drawn": "scene"},
+    "PlateFinding": {"warns": "is_warning", "what": "check"},
+    "Provenance": {"made": "created"},
+    "SceneEstimate": {"needed": "required_wrench"},
+    "SceneFailure": {"said": "text"},
+    "SceneSummary": {"troubles": "problems"},
+    "TraceEntry": {"straight": "straight_criterion"},
+    "TrackingErrors": {"seen": "visible_fraction"},
+}
 """Of a class (by its present name): the present name of a field or member, by its former name."""
 REMOVED: Mapping[str, frozenset[str]] = {
     "Motion": frozenset({"shifts"}),

@@ -11,17 +11,17 @@ from ..coordinates import coordinate_names as joint_names
 from ..errors import InputError
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from .storage import write_storage
-from .tables import write_table
+from .csv_tables import write_table
+from .opensim_storage import write_storage
 
-ROOT = ("root_tx", "root_ty", "root_tz", "root_rx", "root_ry", "root_rz")
+ROOT_NAMES = ("root_tx", "root_ty", "root_tz", "root_rx", "root_ry", "root_rz")
 AXES = ("x", "y", "z")
-TABLE, STORAGE = ".csv", ".mot"
+CSV_SUFFIX, STORAGE_SUFFIX = ".csv", ".mot"
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
     """Names (nv,): the root's position and rotation vector, then per link its angle or ``LINK_x``, ``_y``, ``_z``."""
-    return (*ROOT, *(name.replace(" ", "_") for name in joint_names(rig)))
+    return (*ROOT_NAMES, *(name.replace(" ", "_") for name in joint_names(rig)))
 
 
 def are_lengths(rig: Rig) -> np.ndarray:
@@ -37,15 +37,17 @@ def coordinate_values(rig: Rig, motion: Motion) -> np.ndarray:
     return to_flat(rig, motion.q)
 
 
-def require_table(path: str | Path) -> str:
+def require_table_suffix(path: str | Path) -> str:
     """The suffix of a table of joint coordinates.
 
     Raises:
         InputError: another one.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in (TABLE, STORAGE):
-        raise InputError(path, "has no suffix that says how to write it", remedy=f"End it on {TABLE} or {STORAGE}")
+    if suffix not in (CSV_SUFFIX, STORAGE_SUFFIX):
+        raise InputError(
+            path, "has no suffix that says how to write it", remedy=f"End it on {CSV_SUFFIX} or {STORAGE_SUFFIX}"
+        )
     return suffix
 
 
@@ -65,13 +67,13 @@ def write_coordinates(
     Raises:
         InputError: another suffix, speeds in a .mot, or the file cannot be written.
     """
-    suffix, first = require_table(path), 0 if root else ROOT_NV
-    if speeds and suffix == STORAGE:
-        raise InputError(path, "cannot hold speeds", remedy=f"End it on {TABLE}")
+    suffix, first = require_table_suffix(path), 0 if root else ROOT_NV
+    if speeds and suffix == STORAGE_SUFFIX:
+        raise InputError(path, "cannot hold speeds", remedy=f"End it on {CSV_SUFFIX}")
     names, lengths = coordinate_names(rig)[first:], are_lengths(rig)[first:]
     scale = np.where(lengths | (not degrees), 1.0, np.degrees(1.0))
     values = coordinate_values(rig, motion)[:, first:] * scale
-    if suffix == STORAGE:
+    if suffix == STORAGE_SUFFIX:
         write_storage(path, motion.times, names, values, in_degrees=degrees)
         return
     units = ["m" if length else "deg" if degrees else "rad" for length in lengths]

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..arrays import repeated
+from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..files import check_file, read_bytes
 
-LARGEST = 256 << 20
+MAX_BYTES = 256 << 20
 """Bytes of text: an authored dance of an hour at 60 Hz takes about a hundred million."""
-DEEPEST = 200
+MAX_DEPTH = 200
 """Levels of lists and objects within each other; ours have about twenty."""
-_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """How a file spells half of a character beyond the basic plane; without its other half nothing can print it."""
 
 
-class NoJson(InvalidValue):
+class InvalidJson(InvalidValue):
     """A text is not the JSON that is read.
 
     Attributes:
@@ -41,27 +41,29 @@ def parse_json(text: str | bytes) -> Any:
         NoJson: not UTF-8, no JSON, numbers that are not finite or beyond a float's range, an object that names an entry
             twice, half a character, too long or nested too deeply.
     """
-    if len(text) > LARGEST:
-        raise NoJson(f"is too long ({len(text) / 2**20:.0f} MB; {LARGEST >> 20} MB are read)")
+    if len(text) > MAX_BYTES:
+        raise InvalidJson(f"is too long ({len(text) / 2**20:.0f} MB; {MAX_BYTES >> 20} MB are read)")
     try:
         text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        tree = json.loads(text, parse_constant=_constant, parse_float=_float, object_pairs_hook=_object)
+        tree = json.loads(
+            text, parse_constant=_reject_constant, parse_float=_parse_float, object_pairs_hook=_unique_object
+        )
     except json.JSONDecodeError as error:
-        raise NoJson(f"is not JSON ({error.msg})", f"line {error.lineno}, column {error.colno}") from None
+        raise InvalidJson(f"is not JSON ({error.msg})", f"line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise NoJson(f"is nested more than {DEEPEST} levels deep") from None
+        raise InvalidJson(f"is nested more than {MAX_DEPTH} levels deep") from None
     except ValueError as error:
-        raise NoJson(f"is not JSON ({error})") from None
+        raise InvalidJson(f"is not JSON ({error})") from None
     _check_depth(tree)
-    if _HALF_CHARACTER.search(text):
+    if _SURROGATE.search(text):
         try:
-            "".join(_texts(tree)).encode()
+            "".join(_iterate_strings(tree)).encode()
         except UnicodeEncodeError:
-            raise NoJson("holds half a character, which no text can show") from None
+            raise InvalidJson("holds half a character, which no text can show") from None
     return tree
 
 
-def json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, Any]:
+def parse_json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, Any]:
     """The one object that a JSON file must be.
 
     Raises:
@@ -69,7 +71,7 @@ def json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, A
     """
     try:
         tree = parse_json(text)
-    except NoJson as error:
+    except InvalidJson as error:
         raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
     if not isinstance(tree, dict):
         raise InputError(path, "is not JSON of one object", remedy=remedy)
@@ -80,49 +82,49 @@ def read_json(path: str | Path, remedy: str) -> dict[str, Any]:
     """The one object of a JSON file.
 
     Raises:
-        InputError: no file, too large, or see `json_object`.
+        InputError: no file, too large, or see `parse_json_object`.
     """
-    check_file(path, LARGEST)
-    return json_object(path, read_bytes(path), remedy)
+    check_file(path, MAX_BYTES)
+    return parse_json_object(path, read_bytes(path), remedy)
 
 
-def _constant(name: str) -> float:
+def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 
-def _float(word: str) -> float:
+def _parse_float(word: str) -> float:
     value = float(word)
     if math.isinf(value):
         raise ValueError(f"the number {word[:20]} is beyond the range of numbers")
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) != len(pairs):
-        twice = repeated([name for name, _ in pairs])[0]
+        twice = find_repeated([name for name, _ in pairs])[0]
         raise ValueError(f"{twice[:40]!r} stands twice")
     return tree
 
 
-def _texts(tree: Any) -> Iterator[str]:
+def _iterate_strings(tree: Any) -> Iterator[str]:
     """Every text of a tree, names of entries too."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):
         for name, entry in tree.items():
             yield name
-            yield from _texts(entry)
+            yield from _iterate_strings(entry)
     elif isinstance(tree, list):
         for entry in tree:
-            yield from _texts(entry)
+            yield from _iterate_strings(entry)
 
 
 def _check_depth(tree: Any) -> None:
     level, depth = [tree] if isinstance(tree, dict | list) else [], 0
     while level:
         depth += 1
-        if depth > DEEPEST:
-            raise NoJson(f"is nested more than {DEEPEST} levels deep")
+        if depth > MAX_DEPTH:
+            raise InvalidJson(f"is nested more than {MAX_DEPTH} levels deep")
         inside = (entry.values() if isinstance(entry, dict) else entry for entry in level)
         level = [entry for entries in inside for entry in entries if isinstance(entry, dict | list)]

@@ -20,13 +20,13 @@ from pathlib import Path
 
 LOCK_FILE = "lock"
 """Within a temporary folder: held by the process whose folder it is."""
-NEW = 60.0
+MIN_AGE = 60.0
 """[s] A temporary folder without a lock file may be about to get one for so long."""
-FAR = 1 << 30
+LOCKED_BYTE = 1 << 30
 """Byte that is locked: beyond the words, so that others can read them where locks forbid reading."""
-TRIES = 10
+MAX_TRIES = 10
 
-_ours: set[str] = set()
+_held_paths: set[str] = set()
 """Paths that this process holds: the system's locks do not keep two threads of one process apart."""
 _guard = threading.RLock()
 """Not a plain lock: a stop lets go of what this process holds, wherever the main thread is."""
@@ -35,7 +35,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _seize(descriptor: int) -> bool:
-        os.lseek(descriptor, FAR, os.SEEK_SET)
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -48,7 +48,7 @@ else:
     def _seize(descriptor: int) -> bool:
         # Not flock: its locks go over to forked children, and would outlive a killed parent with them.
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, FAR)
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, LOCKED_BYTE)
         except OSError as error:
             # Where a file system has no locks nobody can be kept out.
             return error.errno not in (errno.EACCES, errno.EAGAIN)
@@ -69,47 +69,47 @@ class Lock:
 
     def release(self) -> None:
         """Remove the lock file and let go."""
-        removed = _removed(self.path)  # while it is held: whoever opens the path from now on makes a new file
-        self.let_go()
+        removed = _try_unlink(self.path)  # while it is held: whoever opens the path from now on makes a new file
+        self.unlock()
         if not removed:
-            _removed(self.path)  # Windows removes no open file
+            _try_unlink(self.path)  # Windows removes no open file
 
-    def let_go(self) -> None:
+    def unlock(self) -> None:
         """Let go of a file that stays, or has another name by now."""
         with _guard:
-            if _known(self.path) in _ours:
-                _ours.discard(_known(self.path))
+            if _lock_key(self.path) in _held_paths:
+                _held_paths.discard(_lock_key(self.path))
                 os.close(self.descriptor)
 
 
-def take(path: Path, words: str = "") -> Lock | None:
+def acquire(path: Path, owner_text: str = "") -> Lock | None:
     """Lock a file, which is made if it is missing; None when somebody holds it, another thread of ours included.
 
     Args:
         path: of the lock file.
-        words: kept in it, for `holder`.
+        owner_text: kept in it, for `holder`.
 
     Raises:
         OSError: the file cannot be made.
     """
     with _guard:
-        for _ in range(TRIES):
-            if _known(path) in _ours:
+        for _ in range(MAX_TRIES):
+            if _lock_key(path) in _held_paths:
                 return None  # opening and closing the file again would already let go of it
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             if not _seize(descriptor):
                 os.close(descriptor)
                 return None
-            if _is_still(path, descriptor):
+            if _is_same_file(path, descriptor):
                 os.ftruncate(descriptor, 0)
-                os.write(descriptor, words.encode("utf-8", errors="replace"))
-                _ours.add(_known(path))
+                os.write(descriptor, owner_text.encode("utf-8", errors="replace"))
+                _held_paths.add(_lock_key(path))
                 return Lock(path, descriptor)
             os.close(descriptor)  # its holder removed it between our opening and our locking
     return None
 
 
-def holder(path: Path) -> str:
+def read_owner(path: Path) -> str:
     """The words that the holder of a lock left; empty when they cannot be read."""
     try:
         return path.read_text("utf-8", errors="replace").strip()
@@ -117,7 +117,7 @@ def holder(path: Path) -> str:
         return ""
 
 
-def own_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
+def create_locked_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
     """A new folder ``parent/prefix????????`` of this process, which `sweep` leaves alone while this process lives.
 
     Release the lock to keep the folder for good; `discard` both to be rid of it.
@@ -127,21 +127,21 @@ def own_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
     """
     folder = parent / f"{prefix}{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700)
-    lock = take(folder / LOCK_FILE)
+    lock = acquire(folder / LOCK_FILE)
     assert lock is not None  # nobody else knows the name
     return folder, lock
 
 
-def discard(folder: Path, lock: Lock) -> None:
-    """Remove a folder that `own_folder` made, with all that is in it."""
+def remove_locked_folder(folder: Path, lock: Lock) -> None:
+    """Remove a folder that `create_locked_folder` made, with all that is in it."""
     shutil.rmtree(folder, ignore_errors=True)
     lock.release()
     with suppress(OSError):
         folder.rmdir()  # Windows removes no locked file, nor its folder
 
 
-def sweep(parent: Path, prefix: str) -> tuple[Path, ...]:
-    """Remove the folders that `own_folder` made and whose processes were killed; which ones.
+def remove_abandoned_folders(parent: Path, prefix: str) -> tuple[Path, ...]:
+    """Remove the folders that `create_locked_folder` made and whose processes were killed; which ones.
 
     A folder whose lock file is gone was kept on purpose and stays, as does whatever cannot be removed.
     """
@@ -150,24 +150,24 @@ def sweep(parent: Path, prefix: str) -> tuple[Path, ...]:
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
         if ours.fullmatch(folder.name) and not folder.is_symlink():
             with suppress(OSError):  # of another user
-                if _remove_if_left(folder):
+                if _remove_if_abandoned(folder):
                     swept.append(folder)
     return tuple(swept)
 
 
-def _remove_if_left(folder: Path) -> bool:
+def _remove_if_abandoned(folder: Path) -> bool:
     if (folder / LOCK_FILE).exists():
-        lock = take(folder / LOCK_FILE)
+        lock = acquire(folder / LOCK_FILE)
         if lock is None:
             return False
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
-    elif time.time() - folder.stat().st_mtime > NEW:
+    elif time.time() - folder.stat().st_mtime > MIN_AGE:
         folder.rmdir()  # killed before it had a lock; anything in it would be somebody else's
     return not folder.exists()
 
 
-def _removed(path: Path) -> bool:
+def _try_unlink(path: Path) -> bool:
     try:
         os.unlink(path)
     except OSError:
@@ -175,11 +175,11 @@ def _removed(path: Path) -> bool:
     return True
 
 
-def _known(path: Path) -> str:
+def _lock_key(path: Path) -> str:
     return os.path.join(os.path.realpath(path.parent), path.name)
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
+def _is_same_file(path: Path, descriptor: int) -> bool:
     """Whether the open file is the one at the path."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from ..errors import InputError, InvalidValue
 from .codec import FileKind
 
-MANIFEST = ".exciting_dance.json"
-BLOCK = 1 << 20
+MANIFEST_FILE = ".exciting_dance.json"
+BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,73 +41,73 @@ class Manifest:
                 raise InvalidValue(f"{name!r} is not below the folder")
 
 
-KIND = FileKind(Manifest, "exciting dance manifest", remedy="Name another folder")
+MANIFEST_KIND = FileKind(Manifest, "exciting dance manifest", remedy="Name another folder")
 
 
-def manifest_of(folder: Path) -> Manifest | None:
+def read_manifest(folder: Path) -> Manifest | None:
     """What this program wrote into a folder; None without a manifest, or with one that tells nothing."""
     try:
-        return KIND.read(folder / MANIFEST)
+        return MANIFEST_KIND.read(folder / MANIFEST_FILE)
     except InputError:
         return None
 
 
-def stamp(folder: Path) -> bytes:
+def manifest_bytes(folder: Path) -> bytes:
     """Differs when somebody has written the folder meanwhile; empty without a manifest."""
     try:
-        return (folder / MANIFEST).read_bytes()
+        return (folder / MANIFEST_FILE).read_bytes()
     except OSError:
         return b""
 
 
-def seal(folder: Path, kept: Manifest | None = None) -> None:
+def write_manifest(folder: Path, previous: Manifest | None = None) -> None:
     """Write the manifest of a folder's files, which reach the disk before it; ``kept``: what else will be there."""
-    parts = [] if kept is None else list(kept.parts)
-    files = {} if kept is None else dict(kept.files)
-    for name in sorted(files_below(folder)):
+    parts = [] if previous is None else list(previous.parts)
+    files = {} if previous is None else dict(previous.files)
+    for name in sorted(list_files(folder)):
         path = folder / name
-        if path.name == MANIFEST:
+        if path.name == MANIFEST_FILE:
             parts.append(str(PurePosixPath(name).parent))
         else:
-            files[name] = content(path, keep=True)
+            files[name] = file_digest(path, sync=True)
     own = [part for part in dict.fromkeys(parts) if part != "."]
     inside = tuple(f"{part}/" for part in own)
     listed = {name: found for name, found in files.items() if not name.startswith(inside)}
-    KIND.write(folder / MANIFEST, Manifest(files=listed, parts=tuple(own)))
+    MANIFEST_KIND.write(folder / MANIFEST_FILE, Manifest(files=listed, parts=tuple(own)))
 
 
-def ours_in(folder: Path) -> dict[str, str | None]:
+def files_written(folder: Path) -> dict[str, str | None]:
     """Files that this program wrote below a folder and what was in them; None of a manifest, ours by its name."""
-    found = manifest_of(folder)
+    found = read_manifest(folder)
     if found is None:
         return {}
-    ours: dict[str, str | None] = {MANIFEST: None, **found.files}
+    ours: dict[str, str | None] = {MANIFEST_FILE: None, **found.files}
     for part in found.parts:
-        ours |= {f"{part}/{name}": digest for name, digest in ours_in(folder / part).items()}
+        ours |= {f"{part}/{name}": digest for name, digest in files_written(folder / part).items()}
     return ours
 
 
-def is_as_written(folder: Path, name: str, digest: str | None) -> bool:
+def is_unchanged(folder: Path, name: str, digest: str | None) -> bool:
     """Whether a file below a folder, and no link to elsewhere, still holds what this program wrote."""
     path = folder / name
     if not os.path.isfile(path) or Path(os.path.realpath(path)) != Path(os.path.realpath(folder)) / name:
         return False
-    return digest is None or content(path) == digest
+    return digest is None or file_digest(path) == digest
 
 
-def files_below(folder: Path) -> Iterator[str]:
+def list_files(folder: Path) -> Iterator[str]:
     """Paths of all files below a folder, relative to it, with slashes."""
     for place, _, names in os.walk(folder):
         for name in names:
             yield (Path(place) / name).relative_to(folder).as_posix()
 
 
-def content(path: Path, *, keep: bool = False) -> str:
+def file_digest(path: Path, *, sync: bool = False) -> str:
     """What is in a file, in short; ``keep`` sees to it that the file survives a loss of power."""
     digest = hashlib.blake2b(digest_size=16)
-    with path.open("r+b" if keep else "rb") as stream:
-        while block := stream.read(BLOCK):
+    with path.open("r+b" if sync else "rb") as stream:
+        while block := stream.read(BLOCK_BYTES):
             digest.update(block)
-        if keep:
+        if sync:
             os.fsync(stream.fileno())
     return digest.hexdigest()

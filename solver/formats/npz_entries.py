@@ -9,63 +9,63 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from .archive import holds_objects
+from .npz_archive import object_array_error
 
 REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class NpzArrays:
     """The arrays of somebody's archive, each taken as what it must be.
 
     Attributes:
         path: of the archive.
-        found: by name.
+        by_name: by name.
     """
 
     path: str | Path
-    found: Mapping[str, np.ndarray]
+    by_name: Mapping[str, np.ndarray]
 
-    def numbers(self, name: str, axes: int) -> np.ndarray:
+    def real_array(self, name: str, ndim: int) -> np.ndarray:
         """An array of real numbers with so many axes, as floats.
 
         Raises:
             InputError: it is not there, of another kind or shape, or infinite.
         """
-        array = self._taken(name)
-        if array.dtype.kind not in "fiu" or array.ndim != axes:
-            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", f"real numbers with {axes} axes")
+        array = self._get(name)
+        if array.dtype.kind not in "fiu" or array.ndim != ndim:
+            raise self._error(name, f"{array.dtype} of shape {array.shape}", f"real numbers with {ndim} axes")
         values = array.astype(float)
         if np.isinf(values).any():
-            raise self._wrong(name, "a number that is infinite", "numbers, NaN where missing")
+            raise self._error(name, "a number that is infinite", "numbers, NaN where missing")
         return values
 
-    def number(self, name: str) -> float:
+    def positive_number(self, name: str) -> float:
         """One positive number, as an array of one entry or none of its axes.
 
         Raises:
             InputError: something else.
         """
-        array = self._taken(name)
+        array = self._get(name)
         value = float(array.reshape(-1)[0]) if array.dtype.kind in "fiu" and array.size == 1 else np.nan
         if not 0.0 < value < np.inf:
-            raise self._wrong(name, f"{array.dtype} of shape {array.shape}: {str(array)[:40]}", "one positive number")
+            raise self._error(name, f"{array.dtype} of shape {array.shape}: {str(array)[:40]}", "one positive number")
         return value
 
-    def texts(self, name: str) -> tuple[str, ...]:
+    def strings(self, name: str) -> tuple[str, ...]:
         """A list of names.
 
         Raises:
             InputError: something else, or names that no text can show.
         """
-        array = self._taken(name)
+        array = self._get(name)
         if array.dtype.kind not in "US" or array.ndim > 1:
-            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", "a list of texts")
+            raise self._error(name, f"{array.dtype} of shape {array.shape}", "a list of texts")
         try:
             words = [w.decode() if isinstance(w, bytes) else w for w in array.reshape(-1).tolist()]
             "".join(words).encode()
         except ValueError:
-            raise self._wrong(name, "bytes that are no text", "a list of texts") from None
+            raise self._error(name, "bytes that are no text", "a list of texts") from None
         return tuple(words)
 
     def times(self, kind: str, count: int) -> np.ndarray:
@@ -74,22 +74,22 @@ class Entries:
         Raises:
             InputError: neither is there, or they are of another number.
         """
-        if f"{kind}_times" in self.found:
-            times = self.numbers(f"{kind}_times", 1)
+        if f"{kind}_times" in self.by_name:
+            times = self.real_array(f"{kind}_times", 1)
             if len(times) != count:
-                raise self._wrong(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one a sample")
+                raise self._error(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one a sample")
             return times
-        if f"{kind}_rate" not in self.found:
+        if f"{kind}_rate" not in self.by_name:
             problem = f"neither {kind}_times nor {kind}_rate is there"
             raise InputError(self.path, problem, remedy=REMEDY)
-        return np.arange(count) / self.number(f"{kind}_rate")
+        return np.arange(count) / self.positive_number(f"{kind}_rate")
 
-    def _taken(self, name: str) -> np.ndarray:
-        if name not in self.found:
+    def _get(self, name: str) -> np.ndarray:
+        if name not in self.by_name:
             raise InputError(self.path, f"lacks the array {name}", remedy=REMEDY)
-        if self.found[name].dtype.hasobject:
-            raise holds_objects(self.path, f"array {name}")
-        return self.found[name]
+        if self.by_name[name].dtype.hasobject:
+            raise object_array_error(self.path, f"array {name}")
+        return self.by_name[name]
 
-    def _wrong(self, name: str, found: str, wanted: str) -> InputError:
-        return InputError(self.path, f"holds {found}, not {wanted}", place=f"array {name}", remedy=REMEDY)
+    def _error(self, name: str, found: str, expected: str) -> InputError:
+        return InputError(self.path, f"holds {found}, not {expected}", place=f"array {name}", remedy=REMEDY)

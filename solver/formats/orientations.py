@@ -18,28 +18,30 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import SegmentPoses
 from ..so3 import to_matrix
-from .axes import settle_up, to_z_up
-from .storage import header_of
-from .tables import Table, read_table
-from .text import Warn, cells_of, check_times, no_warning, numbers, read_lines
+from .axes_and_units import resolve_up, to_z_up
+from .csv_tables import Table, read_table
+from .opensim_storage import parse_header
+from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells
 
-STATED = ("qx", "qy", "qz", "qw")
-UNSTATED = (("q0", "q1", "q2", "q3"), ("q1", "q2", "q3", "q4"))
-SUFFIXES = frozenset({*STATED, *UNSTATED[0], *UNSTATED[1]})
+ORDERED_TITLES = ("qx", "qy", "qz", "qw")
+UNORDERED_TITLES = (("q0", "q1", "q2", "q3"), ("q1", "q2", "q3", "q4"))
+QUATERNION_SUFFIXES = frozenset({*ORDERED_TITLES, *UNORDERED_TITLES[0], *UNORDERED_TITLES[1]})
 SCALAR_FIRST, SCALAR_LAST = (1, 2, 3, 0), (0, 1, 2, 3)
-LENGTH_TOLD, LENGTH_OFF = 1e-3, 2e-2
+LENGTH_WARNING, LENGTH_ERROR = 1e-3, 2e-2
 """Errors of a quaternion's length that are told, and refused."""
-CLEAR = 0.15
+MIN_SCALAR_MARGIN = 0.15
 """How much more of the segments' quaternions one end must hold than the other to be the scalar part."""
-STRANGE = 0.4
+SUSPECT_MARGIN = 0.4
 """How much more of the segments' quaternions another part must hold than the stated scalar part for the order to be
 doubted: half a turn about an axis that is not upright is how units may hang, never how a body stands."""
-JUMP = np.radians(60.0)
+MAX_STEP = np.radians(60.0)
 """[rad] No segment turns so far from one frame to the next."""
-UP = "auto"
+DEFAULT_UP = "auto"
 
 
-def load_orientations_csv(path: str | Path, up: str = UP, *, warn: Warn = no_warning) -> tuple[SegmentPoses, str]:
+def read_orientations_csv(
+    path: str | Path, up: str = DEFAULT_UP, *, warn: Warn = ignore_warning
+) -> tuple[SegmentPoses, str]:
     """Segments of a table as the module describes, and the vertical axis; z unless stated.
 
     Raises:
@@ -47,44 +49,52 @@ def load_orientations_csv(path: str | Path, up: str = UP, *, warn: Warn = no_war
             titles nor the numbers tell.
     """
     table = read_table(path, warn=warn)
-    stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in SUFFIXES))
+    stems = list(
+        dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in QUATERNION_SUFFIXES)
+    )
     quaternions, stated = [], True
     for stem in stems:
-        titles = next((t for t in (STATED, *UNSTATED) if all(f"{stem}.{q}" in table.names for q in t)), None)
+        titles = next(
+            (t for t in (ORDERED_TITLES, *UNORDERED_TITLES) if all(f"{stem}.{q}" in table.names for q in t)), None
+        )
         if titles is None:
             problem = f"segment {stem!r} lacks a part of its quaternion"
-            raise InputError(path, problem, place="line 1", remedy=f"Give {', '.join(f'{stem}.{q}' for q in STATED)}")
-        stated &= titles == STATED
+            raise InputError(
+                path, problem, place="line 1", remedy=f"Give {', '.join(f'{stem}.{q}' for q in ORDERED_TITLES)}"
+            )
+        stated &= titles == ORDERED_TITLES
         quaternions.append(table.columns([f"{stem}.{q}" for q in titles]))
     if not stems:
         raise InputError(
             path, "no column NAME.qw", place="line 1", remedy="Name the columns NAME.qx [1] ... NAME.qw [1]"
         )
     values = np.stack(quaternions, axis=1)
-    order = SCALAR_LAST if stated else _order(path, values, warn)
-    axis = settle_up(up, "z", path)
+    order = SCALAR_LAST if stated else _find_order(path, values, warn)
+    axis = resolve_up(up, "z", path)
     if stated:
-        _doubt(path, values, 0, axis, "qw, qx, qy, qz under the titles qx, qy, qz, qw", warn)
-    return _poses(path, table, tuple(stems), values[:, :, order], axis, warn), axis
+        _check_order(path, values, 0, axis, "qw, qx, qy, qz under the titles qx, qy, qz, qw", warn)
+    return _segment_poses(path, table, tuple(stems), values[:, :, order], axis, warn), axis
 
 
-def load_orientations_storage(path: str | Path, up: str = UP, *, warn: Warn = no_warning) -> tuple[SegmentPoses, str]:
+def read_orientations_storage(
+    path: str | Path, up: str = DEFAULT_UP, *, warn: Warn = ignore_warning
+) -> tuple[SegmentPoses, str]:
     """Units of an OpenSim orientation file, and the vertical axis; y unless stated.
 
     Raises:
         InputError: no header, a cell that holds no quaternion, one that is not normalised, or times out of order.
     """
     lines = read_lines(path)
-    _, end = header_of(path, lines)
+    _, end = parse_header(path, lines)
     at = next((k for k in range(end + 1, len(lines)) if lines[k].strip()), None)
-    names = cells_of(lines[at]) if at is not None else []
+    names = split_cells(lines[at]) if at is not None else []
     if at is None or len(names) < 2 or names[0].lower() != "time":
         raise InputError(path, "names no time and no units", place=f"line {end + 2}", remedy="Export it again")
     rows, places = [], []
     for k in range(at + 1, len(lines)):
         if not lines[k].strip():
             continue
-        cells = cells_of(lines[k])
+        cells = split_cells(lines[k])
         if len(cells) != len(names):
             problem = f"the row has {len(cells)} cells, the header {len(names)}"
             raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
@@ -96,41 +106,42 @@ def load_orientations_storage(path: str | Path, up: str = UP, *, warn: Warn = no
                 raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
             parts += four if len(four) == 4 else [""] * 4
         titles = [names[0], *(f"{name} {part}" for name in names[1:] for part in "wxyz")]
-        rows.append(numbers([part.strip() for part in parts], path, k + 1, titles))
+        rows.append(parse_numbers([part.strip() for part in parts], path, k + 1, titles))
         places.append(k + 1)
     if not rows:
         raise InputError(path, "holds no rows", remedy="Export the trial again")
     values = np.array(rows)
     check_times(values[:, 0], places, path)
     table = Table(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
-    axis = settle_up(up, "y", path)
+    axis = resolve_up(up, "y", path)
     quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
-    _doubt(path, quaternions, 2, axis, "x,y,z,w in its cells instead of w,x,y,z", warn)
-    return _poses(path, table, table.names, quaternions, axis, warn), axis
+    _check_order(path, quaternions, 2, axis, "x,y,z,w in its cells instead of w,x,y,z", warn)
+    return _segment_poses(path, table, table.names, quaternions, axis, warn), axis
 
 
-def _poses(
+def _segment_poses(
     path: str | Path, table: Table, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
 ) -> SegmentPoses:
     """Segments from quaternions (N, B, 4) xyzw, checked."""
     with np.errstate(over="ignore"):
         length = np.linalg.norm(quaternions, axis=2)
     off = np.abs(length - 1.0)
-    if (off > LENGTH_OFF).any():
+    if (off > LENGTH_ERROR).any():
         frame, segment = map(int, np.unravel_index(int(np.nan_to_num(off, nan=-1.0).argmax()), off.shape))
         problem = f"the quaternion of {names[segment]!r} has length {length[frame, segment]:.4g}, not 1"
         raise InputError(path, problem, place=f"line {table.lines[frame]}", remedy="Export unit quaternions")
-    if (off > LENGTH_TOLD).any():
+    if (off > LENGTH_WARNING).any():
         warn(f"{Path(path).name}: quaternions up to {np.nanmax(off):.1g} off their length 1 were normalised")
     rotations = np.full((*quaternions.shape[:2], 3, 3), np.nan)
     known = np.isfinite(length)
     if known.any():
         rotations[known] = to_matrix(quaternions[known] / length[known][:, None])
     turned = np.einsum("nbij,nbij->nb", rotations[1:], rotations[:-1])
-    far = np.nan_to_num(turned, nan=3.0) < 1.0 + 2.0 * np.cos(JUMP)
+    far = np.nan_to_num(turned, nan=3.0) < 1.0 + 2.0 * np.cos(MAX_STEP)
     if far.any():
         frame, segment = map(int, np.unravel_index(int(np.argmax(far)), far.shape))
-        warn(f"{Path(path).name}: {names[segment]} turns by more than {np.degrees(JUMP):.0f} degrees within one frame "
+        warn(f"{Path(path).name}: {names[segment]} turns by more than {np.degrees(MAX_STEP):.0f} degrees within one "
+        f"frame "
              f"({int(far.sum())} times, first at {table.times[frame + 1]:.3f} s)")  # fmt: skip
     try:
         return SegmentPoses(table.times, tuple(names), to_z_up(axis) @ rotations)
@@ -138,27 +149,31 @@ def _poses(
         raise InputError(path, str(error), remedy="Correct the file") from error
 
 
-def _doubt(path: str | Path, quaternions: np.ndarray, other: int, axis: str, words: str, warn: Warn) -> None:
+def _check_order(
+    path: str | Path, quaternions: np.ndarray, component: int, axis: str, description: str, warn: Warn
+) -> None:
     """Tell that quaternions (N, B, 4), read as xyzw, look as if part ``other`` were the scalar one.
 
     The part about the vertical ``axis`` tells nothing: bodies turn round. Nor is a wrong order told of a body that
     stands a quarter turn aside or more: there its scalar part is no larger than the others.
     """
-    if "xyzw"[other] == axis or not np.isfinite(quaternions).all(axis=2).any():
+    if "xyzw"[component] == axis or not np.isfinite(quaternions).all(axis=2).any():
         return
     sizes = np.nanmedian(np.abs(quaternions), axis=(0, 1))
-    if sizes[other] - sizes[3] > STRANGE:
-        warn(f"{Path(path).name}: its quaternions look as if the file held {words}: as stated, most segments stand "
-             f"half a turn from upright (scalar part {sizes[3]:.2f}, the other {sizes[other]:.2f} in the median). If "
+    if sizes[component] - sizes[3] > SUSPECT_MARGIN:
+        warn(f"{Path(path).name}: its quaternions look as if the file held {description}: as stated, most segments "
+        f"stand "
+             f"half a turn from upright (scalar part {sizes[3]:.2f}, the other {sizes[component]:.2f} in the "
+             f"median). If "
              "it does, every pose is wrong: write them in the stated order")  # fmt: skip
 
 
-def _order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:
+def _find_order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:
     """Which of four unnamed columns are x, y, z and w."""
     first, last = (
         float(np.nanmedian(np.abs(values[:, :, k]))) if np.isfinite(values[:, :, k]).any() else 0.0 for k in (0, 3)
     )
-    if abs(first - last) < CLEAR:
+    if abs(first - last) < MIN_SCALAR_MARGIN:
         problem = "nothing tells the order of its quaternions: neither end looks like the scalar part"
         raise InputError(path, problem, place="line 1", remedy="Name the columns NAME.qx, NAME.qy, NAME.qz, NAME.qw")
     words, order = ("first", SCALAR_FIRST) if first > last else ("last", SCALAR_LAST)

@@ -16,43 +16,45 @@ import numpy as np
 from ..errors import InputError
 
 FORCE, POINT, MOMENT = "v", "p", "m"
-KNOWN = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"
+KNOWN_NAMES = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"
 """Names of columns that are known to be forces, for people."""
-LEAST_LEVEL = 2.0
+MIN_LEVEL_MOMENT = 2.0
 """[N m] Root mean square under load by which moments about level axes are none about the centre of pressure."""
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
-_PARTS = re.compile(r"[ _.:\-]+")
+_SEPARATORS = re.compile(r"[ _.:\-]+")
 _LETTERS = {"f": FORCE, "c": POINT, "cop": POINT, "p": POINT, "m": MOMENT, "t": MOMENT}
 _WORDS = {"force": FORCE, "grf": FORCE, "f": FORCE, "cop": POINT, "moment": MOMENT, "torque": MOMENT, "m": MOMENT}
 _AXIS = re.compile(rf"^(?P<what>{'|'.join(_LETTERS)})?(?P<before>\d*)(?P<axis>[xyz])(?P<after>\d*)$")
 _WORD = re.compile(rf"^(?P<what>{'|'.join(_WORDS)})(?P<number>\d*)$")
-_SHOWN = {FORCE: "F", POINT: "COP", MOMENT: "M"}
+_DISPLAY_NAMES = {FORCE: "F", POINT: "COP", MOMENT: "M"}
 
 Plates = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
-def names_forces(names: Sequence[str]) -> bool:
+def has_force_columns(names: Sequence[str]) -> bool:
     """Whether columns of these names hold forces."""
-    return _opensim(names) or any(set("xyz") <= set(own.get(FORCE, {})) for own in _otherwise(names).values())
+    return _has_opensim_names(names) or any(
+        set("xyz") <= set(own.get(FORCE, {})) for own in _parse_other_names(names).values()
+    )
 
 
-def free_by_name(names: Sequence[str]) -> bool:
+def has_free_moments(names: Sequence[str]) -> bool:
     """Whether moments of these columns are free ones by their names alone; others may be about any point."""
-    return _opensim(names)
+    return _has_opensim_names(names)
 
 
-def plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
+def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
     """Column names (x, y, z) of force "v", point "p" and moment "m" by plate, in the file's order.
 
     Raises:
         InputError: no column names a force, a plate lacks an axis, or two columns are the same one's.
     """
-    named = any(FORCE in groups for groups in _otherwise(names).values())
-    return _of_others(path, names) if named and not _opensim(names) else _of_opensim(path, names)
+    named = any(FORCE in groups for groups in _parse_other_names(names).values())
+    return _other_plates(path, names) if named and not _has_opensim_names(names) else _opensim_plates(path, names)
 
 
-def check_free(path: str | Path, plate: str, forces: np.ndarray, moments: np.ndarray) -> None:
+def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments: np.ndarray) -> None:
     """Refuse moments (N, 3) [N m] of a plate with forces (N, 3) [N] that are about another point than that of pressure.
 
     Raises:
@@ -63,18 +65,18 @@ def check_free(path: str | Path, plate: str, forces: np.ndarray, moments: np.nda
     loaded = load[:, up] ** 2 > 0.0
     level = np.delete(np.nan_to_num(moments[loaded]), up, axis=1)
     size = float(np.sqrt(np.mean(np.sum(level**2, axis=1)))) if len(level) else 0.0
-    if size > LEAST_LEVEL:
+    if size > MIN_LEVEL_MOMENT:
         problem = f"the moments of plate {plate!r} turn about level axes, by {size:.0f} N m: they are no free moments, "
         problem += "and nothing says about which point they are"
         remedy = "Leave these columns out, or export the free moments at the centre of pressure"
         raise InputError(path, problem, remedy=remedy)
 
 
-def _opensim(names: Sequence[str]) -> bool:
+def _has_opensim_names(names: Sequence[str]) -> bool:
     return any(match and match["what"].lower() == FORCE for match in map(_FORCE_COLUMN.match, names))
 
 
-def _of_opensim(path: str | Path, names: Sequence[str]) -> Plates:
+def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:
     found: dict[str, dict[str, dict[str, str]]] = {}
     shown: dict[str, str] = {}
     for name in names:
@@ -91,15 +93,17 @@ def _of_opensim(path: str | Path, names: Sequence[str]) -> Plates:
     for key, groups in found.items():
         if FORCE not in groups and set(groups) == {POINT}:
             continue  # a column that only happens to end in px, py or pz
-        plates[shown[key]] = _complete(path, shown[key], {FORCE: {}, **groups}, lambda what, axis: f"{what}{axis}")
+        plates[shown[key]] = _require_axes(path, shown[key], {FORCE: {}, **groups}, lambda what, axis: f"{what}{axis}")
     if not plates:
-        raise InputError(path, f"no column names a force ({KNOWN})", remedy="Name a file of ground reaction forces")
+        raise InputError(
+            path, f"no column names a force ({KNOWN_NAMES})", remedy="Name a file of ground reaction forces"
+        )
     return plates
 
 
-def _of_others(path: str | Path, names: Sequence[str]) -> Plates:
+def _other_plates(path: str | Path, names: Sequence[str]) -> Plates:
     plates: dict[str, dict[str, tuple[str, ...]]] = {}
-    for plate, groups in _otherwise(names).items():
+    for plate, groups in _parse_other_names(names).items():
         if FORCE not in groups:
             continue
         for axes in groups.values():
@@ -108,37 +112,37 @@ def _of_others(path: str | Path, names: Sequence[str]) -> Plates:
                 problem = f"columns {' and '.join(map(repr, twice[0]))} are the same one of plate {plate!r}"
                 raise InputError(path, problem, remedy="Leave one of them out")
         single = {what: {axis: each[0] for axis, each in axes.items()} for what, axes in groups.items()}
-        plates[plate] = _complete(path, plate, single, lambda what, axis: f"{_SHOWN[what]}{axis}")
+        plates[plate] = _require_axes(path, plate, single, lambda what, axis: f"{_DISPLAY_NAMES[what]}{axis}")
     return plates
 
 
-def _complete(
-    path: str | Path, plate: str, groups: Mapping[str, Mapping[str, str]], named: Callable[[str, str], str]
+def _require_axes(
+    path: str | Path, plate: str, groups: Mapping[str, Mapping[str, str]], column_name: Callable[[str, str], str]
 ) -> dict[str, tuple[str, ...]]:
     """Columns of a plate in the order of the axes, all three of each."""
     for what, axes in groups.items():
         if set(axes) != set("xyz"):
-            lacking = ", ".join(named(what, axis) for axis in "xyz" if axis not in axes)
+            lacking = ", ".join(column_name(what, axis) for axis in "xyz" if axis not in axes)
             problem = f"plate {plate!r} lacks the columns {lacking}"
             raise InputError(path, problem, remedy="Export force, point and moment of every plate")
     return {what: tuple(axes[axis] for axis in "xyz") for what, axes in groups.items()}
 
 
-def _otherwise(names: Sequence[str]) -> dict[str, dict[str, dict[str, list[str]]]]:
+def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, list[str]]]]:
     """Columns by plate, kind and axis, of names that are not OpenSim's."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for name in names:
-        read = _read(name)
+        read = _parse_name(name)
         if read is not None:
             plate, what, axis = read
             found.setdefault(plate, {}).setdefault(what, {}).setdefault(axis, []).append(name)
     return found
 
 
-def _read(name: str) -> tuple[str, str, str] | None:
+def _parse_name(name: str) -> tuple[str, str, str] | None:
     """Plate, kind and axis of one column, None for any other."""
     rest, kinds, letters, axes = [], [], [], []
-    for part in filter(None, _PARTS.split(name)):
+    for part in filter(None, _SEPARATORS.split(name)):
         plain = part.lower()
         if axis := _AXIS.match(plain):
             axes.append(axis["axis"])

@@ -16,34 +16,34 @@ from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .archive import names_in
-from .arrays_npz import holds_a_recording, read_npz
-from .bids import MOTION, described_by, holds_positions, is_motion, load_bids_motion
-from .bvh import load_bvh
+from .bids import MOTION_SUFFIX, has_positions, is_bids_motion, metadata_files, read_bids_motion
+from .bvh import read_bvh
 from .c3d import read_c3d
-from .humanoid_files import is_humanoid_table, read_humanoid_table
-from .joint_files import read_joints_csv, read_joints_storage
-from .manifest import MANIFEST, Manifest, is_as_written, manifest_of
-from .orientations import load_orientations_csv, load_orientations_storage
-from .storage import holds_a_trial, holds_forces, holds_orientations, load_forces
-from .suffixes import RECORDING_SUFFIXES, WHOLE_SUFFIXES
-from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
-from .trc import load_trc
-from .trial_names import distinct_names, readable, renamed
+from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
+from .file_formats import RECORDING_SUFFIXES, WHOLE_SUFFIXES
+from .humanoid_reader import is_humanoid_table, read_humanoid_table
+from .joint_coordinates_reader import read_joints_csv, read_joints_storage
+from .manifest import MANIFEST_FILE, Manifest, is_unchanged, read_manifest
+from .npz import has_recording, read_npz
+from .npz_archive import entry_names
+from .opensim_storage import has_forces, has_orientations, has_trial, read_forces_with_up
+from .orientations import read_orientations_csv, read_orientations_storage
+from .trc import read_trc_with_up
+from .trial_names import distinct_names, printable_name, renaming_note
 from .wrench_checks import ForceConvention, centres_of_pressure
 
 MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
-_ENDING = re.compile(
+_NAME_ENDINGS = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
 """What a file of a trial may add to the trial's name."""
-_TRACKSYS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
+_BIDS_ENDINGS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
 """What BIDS adds to the name of a recording of motion."""
-HOLDING = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
+NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
 """What an archive holds, by the names of its arrays."""
-REACH = 0.5
+MAX_DISTANCE_FROM_BODY = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
-LEAST_FRAMES = 2
+MIN_FRAMES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class ReadOptions:
     angles: str | None = None
 
 
-DEFAULT = ReadOptions()
+DEFAULT_OPTIONS = ReadOptions()
 
 
-def read_recording(paths: Paths, options: ReadOptions = DEFAULT, *, name: str | None = None) -> Recording:
+def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name: str | None = None) -> Recording:
     """One trial from one file (C3D, npz, or only markers, joints, segments or forces), or from one of motion and one of
     forces.
 
@@ -102,8 +102,8 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT, *, name: str | 
     metadata: dict[str, object] = {}
     sources: dict[str, tuple[Path, str]] = {}
     # Motion first: it tells the vertical axis better than forces do.
-    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(kind_of(f))):
-        part, axes = _read_one(
+    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(content_kind(f))):
+        part, axes = _read_file(
             file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
         )
         for kind, axis in axes.items():
@@ -116,20 +116,26 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT, *, name: str | 
         metadata |= part.metadata
     found = {MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}
     _check_length(found, sources)
-    if markers is not None and len(markers) < LEAST_FRAMES:
+    if markers is not None and len(markers) < MIN_FRAMES:
         warnings.append(f"{sources[MARKERS][0].name}: one frame calibrates a body; it is not tracked and has no forces")
         wrenches = None
     for kind, motion in ((MARKERS, markers), (JOINTS, joints), (SEGMENTS, segments)):
         if motion is not None and wrenches is not None:
-            _check_time(kind, motion.times, wrenches.times, sources, warnings)
+            _check_overlap(kind, motion.times, wrenches.times, sources, warnings)
     if markers is not None and wrenches is not None:
-        _check_place(markers, wrenches, sources)
+        _check_position(markers, wrenches, sources)
     return Recording(
-        name or readable(_stem(files[0])), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints, segments
+        name or printable_name(_trial_stem(files[0])),
+        markers,
+        wrenches,
+        tuple(dict.fromkeys(warnings)),
+        metadata,
+        joints,
+        segments,
     )
 
 
-def find_recordings(paths: Paths, options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
+def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tuple[Recording, ...]:
     """Every trial in files and folders (searched to any depth), motion and forces paired by their names.
 
     Args:
@@ -156,12 +162,14 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT) -> tuple[Recor
         >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.find_recordings([folder])]
         [('dance', True, True)]
     """
-    return tuple(_named(read_recording(files, options, name=name), files[0]) for name, files in pair_files(paths))
+    return tuple(
+        _note_renaming(read_recording(files, options, name=name), files[0]) for name, files in pair_files(paths)
+    )
 
 
-def _named(recording: Recording, file: Path) -> Recording:
+def _note_renaming(recording: Recording, file: Path) -> Recording:
     """A recording that tells if it is not called as its file."""
-    told = renamed(recording.name, file, _stem(file))
+    told = renaming_note(recording.name, file, _trial_stem(file))
     return recording if told is None else replace(recording, warnings=(told, *recording.warnings))
 
 
@@ -176,53 +184,53 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
     for given in named:
         if os.path.isdir(given):
             found = _kinds_in_folder(given)
-            marked = {_stem(file).lower() for file, kind in found.items() if kind == MARKERS}
-            kinds |= {f: kind for f, kind in found.items() if not (kind == JOINTS and _stem(f).lower() in marked)}
+            marked = {_trial_stem(file).lower() for file, kind in found.items() if kind == MARKERS}
+            kinds |= {f: kind for f, kind in found.items() if not (kind == JOINTS and _trial_stem(f).lower() in marked)}
         else:
-            kinds[given] = kind_of(given)
+            kinds[given] = content_kind(given)
     if not kinds:
         shown = ", ".join(map(str, named)) or "no path"
-        if any(os.path.isdir(given) and _split(given)[1] for given in named):
+        if any(os.path.isdir(given) and _split_results(given)[1] for given in named):
             remedy = "Name the folder of the recordings, or a file of results itself"
             raise InputError(shown, "holds no recording, only results of this program", remedy=remedy)
         remedy = f"Name files or folders with {', '.join(RECORDING_SUFFIXES)}"
         raise InputError(shown, "holds no recording", remedy=remedy)
-    groups = _pairs(kinds)
-    names = distinct_names([_stem(group[0]) for group in groups], [group[0] for group in groups])
+    groups = _pair_by_name(kinds)
+    names = distinct_names([_trial_stem(group[0]) for group in groups], [group[0] for group in groups])
     return sorted(zip(names, groups))
 
 
-def files_read(paths: Paths) -> tuple[Path, ...]:
+def list_files_read(paths: Paths) -> tuple[Path, ...]:
     """Every file that `find_recordings` would read, descriptions beside and above them too.
 
     Raises:
         InputError: see `pair_files`.
     """
     files = [file for _, group in pair_files(paths) for file in group]
-    return (*files, *(described for file in files if is_motion(file) for described in described_by(file)))
+    return (*files, *(described for file in files if is_bids_motion(file) for described in metadata_files(file)))
 
 
-def hold_joints(paths: Paths) -> bool:
+def has_joints(paths: Paths) -> bool:
     """Whether these recordings tell joint coordinates of a rig, and no markers of a person.
 
     Raises:
         InputError: see `pair_files`.
     """
     files = [file for _, group in pair_files(paths) for file in group]
-    kinds = {kind for file in files for kind in _kinds_of(file)}
+    kinds = {kind for file in files for kind in _kinds_by_title(file)}
     return JOINTS in kinds and MARKERS not in kinds
 
 
-def _kinds_of(path: Path) -> set[str]:
+def _kinds_by_title(path: Path) -> set[str]:
     """What a file holds, as far as its titles tell."""
     if path.suffix.lower() == ".npz":
-        names = names_in(path) or frozenset()
-        return {kind for kind, name in HOLDING if name in names}
-    kind = kind_of(path)
+        names = entry_names(path) or frozenset()
+        return {kind for kind, name in NPZ_KINDS if name in names}
+    kind = content_kind(path)
     return {MARKERS} if kind == BOTH else {kind}
 
 
-def kind_of(path: Path) -> str:
+def content_kind(path: Path) -> str:
     """``"markers"``, ``"joints"``, ``"segments"``, ``"forces"`` or ``"both"``, by suffix and the titles of columns.
 
     Raises:
@@ -235,48 +243,52 @@ def kind_of(path: Path) -> str:
     if suffix == ".bvh":
         return SEGMENTS
     if suffix in (".mot", ".sto"):
-        return SEGMENTS if holds_orientations(path) else FORCES if holds_forces(path) else JOINTS
+        return SEGMENTS if has_orientations(path) else FORCES if has_forces(path) else JOINTS
     if suffix in WHOLE_SUFFIXES:
         return BOTH
     if suffix == ".csv":
-        kind = _kind_of_csv(path)
+        kind = _csv_kind(path)
         if kind is None:
             problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints), NAME.qw [1] (orientations) or "
             problem += "NAME.fx [N] (forces)"
             remedy = "Give the table the documented header, or, to the bare table of a humanoid, a name with its rate: "
             raise InputError(path, problem, place="line 1", remedy=f"{remedy}NAME_100hz.csv")
         return kind
-    if is_motion(path):
+    if is_bids_motion(path):
         return MARKERS
     if suffix == ".tsv":
-        raise InputError(path, "holds no motion", remedy=f"Name the file of the recording, which ends on {MOTION}")
+        raise InputError(
+            path, "holds no motion", remedy=f"Name the file of the recording, which ends on {MOTION_SUFFIX}"
+        )
     raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(RECORDING_SUFFIXES)}")
 
 
-def kind_in_folder(path: Path) -> str | None:
-    """As `kind_of`, None for files that hold nothing of a trial."""
+def content_kind_in_folder(path: Path) -> str | None:
+    """As `content_kind`, None for files that hold nothing of a trial."""
     suffix = path.suffix.lower()
-    if suffix not in RECORDING_SUFFIXES or (suffix in (".mot", ".sto") and not holds_a_trial(path)):
+    if suffix not in RECORDING_SUFFIXES or (suffix in (".mot", ".sto") and not has_trial(path)):
         return None
     if suffix == ".tsv":
-        return MARKERS if is_motion(path) and holds_positions(path) else None
-    if suffix == ".npz" and not holds_a_recording(path):
+        return MARKERS if is_bids_motion(path) and has_positions(path) else None
+    if suffix == ".npz" and not has_recording(path):
         return None
-    return _kind_of_csv(path) if suffix == ".csv" else kind_of(path)
+    return _csv_kind(path) if suffix == ".csv" else content_kind(path)
 
 
-def _kind_of_csv(path: Path) -> str | None:
-    return JOINTS if is_humanoid_table(path) else kind_of_table(path)
+def _csv_kind(path: Path) -> str | None:
+    return JOINTS if is_humanoid_table(path) else table_kind(path)
 
 
-def holds_only_results(folder: Path) -> bool:
+def has_only_results(folder: Path) -> bool:
     """Whether a folder holds results of this program and no recording.
 
     Raises:
         InputError: a file that looks like a recording cannot be read.
     """
-    others, results = _split(folder)
-    return (bool(results) or os.path.isfile(folder / MANIFEST)) and not any(kind_in_folder(file) for file in others)
+    others, results = _split_results(folder)
+    return (bool(results) or os.path.isfile(folder / MANIFEST_FILE)) and not any(
+        content_kind_in_folder(file) for file in others
+    )
 
 
 def _kinds_in_folder(folder: Path) -> dict[Path, str]:
@@ -285,25 +297,25 @@ def _kinds_in_folder(folder: Path) -> dict[Path, str]:
     Results of an earlier run are none, so that a run whose output lies among its recordings can be repeated. Where
     nothing but results is there, those that the folder's own manifest lists are meant, since somebody named them.
     """
-    others, results = _split(folder)
+    others, results = _split_results(folder)
     for files in (others, [file for file, home in results.items() if home == folder]):
-        kinds = {file: kind_in_folder(file) for file in files}
+        kinds = {file: content_kind_in_folder(file) for file in files}
         if found := {file: kind for file, kind in kinds.items() if kind is not None}:
             return found
     return {}
 
 
-def _split(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
+def _split_results(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     """Files below a folder with a recording's suffix: those of others, and this program's with their manifest's folder.
 
     A result that somebody changed is no longer this program's.
     """
     below = sorted(folder.rglob("*"))
-    manifests = {path.parent: manifest_of(path.parent) for path in below if path.name == MANIFEST}
+    manifests = {path.parent: read_manifest(path.parent) for path in below if path.name == MANIFEST_FILE}
     others: list[Path] = []
     results: dict[Path, Path] = {}
     for file in below:
-        if file.suffix.lower() in RECORDING_SUFFIXES and _visible(file, folder):
+        if file.suffix.lower() in RECORDING_SUFFIXES and _is_visible(file, folder):
             home = next((home for home in file.parents if _is_listed(file, home, manifests.get(home))), None)
             if home is None:
                 others.append(file)
@@ -317,27 +329,31 @@ def _is_listed(file: Path, home: Path, manifest: Manifest | None) -> bool:
     if manifest is None:
         return False
     name = file.relative_to(home).as_posix()
-    return name in manifest.files and is_as_written(home, name, manifest.files[name])
+    return name in manifest.files and is_unchanged(home, name, manifest.files[name])
 
 
-def _visible(file: Path, folder: Path) -> bool:
+def _is_visible(file: Path, folder: Path) -> bool:
     return os.path.isfile(file) and not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
-def _stem(path: Path) -> str:
+def _trial_stem(path: Path) -> str:
     """Name of the trial a file belongs to."""
-    stem = _TRACKSYS.sub("", path.stem) if path.suffix.lower() == ".tsv" else path.stem
-    return _ENDING.sub("", stem)
+    stem = _BIDS_ENDINGS.sub("", path.stem) if path.suffix.lower() == ".tsv" else path.stem
+    return _NAME_ENDINGS.sub("", stem)
 
 
-def _pairs(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
+def _pair_by_name(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
     """Files of motion, each with the file of forces of the same stem that lies nearest; then all others alone."""
     forces = [file for file, kind in kinds.items() if kind == FORCES]
     groups: list[tuple[Path, ...]] = []
     for file, kind in kinds.items():
         if kind == FORCES:
             continue
-        same = [f for f in forces if kind in (MARKERS, JOINTS, SEGMENTS) and _stem(f).lower() == _stem(file).lower()]
+        same = [
+            f
+            for f in forces
+            if kind in (MARKERS, JOINTS, SEGMENTS) and _trial_stem(f).lower() == _trial_stem(file).lower()
+        ]
         nearest = max(same, key=partial(_shared_depth, file), default=None)
         if nearest is not None:
             forces.remove(nearest)
@@ -349,52 +365,52 @@ def _shared_depth(a: Path, b: Path) -> int:
     return len(Path(os.path.commonpath([a.absolute(), b.absolute()])).parts)
 
 
-def _read_one(
+def _read_file(
     path: Path, options: ReadOptions, warnings: list[str], known: tuple[Path, str] | None
 ) -> tuple[Recording, dict[str, str]]:
     """One file as a recording, and the vertical axis of each kind of content."""
-    kind, suffix, warn = kind_of(path), path.suffix.lower(), warnings.append
+    kind, suffix, warn = content_kind(path), path.suffix.lower(), warnings.append
     sign = 1 if options.sign is None else options.sign
     if suffix == ".c3d":
         content = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
-        whole = Recording(readable(path.stem), content.markers, content.wrenches, metadata=content.metadata)
-        return whole, dict.fromkeys(_kinds_in(whole), content.up)
+        whole = Recording(printable_name(path.stem), content.markers, content.wrenches, metadata=content.metadata)
+        return whole, dict.fromkeys(_kinds_present(whole), content.up)
     if suffix == ".npz":
         whole = read_npz(path, options.up, sign=sign, missing=options.missing, angles=options.angles, warn=warn)
-        return whole, dict.fromkeys(_kinds_in(whole), "z")
+        return whole, dict.fromkeys(_kinds_present(whole), "z")
     if kind == MARKERS:
         if suffix == ".trc":
-            markers, axis = load_trc(path, options.up, options.units, ragged=options.ragged, warn=warn)
+            markers, axis = read_trc_with_up(path, options.up, options.units, ragged=options.ragged, warn=warn)
         elif suffix == ".tsv":
-            markers, axis = load_bids_motion(path, options.up, options.units, warn=warn)
+            markers, axis = read_bids_motion(path, options.up, options.units, warn=warn)
         else:
-            markers, axis = load_markers_csv(path, options.up, warn=warn)
-        return Recording(readable(path.stem), markers), {MARKERS: axis}
+            markers, axis = read_markers_csv_with_up(path, options.up, warn=warn)
+        return Recording(printable_name(path.stem), markers), {MARKERS: axis}
     if kind == JOINTS:
         if suffix == ".csv":
             joints = read_humanoid_table(path) if is_humanoid_table(path) else read_joints_csv(path, warn=warn)
         else:
             joints = read_joints_storage(path, options.angles, warn=warn)
-        return Recording(readable(path.stem), joints=joints), {JOINTS: "z"}
+        return Recording(printable_name(path.stem), joints=joints), {JOINTS: "z"}
     if kind == SEGMENTS:
         if suffix == ".bvh":
-            segments, axis = load_bvh(path, options.up, options.units, warn=warn)
+            segments, axis = read_bvh(path, options.up, options.units, warn=warn)
         elif suffix == ".csv":
-            segments, axis = load_orientations_csv(path, options.up, warn=warn)
+            segments, axis = read_orientations_csv(path, options.up, warn=warn)
         else:
-            segments, axis = load_orientations_storage(path, options.up, warn=warn)
-        return Recording(readable(path.stem), segments=segments), {SEGMENTS: axis}
+            segments, axis = read_orientations_storage(path, options.up, warn=warn)
+        return Recording(printable_name(path.stem), segments=segments), {SEGMENTS: axis}
     otherwise = None if known is None else known[1]
     convention = ForceConvention(options.force_up or options.up, otherwise, options.force_units, sign)
-    reader = load_wrenches_csv if suffix == ".csv" else load_forces
+    reader = read_wrenches_csv_with_up if suffix == ".csv" else read_forces_with_up
     wrenches, axis = reader(path, convention, missing=options.missing, warn=warn)
     if options.force_up is None and known is not None and axis != known[1]:
         problem = f"its forces push along {axis}, but in {known[0].name} {known[1]} is up"
         raise InputError(path, problem, remedy=f"Export both alike, or state up = {known[1]} and force up = {axis}")
-    return Recording(readable(path.stem), None, wrenches), {FORCES: axis}
+    return Recording(printable_name(path.stem), None, wrenches), {FORCES: axis}
 
 
-def _kinds_in(recording: Recording) -> Iterable[str]:
+def _kinds_present(recording: Recording) -> Iterable[str]:
     parts = (
         (MARKERS, recording.markers),
         (JOINTS, recording.joints),
@@ -410,12 +426,12 @@ def _check_length(
 ) -> None:
     """A trial is more than one instant, but for the markers of somebody who stands still."""
     for kind, value in found.items():
-        least = 1 if kind == MARKERS or (kind == FORCES and found[MARKERS] is not None) else LEAST_FRAMES
+        least = 1 if kind == MARKERS or (kind == FORCES and found[MARKERS] is not None) else MIN_FRAMES
         if value is not None and len(value) < least:
             raise InputError(sources[kind][0], f"holds {len(value)} frame of {kind}", remedy="Export the whole trial")
 
 
-def _check_time(
+def _check_overlap(
     kind: str, motion: np.ndarray, forces: np.ndarray, sources: dict[str, tuple[Path, str]], warnings: list[str]
 ) -> None:
     """Motion and forces of one trial share their time, stamps (N,) and (K,) [s].
@@ -434,14 +450,14 @@ def _check_time(
         warnings.append(f"{path.name}: forces cover {100.0 * share:.0f} % of the {kind}' time; they run from {spans}")
 
 
-def _check_place(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]]) -> None:
+def _check_position(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]]) -> None:
     """Markers and forces of one trial share their place.
 
     Raises:
         InputError: they do not.
     """
     distance = _distance_from_body(markers, wrenches)
-    if len(distance) and np.median(distance) > REACH:
+    if len(distance) and np.median(distance) > MAX_DISTANCE_FROM_BODY:
         problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of "
         problem += f"{sources[MARKERS][0].name} fill"
         remedy = "Check the unit of the centres of pressure (force_units = mm), the axes (force_up), and the trial"

@@ -9,7 +9,7 @@ import numpy as np
 from ..inertials import InertialParameters
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their widest entry; the first to the left, the others to the right."""
     lines = [tuple(header), *map(tuple, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
@@ -21,7 +21,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([shown[0].rstrip(), rule, *(line.rstrip() for line in shown[1:])])
 
 
-def inertial_table(parameters: InertialParameters) -> str:
+def format_inertial_table(parameters: InertialParameters) -> str:
     """Mass, centre of mass and principal inertias about it, of every link."""
     header = ("link", "mass [kg]", "CoM x", "y", "z [mm]", "I1", "I2", "I3 [g m²]")
     rows = []
@@ -30,4 +30,4 @@ def inertial_table(parameters: InertialParameters) -> str:
         lengths = [f"{1e3 * x:.1f}" for x in com]
         rows.append((link, f"{mass:.3f}", *lengths, *(f"{1e3 * x:.2f}" for x in moments)))
     rows.append(("total", f"{parameters.total_mass:.3f}", *([""] * 6)))
-    return table(header, rows)
+    return format_table(header, rows)

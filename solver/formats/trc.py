@@ -6,33 +6,33 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import repeated
+from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..numerals import numeral
-from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
-from .text import (
-    MISSING,
+from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .text_files import (
+    MISSING_CELLS,
     Warn,
-    cells_of,
-    check_clock,
-    check_even,
+    check_rate,
     check_times,
-    no_warning,
-    numbers,
+    check_uniform,
+    ignore_warning,
+    parse_numbers,
     read_lines,
-    unrounded,
+    split_cells,
+    undo_rounding,
 )
 
 HEADER_LINES = 5
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
 """Line numbers, from 1."""
-LEADING = 2
+LEADING_COLUMNS = 2
 """Columns before the first marker: frame number and time."""
 
 
 def read_trc(
-    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = no_warning
+    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = ignore_warning
 ) -> Markers:
     """Markers of a TRC file in metres, z up.
 
@@ -50,11 +50,11 @@ def read_trc(
         InputError: not a TRC file, a short or long row, a cell that is no number, times out of order, an axis or unit
             that contradicts the data, no frames.
     """
-    return load_trc(path, up, units, ragged=ragged, warn=warn)[0]
+    return read_trc_with_up(path, up, units, ragged=ragged, warn=warn)[0]
 
 
-def load_trc(
-    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = no_warning
+def read_trc_with_up(
+    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = ignore_warning
 ) -> tuple[Markers, str]:
     """As `read_trc`, with the file's vertical axis."""
     lines = read_lines(path)
@@ -62,13 +62,13 @@ def load_trc(
         problem = "is not a TRC file: the first line must begin with PathFileType"
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
     header = dict(zip((k.lower() for k in lines[KEYS_LINE - 1].split()), lines[VALUES_LINE - 1].split()))
-    names = _names(path, lines[NAMES_LINE - 1], header, warn)
+    names = _parse_names(path, lines[NAMES_LINE - 1], header, warn)
     unit = units or header.get("units")
     if unit is None:
         raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
     metre = length_in_metres(unit, path)
     _check_axes(path, lines[AXES_LINE - 1])
-    times, values = _rows(path, lines, names, header, ragged, warn)
+    times, values = _parse_rows(path, lines, names, header, ragged, warn)
     positions = values.reshape(len(times), len(names), 3) * metre
     lost = (positions == 0.0).all(axis=2)
     if lost.any():
@@ -77,21 +77,21 @@ def load_trc(
     if not np.isfinite(positions).any():
         raise InputError(path, "no marker was ever seen", remedy="Check the export; every position is empty or zero")
     check_extent(positions, path, unit)
-    axis = settle_up(up, up_of_markers(names, positions), path)
+    axis = resolve_up(up, up_from_markers(names, positions), path)
     try:
         return Markers(times, names, positions @ to_z_up(axis).T), axis
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
 
 
-def _names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> tuple[str, ...]:
+def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> tuple[str, ...]:
     """Marker names of the fourth line, checked against the header's count."""
-    cells = cells_of(line)
-    names = tuple(name for name in cells[LEADING:] if name)
+    cells = split_cells(line)
+    names = tuple(name for name in cells[LEADING_COLUMNS:] if name)
     if not names:
         problem = "the line of marker names holds none"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
-    twice = repeated(names)
+    twice = find_repeated(names)
     if twice:
         problem = f"marker names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
@@ -110,18 +110,18 @@ def _check_axes(path: str | Path, line: str) -> None:
         raise InputError(path, problem, place=f"line {AXES_LINE}", remedy="Export each marker's columns as X, Y, Z")
 
 
-def _rate(path: str | Path, header: dict[str, str]) -> float | None:
+def _parse_rate(path: str | Path, header: dict[str, str]) -> float | None:
     """[1/s] DataRate of the header; None where it states none."""
     text = header.get("datarate", "")
     try:
-        rate = numeral(text) if text.lower() not in MISSING else 0.0
+        rate = numeral(text) if text.lower() not in MISSING_CELLS else 0.0
     except ValueError:
         place, remedy = f"line {VALUES_LINE}", "Correct it, or leave it 0 to count by the times"
         raise InputError(path, f"DataRate {text!r} is not a number", place=place, remedy=remedy) from None
     return rate if rate > 0.0 else None
 
 
-def _rows(
+def _parse_rows(
     path: str | Path, lines: list[str], names: tuple[str, ...], header: dict[str, str], ragged: bool, warn: Warn
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) and coordinates (N, 3 M) as written, in the file's axes and unit."""
@@ -130,17 +130,17 @@ def _rows(
     for number, line in enumerate(lines[HEADER_LINES:], HEADER_LINES + 1):
         if not line.strip():
             continue
-        cells = cells_of(line)
+        cells = split_cells(line)
         if len(cells) < len(columns):
             if not ragged:
                 problem = f"the row has {len(cells)} of {len(columns)} cells and ends before {columns[len(cells)]!r}"
                 remedy = "Keep a missing sample as an empty cell, or read the file as ragged"
                 raise InputError(path, problem, place=f"line {number}", remedy=remedy)
             cells += [""] * (len(columns) - len(cells))
-        if any(cell.lower() not in MISSING for cell in cells[len(columns) :]):
+        if any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
             problem = f"the row has more cells than the {len(columns)} that the marker names need"
             raise InputError(path, problem, place=f"line {number}", remedy="Name every marker once in line 4")
-        rows.append(numbers(cells[1 : len(columns)], path, number, columns[1:]))
+        rows.append(parse_numbers(cells[1 : len(columns)], path, number, columns[1:]))
         numbers_of_lines.append(number)
         stamps.append(cells[1])
     if not rows:
@@ -150,8 +150,8 @@ def _rows(
     declared = header.get("numframes", "")
     if declared.isdigit() and int(declared) != len(rows):
         warn(f"{Path(path).name}: the header says {declared} frames, {len(rows)} are there; all are taken")
-    stated = _rate(path, header)
-    times = unrounded(table[:, 0], stamps, stated)
-    check_clock(times, numbers_of_lines, path, stated)
-    check_even(times, numbers_of_lines, path)
+    stated = _parse_rate(path, header)
+    times = undo_rounding(table[:, 0], stamps, stated)
+    check_rate(times, numbers_of_lines, path, stated)
+    check_uniform(times, numbers_of_lines, path)
     return times, table[:, 1:]

@@ -15,15 +15,15 @@ from ..errors import InvalidValue
 
 T = TypeVar("T")
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-LEAVES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
+JSON_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
 """What entries of an array are in JSON, by the kind of its data type."""
-PLAIN_KIND = re.compile(r"[<>|=]?[fiubU][0-9]{1,5}")
+SIMPLE_DTYPE = re.compile(r"[<>|=]?[fiubU][0-9]{1,5}")
 """How a file names the kind of an array; NumPy understands much more, and compiles some of it."""
-LARGEST_ENTRY = 1 << 16
+MAX_ENTRY_BYTES = 1 << 16
 """Bytes of one entry of an array."""
-LARGEST_ARRAY = 1 << 28
+MAX_ARRAY_BYTES = 1 << 28
 """Bytes of an array of lists; larger ones lie in archives."""
-SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 """Characters of a wrong entry that an error shows."""
 
 
@@ -40,55 +40,57 @@ class WrongEntry(InvalidValue):
         super().__init__(f"{place}: {problem}" if place else problem)
 
 
-class Arrays(Protocol):
+class ArrayStore(Protocol):
     """Where the arrays of a tree lie."""
 
-    def put(self, array: np.ndarray, place: str) -> Any:
+    def store(self, array: np.ndarray, place: str) -> Any:
         """Keep an array; what stands for it in the tree."""
 
-    def take(self, tree: Any, place: str) -> np.ndarray:
+    def load(self, tree: Any, place: str) -> np.ndarray:
         """The array that an entry of the tree stands for."""
 
 
-class InTree:
+class InlineArrays:
     """Arrays within the tree, as lists of lists.
 
     A list alone means the floats, integers or truth values that it shows; other arrays, and empty ones, whose shape no
     list tells, are ``{"dtype": ..., "shape": [...], "values": [...]}``.
     """
 
-    PLAIN = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
+    INLINE_DTYPES = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
 
-    def put(self, array: np.ndarray, place: str) -> Any:
+    def store(self, array: np.ndarray, place: str) -> Any:
         """An array as lists."""
-        if array.dtype.kind not in LEAVES or array.dtype.itemsize > LARGEST_ENTRY:
+        if array.dtype.kind not in JSON_TYPES or array.dtype.itemsize > MAX_ENTRY_BYTES:
             raise WrongEntry(place, f"an array of {array.dtype} cannot be written")
         values = array.tolist()
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            values = _nested(values, float_tree)
-        if array.dtype in self.PLAIN and array.ndim and array.size:
+            values = _map_nested(values, float_tree)
+        if array.dtype in self.INLINE_DTYPES and array.ndim and array.size:
             return values
         return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
 
-    def take(self, tree: Any, place: str) -> np.ndarray:
+    def load(self, tree: Any, place: str) -> np.ndarray:
         """An array from lists."""
         if isinstance(tree, list):
-            kinds, _ = _leaves(tree)
-            return _array(tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place)
+            kinds, _ = _leaf_types(tree)
+            return _build_array(
+                tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place
+            )
         if not isinstance(tree, dict) or set(tree) != {"dtype", "shape", "values"}:
-            raise WrongEntry(place, f"{shown(tree)} is no array")
-        if not PLAIN_KIND.fullmatch(str(tree["dtype"])):
-            raise WrongEntry(place, f"arrays of {shown(tree['dtype'])} are not read")
+            raise WrongEntry(place, f"{format_value(tree)} is no array")
+        if not SIMPLE_DTYPE.fullmatch(str(tree["dtype"])):
+            raise WrongEntry(place, f"arrays of {format_value(tree['dtype'])} are not read")
         try:
             kind = np.dtype(tree["dtype"])
-            if kind.kind not in LEAVES or kind.itemsize > LARGEST_ENTRY:
+            if kind.kind not in JSON_TYPES or kind.itemsize > MAX_ENTRY_BYTES:
                 raise WrongEntry(place, f"arrays of {kind} are not read")
-            return _array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
+            return _build_array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
         except (TypeError, ValueError, OverflowError) as error:
-            raise WrongEntry(place, f"{shown(tree)} is no array ({error})") from error
+            raise WrongEntry(place, f"{format_value(tree)} is no array ({error})") from error
 
 
-IN_TREE = InTree()
+INLINE_ARRAYS = InlineArrays()
 
 
 def scalar_tree(value: object, declared: type, place: str) -> Any:
@@ -103,10 +105,10 @@ def scalar_tree(value: object, declared: type, place: str) -> Any:
         return value
     if declared is Path and isinstance(value, Path):
         return str(value)
-    raise WrongEntry(place, f"{shown(value)} is no {declared.__name__}")
+    raise WrongEntry(place, f"{format_value(value)} is no {declared.__name__}")
 
 
-def scalar(declared: type, tree: Any, place: str) -> Any:
+def parse_scalar(declared: type, tree: Any, place: str) -> Any:
     """The number, truth value, text or path of a declared type that an entry stands for."""
     if declared is float:
         if isinstance(tree, str) and tree in NOT_FINITE:
@@ -115,7 +117,7 @@ def scalar(declared: type, tree: Any, place: str) -> Any:
             try:
                 return float(tree)
             except OverflowError:
-                raise WrongEntry(place, f"{shown(tree)} is beyond the range of numbers") from None
+                raise WrongEntry(place, f"{format_value(tree)} is beyond the range of numbers") from None
     elif declared is int:
         if isinstance(tree, int) and not isinstance(tree, bool):
             return tree
@@ -125,7 +127,7 @@ def scalar(declared: type, tree: Any, place: str) -> Any:
     elif declared is Path and isinstance(tree, str):
         return Path(tree)
     words = {float: "number", int: "whole number", bool: "truth value", str: "text"}
-    raise WrongEntry(place, f"{shown(tree)} is no {words.get(declared, declared.__name__)}")
+    raise WrongEntry(place, f"{format_value(tree)} is no {words.get(declared, declared.__name__)}")
 
 
 def float_tree(value: float) -> float | str:
@@ -137,10 +139,10 @@ def key_tree(key: object, place: str) -> str:
     """What names an entry of a mapping."""
     if isinstance(key, str | int) and not isinstance(key, bool):
         return str(key)
-    raise WrongEntry(place, f"{shown(key)} cannot name an entry")
+    raise WrongEntry(place, f"{format_value(key)} cannot name an entry")
 
 
-def key_of(declared: Any, key: str, place: str) -> Any:
+def parse_key(declared: Any, key: str, place: str) -> Any:
     """The key of a mapping that a name stands for."""
     try:
         return int(key) if declared is int else key
@@ -148,11 +150,11 @@ def key_of(declared: Any, key: str, place: str) -> Any:
         raise WrongEntry(place, f"the name {key!r} is no whole number") from None
 
 
-def _nested(values: Any, each: Callable[[Any], Any]) -> Any:
-    return [_nested(entry, each) for entry in values] if isinstance(values, list) else each(values)
+def _map_nested(values: Any, each: Callable[[Any], Any]) -> Any:
+    return [_map_nested(entry, each) for entry in values] if isinstance(values, list) else each(values)
 
 
-def _leaves(tree: Any) -> tuple[set[type], int]:
+def _leaf_types(tree: Any) -> tuple[set[type], int]:
     """Types and number of what nested lists hold."""
     kinds: set[type] = set()
     stack, count = [tree], 0
@@ -166,15 +168,15 @@ def _leaves(tree: Any) -> tuple[set[type], int]:
     return kinds, count
 
 
-def _array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
+def _build_array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
     """An array of nested lists, none of whose entries is converted from another kind."""
-    kinds, count = _leaves(values)
-    if count * kind.itemsize > LARGEST_ARRAY:
+    kinds, count = _leaf_types(values)
+    if count * kind.itemsize > MAX_ARRAY_BYTES:
         raise WrongEntry(place, f"an array of {kind} has {count} entries, more than are read")
-    if strange := kinds - LEAVES[kind.kind]:
+    if strange := kinds - JSON_TYPES[kind.kind]:
         if kind.kind != "f" or strange != {str}:
             raise WrongEntry(place, f"an array of {kind} holds a {min(kind.__name__ for kind in strange)}")
-        values = _nested(values, lambda entry: scalar(float, entry, place))
+        values = _map_nested(values, lambda entry: parse_scalar(float, entry, place))
     try:
         if kind.kind in "iu":
             whole, limits = np.array(values, object), np.iinfo(kind)
@@ -185,14 +187,14 @@ def _array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
         raise WrongEntry(place, f"is no array ({error})") from error
 
 
-def expect(result: T, holds: bool, found: object, place: str, wanted: str) -> T:
+def expect(result: T, holds: bool, found: object, place: str, expected: str) -> T:
     """A result, or the error that what was found is not what was wanted."""
     if not holds:
-        raise WrongEntry(place, f"{shown(found)} is not {wanted}")
+        raise WrongEntry(place, f"{format_value(found)} is not {expected}")
     return result
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as errors show it, shortened."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-RESERVED = frozenset({"result"})
+RESERVED_STEMS = frozenset({"result"})
 """Stems of tables among the results, which a trial's own table would replace."""
 
 
-def readable(name: str) -> str:
+def printable_name(name: str) -> str:
     """A file's name as text: bytes that are no UTF-8 are read as of Windows, control characters become underscores."""
     try:
         name.encode("utf-8")
@@ -31,37 +31,39 @@ def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
     Returns:
         in the same order; different from one another whatever the case, as some file systems ask.
     """
-    names = [readable(stem) for stem in stems]
+    names = [printable_name(stem) for stem in stems]
     alike = defaultdict(list)
     for place, name in enumerate(names):
         alike[name.casefold()].append(place)
-    taken = {name for name, places in alike.items() if len(places) == 1} | RESERVED
+    taken = {name for name, places in alike.items() if len(places) == 1} | RESERVED_STEMS
     for name, places in alike.items():
-        if len(places) == 1 and name not in RESERVED:
+        if len(places) == 1 and name not in RESERVED_STEMS:
             continue
-        for place, parts in zip(places, _differing([files[place].absolute().parent.parts for place in places])):
-            choices = _choices([readable(part) for part in parts], names[place], files[place].suffix[1:])
+        for place, parts in zip(places, _differing_folders([files[place].absolute().parent.parts for place in places])):
+            choices = _candidate_names([printable_name(part) for part in parts], names[place], files[place].suffix[1:])
             names[place] = next(choice for choice in choices if choice.casefold() not in taken)
             taken.add(names[place].casefold())
     return names
 
 
-def renamed(name: str, file: Path, stem: str) -> str | None:
+def renaming_note(name: str, file: Path, stem: str) -> str | None:
     """The sentence that tells of a trial's other name; None where it has its file's."""
     if name == stem:
         return None
-    why = "its name is no plain text" if readable(stem) != stem else "another trial or file of results is called so"
-    return f"{readable(str(file))}: this trial is called {name!r}, for {why}"
+    why = (
+        "its name is no plain text" if printable_name(stem) != stem else "another trial or file of results is called so"
+    )
+    return f"{printable_name(str(file))}: this trial is called {name!r}, for {why}"
 
 
-def _choices(parts: Sequence[str], stem: str, suffix: str) -> Iterator[str]:
+def _candidate_names(parts: Sequence[str], stem: str, suffix: str) -> Iterator[str]:
     whole = "_".join((*parts, stem))
     yield whole
     yield f"{whole}_{suffix}"
     yield from (f"{whole}_{suffix}_{number}" for number in count(2))
 
 
-def _differing(paths: Sequence[tuple[str, ...]]) -> list[list[str]]:
+def _differing_folders(paths: Sequence[tuple[str, ...]]) -> list[list[str]]:
     """Of each path, the folders that not all of them have at that depth."""
     shared = [len(set(parts)) == 1 for parts in zip(*paths)]
     return [[part for depth, part in enumerate(path) if depth >= len(shared) or not shared[depth]] for path in paths]

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 import numpy as np
 
 from ..errors import InvalidValue
-from ..inertials import InertialParameters, six_of
+from ..inertials import InertialParameters, symmetric_entries
 from ..joints import Joint, Limits
 from ..rig import Rig
 from ..shape import Shape
@@ -18,7 +18,7 @@ from .atomic import write_atomically
 
 SPHERICAL_AXES = ("x", "y", "z")
 """A spherical joint becomes three revolute ones about these axes in turn: R = Rx Ry Rz."""
-UNLIMITED = 1e6
+NO_LIMIT = 1e6
 """URDF demands an effort and a speed of every limited joint; this stands for none [N m, rad/s]."""
 
 
@@ -44,24 +44,24 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
     robot = Element("robot", name=rig.name)
     for index, link in enumerate(rig.links):
         if index:
-            _joints(robot, rig, index)
+            _write_joints(robot, rig, index)
         body = SubElement(robot, "link", name=link)
-        _inertial(body, inertials, index)
+        _write_inertial(body, inertials, index)
         for shape in rig.shapes:
             if shape.link == link:
-                _shape(body, shape)
+                _write_shape(body, shape)
     indent(robot)
     with write_atomically(path, binary=True) as stream:
         ElementTree(robot).write(stream, encoding="utf-8", xml_declaration=True)
 
 
-def _joints(robot: Element, rig: Rig, index: int) -> None:
+def _write_joints(robot: Element, rig: Rig, index: int) -> None:
     """The joint that moves a link, as one URDF joint or as many as it has axes."""
     joint, link = rig.joints[index], rig.links[index]
     parent = rig.links[joint.parent]
     limits = rig.limits_of(link)
     if joint.kind in ("revolute", "continuous", "prismatic"):
-        _joint(robot, link, (parent, link), joint, limits)
+        _write_joint(robot, link, (parent, link), joint, limits)
         return
     if joint.kind not in ("spherical", "universal"):
         raise InvalidValue(f"URDF cannot hold the {joint.kind} joint of link {link!r}")
@@ -74,10 +74,10 @@ def _joints(robot: Element, rig: Rig, index: int) -> None:
             SubElement(robot, "link", name=chain[k])
         position, rotation = (joint.position, joint.rotation) if k == 0 else (np.zeros(3), np.eye(3))
         turn = Joint(name, "revolute", joint.parent, position, rotation, axes[k])
-        _joint(robot, name, (chain[k], chain[k + 1]), turn, Limits(*(part[k : k + 1] for part in parts)))
+        _write_joint(robot, name, (chain[k], chain[k + 1]), turn, Limits(*(part[k : k + 1] for part in parts)))
 
 
-def _joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint, limits: Limits) -> None:
+def _write_joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint, limits: Limits) -> None:
     """A joint of one coordinate."""
     lower, upper = float(limits.lower[0]), float(limits.upper[0])
     bounded = bool(np.isfinite([lower, upper]).all())
@@ -85,15 +85,15 @@ def _joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint, limit
     element = SubElement(robot, "joint", name=name, type=kind)
     for role, link in zip(("parent", "child"), ends):
         SubElement(element, role, link=link)
-    _origin(element, joint.position, joint.rotation)
-    SubElement(element, "axis", xyz=_numbers(joint.axes[0]))
+    _write_origin(element, joint.position, joint.rotation)
+    SubElement(element, "axis", xyz=_format_numbers(joint.axes[0]))
     values = {"effort": limits.torque[0], "velocity": limits.speed[0]}
     if kind != "continuous":
-        values |= {"lower": lower if bounded else -UNLIMITED, "upper": upper if bounded else UNLIMITED}
-    SubElement(element, "limit", {k: f"{v if np.isfinite(v) else UNLIMITED:.17g}" for k, v in values.items()})
+        values |= {"lower": lower if bounded else -NO_LIMIT, "upper": upper if bounded else NO_LIMIT}
+    SubElement(element, "limit", {k: f"{v if np.isfinite(v) else NO_LIMIT:.17g}" for k, v in values.items()})
 
 
-def _inertial(body: Element, inertials: InertialParameters, index: int) -> None:
+def _write_inertial(body: Element, inertials: InertialParameters, index: int) -> None:
     """Mass, centre of mass and inertia about it; nothing for a link without mass."""
     mass = float(inertials.masses[index])
     if mass < 0.0:
@@ -102,18 +102,18 @@ def _inertial(body: Element, inertials: InertialParameters, index: int) -> None:
     if mass == 0.0:
         return
     element = SubElement(body, "inertial")
-    _origin(element, inertials.coms[index], np.eye(3))
+    _write_origin(element, inertials.coms[index], np.eye(3))
     SubElement(element, "mass", value=f"{mass:.17g}")
-    six = six_of(inertials.inertias_at_com[index])
+    six = symmetric_entries(inertials.inertias_at_com[index])
     names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
     SubElement(element, "inertia", {name: f"{value:.17g}" for name, value in zip(names, six)})
 
 
-def _shape(body: Element, shape: Shape) -> None:
+def _write_shape(body: Element, shape: Shape) -> None:
     """A shape as visual and collision geometry."""
     parts: list[tuple[str, dict[str, str], np.ndarray]] = []
     if shape.kind == "box":
-        parts.append(("box", {"size": _numbers(2.0 * np.array(shape.size))}, np.zeros(3)))
+        parts.append(("box", {"size": _format_numbers(2.0 * np.array(shape.size))}, np.zeros(3)))
     elif shape.kind == "sphere":
         parts.append(("sphere", {"radius": f"{shape.size[0]:.17g}"}, np.zeros(3)))
     elif shape.kind == "capsule":
@@ -123,13 +123,13 @@ def _shape(body: Element, shape: Shape) -> None:
     for purpose in ("visual", "collision"):
         for tag, attributes, offset in parts:
             element = SubElement(body, purpose)
-            _origin(element, shape.centre + shape.rotation @ offset, shape.rotation)
+            _write_origin(element, shape.centre + shape.rotation @ offset, shape.rotation)
             SubElement(SubElement(element, "geometry"), tag, attributes)
 
 
-def _origin(element: Element, xyz: np.ndarray, rotation: np.ndarray) -> None:
-    SubElement(element, "origin", xyz=_numbers(xyz), rpy=_numbers(to_rpy(rotation)))
+def _write_origin(element: Element, xyz: np.ndarray, rotation: np.ndarray) -> None:
+    SubElement(element, "origin", xyz=_format_numbers(xyz), rpy=_format_numbers(to_rpy(rotation)))
 
 
-def _numbers(values: Sequence[float] | np.ndarray) -> str:
+def _format_numbers(values: Sequence[float] | np.ndarray) -> str:
     return " ".join(f"{value:.17g}" for value in values)

@@ -21,15 +21,26 @@ import numpy as np
 
 from ..errors import SolverError
 from .former_names import is_removed, present_class, present_field
-from .tree_leaves import IN_TREE, Arrays, WrongEntry, expect, float_tree, key_of, key_tree, scalar, scalar_tree, shown
+from .tree_leaves import (
+    INLINE_ARRAYS,
+    ArrayStore,
+    WrongEntry,
+    expect,
+    float_tree,
+    format_value,
+    key_tree,
+    parse_key,
+    parse_scalar,
+    scalar_tree,
+)
 
-DEEPEST = 64
+MAX_DEPTH = 64
 """Levels of a value within a value; ours have about ten."""
-UNFIT = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+CONSTRUCTION_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a value raises of entries that it could not check: of the declared type, but of another length or range."""
 
 
-def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place: str = "") -> Any:
+def to_tree(value: object, declared: Any = None, arrays: ArrayStore = INLINE_ARRAYS, place: str = "") -> Any:
     """The tree of a value.
 
     Args:
@@ -51,7 +62,7 @@ def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place
         return expect(None, value is None, value, place, "nothing")
     if declared is np.ndarray or origin is np.ndarray:
         array: Any = expect(value, isinstance(value, np.ndarray), value, place, "an array")
-        return arrays.put(array, place)
+        return arrays.store(array, place)
     if origin is Literal:
         return expect(value, value in get_args(declared), value, place, f"one of {get_args(declared)}")
     if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
@@ -77,23 +88,23 @@ def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place
     return scalar_tree(value, declared, place)
 
 
-def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "", depth: int = 0) -> Any:
+def from_tree(declared: Any, tree: Any, arrays: ArrayStore = INLINE_ARRAYS, place: str = "", depth: int = 0) -> Any:
     """The value of a declared type behind a tree; fields with a default may be left out.
 
     Raises:
         WrongEntry: an entry is missing, unknown, or not of the declared type.
     """
-    if depth > DEEPEST:
-        raise WrongEntry(place, f"is nested more than {DEEPEST} levels deep")
+    if depth > MAX_DEPTH:
+        raise WrongEntry(place, f"is nested more than {MAX_DEPTH} levels deep")
     origin, below = get_origin(declared), depth + 1
     if declared in (Any, object):
-        return _undeclared(tree, arrays, place, depth)
+        return _undeclared_value(tree, arrays, place, depth)
     if origin in (Union, types.UnionType):
-        return _union(declared, tree, arrays, place, depth)
+        return _union_value(declared, tree, arrays, place, depth)
     if declared is type(None):
         return expect(None, tree is None, tree, place, "null")
     if declared is np.ndarray or origin is np.ndarray:
-        return arrays.take(tree, place)
+        return arrays.load(tree, place)
     if origin is Literal:
         return expect(tree, tree in get_args(declared), tree, place, f"one of {get_args(declared)}")
     if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
@@ -106,22 +117,24 @@ def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "
         table = expect(tree, isinstance(tree, dict), tree, place, "an object")
         key_kind, kind = get_args(declared) or (str, object)
         return {
-            key_of(key_kind, key, place): from_tree(kind, entry, arrays, f"{place}.{key}", below)
+            parse_key(key_kind, key, place): from_tree(kind, entry, arrays, f"{place}.{key}", below)
             for key, entry in table.items()
         }
     if not isinstance(declared, type):
         raise WrongEntry(place, f"the type {declared} has no tree")
     if is_dataclass(declared):
-        return _instance(declared, expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below)
+        return _build_instance(
+            declared, expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below
+        )
     if issubclass(declared, Enum):
         members = declared.__members__
         member = tree if not isinstance(tree, str) or tree in members else present_field(declared, tree)
         known = isinstance(member, str) and member in members
         return declared[expect(member, known, tree, place, f"one of {', '.join(members)}")]
-    return scalar(declared, tree, place)
+    return parse_scalar(declared, tree, place)
 
 
-def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, depth: int) -> Any:
+def _build_instance(kind: type, tree: Mapping[str, Any], arrays: ArrayStore, place: str, depth: int) -> Any:
     declared = _declared_fields(kind)
     tree = _with_present_names(kind, tree, place)
     if unknown := sorted(set(tree) - set(declared)):
@@ -136,7 +149,7 @@ def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, d
         return kind(**values)
     except SolverError as error:
         raise WrongEntry(place, str(error)) from error
-    except UNFIT as error:
+    except CONSTRUCTION_ERRORS as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise WrongEntry(place, f"does not make a {kind.__name__} ({problem})") from error
 
@@ -186,7 +199,7 @@ def _alternatives(declared: Any) -> list[Any]:
     return [kind for kind in get_args(declared) if kind is not type(None)]
 
 
-def _union_tree(value: object, declared: Any, arrays: Arrays, place: str) -> Any:
+def _union_tree(value: object, declared: Any, arrays: ArrayStore, place: str) -> Any:
     if value is None and type(None) in get_args(declared):
         return None
     kinds = _alternatives(declared)
@@ -194,30 +207,30 @@ def _union_tree(value: object, declared: Any, arrays: Arrays, place: str) -> Any
         return to_tree(value, kinds[0], arrays, place)
     for kind in kinds:
         if isinstance(value, get_origin(kind) or kind):
-            return {"type": _name(kind), "value": to_tree(value, kind, arrays, place)}
-    raise WrongEntry(place, f"{shown(value)} is none of {', '.join(map(_name, kinds))}")
+            return {"type": _type_name(kind), "value": to_tree(value, kind, arrays, place)}
+    raise WrongEntry(place, f"{format_value(value)} is none of {', '.join(map(_type_name, kinds))}")
 
 
-def _union(declared: Any, tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
+def _union_value(declared: Any, tree: Any, arrays: ArrayStore, place: str, depth: int) -> Any:
     if tree is None and type(None) in get_args(declared):
         return None
     kinds = _alternatives(declared)
     if len(kinds) == 1:
         return from_tree(kinds[0], tree, arrays, place, depth)
-    known = {_name(kind): kind for kind in kinds}
+    known = {_type_name(kind): kind for kind in kinds}
     name = tree["type"] if isinstance(tree, dict) and set(tree) == {"type", "value"} else None
     if isinstance(name, str) and name not in known:
         name = present_class(name)
     if not isinstance(name, str) or name not in known:
-        raise WrongEntry(place, f"{shown(tree)} says none of the types {', '.join(known)}")
+        raise WrongEntry(place, f"{format_value(tree)} says none of the types {', '.join(known)}")
     return from_tree(known[name], tree["value"], arrays, place, depth + 1)
 
 
-def _name(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     return str(getattr(kind, "__name__", kind))
 
 
-def _undeclared_tree(value: object, arrays: Arrays, place: str) -> Any:
+def _undeclared_tree(value: object, arrays: ArrayStore, place: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -225,7 +238,7 @@ def _undeclared_tree(value: object, arrays: Arrays, place: str) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"$number": float_tree(value)}
     if isinstance(value, np.ndarray):
-        return {"$array": arrays.put(value, place)}
+        return {"$array": arrays.store(value, place)}
     if isinstance(value, list | tuple):
         entries = [_undeclared_tree(entry, arrays, f"{place}[{i}]") for i, entry in enumerate(value)]
         return entries if isinstance(value, list) else {"$tuple": entries}
@@ -235,21 +248,22 @@ def _undeclared_tree(value: object, arrays: Arrays, place: str) -> Any:
     raise WrongEntry(place, f"a {type(value).__name__} cannot be written where no type is declared")
 
 
-def _undeclared(tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
-    if depth > DEEPEST:
-        raise WrongEntry(place, f"is nested more than {DEEPEST} levels deep")
+def _undeclared_value(tree: Any, arrays: ArrayStore, place: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise WrongEntry(place, f"is nested more than {MAX_DEPTH} levels deep")
     if isinstance(tree, list):
-        return [_undeclared(entry, arrays, f"{place}[{i}]", depth + 1) for i, entry in enumerate(tree)]
+        return [_undeclared_value(entry, arrays, f"{place}[{i}]", depth + 1) for i, entry in enumerate(tree)]
     if not isinstance(tree, dict):
         return tree
     tag = next(iter(tree), "") if len(tree) == 1 else ""
     if tag == "$number":
-        return scalar(float, tree[tag], place)
+        return parse_scalar(float, tree[tag], place)
     if tag == "$array":
-        return arrays.take(tree[tag], place)
+        return arrays.load(tree[tag], place)
     if tag == "$tuple":
-        return tuple(_undeclared(expect(tree[tag], isinstance(tree[tag], list), tree, place, "a list"), arrays, place,
+        return tuple(_undeclared_value(expect(tree[tag], isinstance(tree[tag], list), tree, place, "a "
+            "list"), arrays, place,
                                  depth + 1))  # fmt: skip
     if tag == "$object":
         tree = expect(tree[tag], isinstance(tree[tag], dict), tree, place, "an object")
-    return {key: _undeclared(entry, arrays, f"{place}.{key}", depth + 1) for key, entry in tree.items()}
+    return {key: _undeclared_value(entry, arrays, f"{place}.{key}", depth + 1) for key, entry in tree.items()}

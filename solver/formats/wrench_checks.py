@@ -9,15 +9,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..wrenches import Wrenches
-from .axes import check_up, up_of_forces
+from .axes_and_units import check_up, up_from_forces
 
-LOADED = 0.2
+LOADED_FRACTION = 0.2
 """A plate counts as loaded above this share of its own largest vertical force."""
-FAR = 30.0
+MAX_DISTANCE = 30.0
 """[m] no laboratory measures a centre of pressure that far from its origin: the unit must be another one."""
-FAR_IN_CENTIMETRES = 600.0
+MAX_CENTIMETRES = 600.0
 """Farther from the origin than this no plate lies in centimetres; a nearer one may be in either unit."""
-NEWTON_FLOOR = 1.0
+MIN_FORCE = 1.0
 """[N] below this mean a recording carries no load and tells neither axis nor sign."""
 
 
@@ -27,55 +27,55 @@ class ForceConvention:
 
     Attributes:
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
-        otherwise: the axis where forces that are zero throughout tell none.
+        fallback_up: the axis where forces that are zero throughout tell none.
         units: of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
         sign: 1 when the columns hold the force of the ground on the body, -1 when that of the body on the plates.
     """
 
     up: str = "auto"
-    otherwise: str | None = None
+    fallback_up: str | None = None
     units: str = "m"
     sign: int = 1
 
 
-def settle_force_up(stated: str, forces: np.ndarray, path: str | Path, otherwise: str | None = None) -> str:
+def resolve_force_up(specified: str, forces: np.ndarray, path: str | Path, fallback: str | None = None) -> str:
     """The vertical axis of total forces (N, 3), which must push the body up.
 
     Args:
-        stated: the axis, or ``"auto"``.
+        specified: the axis, or ``"auto"``.
         forces: (N, 3) [N], the file's axes.
         path: the file they came from.
-        otherwise: taken where forces that are zero throughout tell nothing.
+        fallback: taken where forces that are zero throughout tell nothing.
 
     Raises:
         InputError: none stated and none found, contradiction, or the mean force points down.
     """
-    check_up(stated, path)
-    found = up_of_forces(forces)
+    check_up(specified, path)
+    found = up_from_forces(forces)
     finite = forces[np.isfinite(forces).all(axis=1)]
-    if not len(finite) or np.abs(finite.mean(axis=0)).max() < NEWTON_FLOOR:
-        if stated == "auto" and otherwise is not None:
-            return otherwise
-        if stated == "auto":
+    if not len(finite) or np.abs(finite.mean(axis=0)).max() < MIN_FORCE:
+        if specified == "auto" and fallback is not None:
+            return fallback
+        if specified == "auto":
             problem = "the forces are zero throughout and do not tell which axis is up"
             raise InputError(path, problem, remedy="State it: up = x, y or z, or check the export")
-        return stated
+        return specified
     if found is None:
-        if stated == "auto":
+        if specified == "auto":
             raise InputError(path, "the mean force follows no axis", remedy="State up = x, y or z, or check the export")
-        return stated
-    if stated == "auto" and not found.startswith("-"):
+        return specified
+    if specified == "auto" and not found.startswith("-"):
         return found
-    if stated == "auto" or (found.lstrip("-") == stated.lstrip("-") and found != stated):
+    if specified == "auto" or (found.lstrip("-") == specified.lstrip("-") and found != specified):
         problem = f"the mean force points to {found}, down: the sign is reversed"
         remedy = "If the file holds the force on the plates, read it with sign = -1"
-        if stated == "auto":
+        if specified == "auto":
             remedy += f"; if {found} is up, state up = {found}"
         raise InputError(path, problem, remedy=remedy)
-    if found != stated:
-        problem = f"{stated} is stated to be up, but the mean force points to {found}"
+    if found != specified:
+        problem = f"{specified} is stated to be up, but the mean force points to {found}"
         raise InputError(path, problem, remedy=f"State up = {found}, or leave it to be found (auto)")
-    return stated
+    return specified
 
 
 def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
@@ -83,10 +83,10 @@ def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
     vertical = wrenches.values[:, :, 2]
     peak = np.nanmax(np.where(np.isnan(vertical), 0.0, vertical), axis=0)
     with np.errstate(invalid="ignore"):
-        return wrenches.centres_of_pressure((vertical > LOADED * peak) & (peak > NEWTON_FLOOR))
+        return wrenches.centres_of_pressure((vertical > LOADED_FRACTION * peak) & (peak > MIN_FORCE))
 
 
-def check_forces(wrenches: Wrenches, path: str | Path) -> None:
+def check_centres_of_pressure(wrenches: Wrenches, path: str | Path) -> None:
     """Refuse centres of pressure outside any laboratory.
 
     Raises:
@@ -94,7 +94,7 @@ def check_forces(wrenches: Wrenches, path: str | Path) -> None:
     """
     points = centres_of_pressure(wrenches)
     distance = np.linalg.norm(points[np.isfinite(points).all(axis=2)], axis=1)
-    if len(distance) and np.median(distance) > FAR:
+    if len(distance) and np.median(distance) > MAX_DISTANCE:
         problem = f"the centre of pressure lies {np.median(distance):.0f} m from the origin: it is not in metres"
-        unit = "mm" if np.median(distance) > FAR_IN_CENTIMETRES else "mm or cm, as the file has it"
+        unit = "mm" if np.median(distance) > MAX_CENTIMETRES else "mm or cm, as the file has it"
         raise InputError(path, problem, remedy=f"Read the forces with force_units = {unit}")

@@ -13,15 +13,15 @@ from ..inertials import PER_LINK, InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
-from .blocks import AXES, Block, Blocks, axis_places, compact
+from .blocks import AXES, Block, BlockOptions, axis_columns, merge_blocks
 from .equations import Equations, equations
 from .regression import Regression
-from .triangular import fold
+from .triangular import append_rows
 
-BUFFER = 1024
+BUFFER_ROWS = 1024
 """Rows an axis collects before they are folded into its factor."""
-USUAL_BLOCKS = Blocks()
-NO_FRAME = (
+DEFAULT_BLOCKS = BlockOptions()
+NO_COUNTED_FRAME = (
     "no frame counts in any of the trials: in none are all contacts measured; give the force files that belong to "
     "these recordings, and look whether they show the body's weight"
 )
@@ -34,7 +34,7 @@ def accumulate(
     axes: Axes = "link",
     *,
     structure: BaseParameters | None = None,
-    blocks: Blocks = USUAL_BLOCKS,
+    blocks: BlockOptions = DEFAULT_BLOCKS,
 ) -> Regression:
     """Regression over the counted frames of trials, every axis of weight one: see `Regression.with_weights`.
 
@@ -54,22 +54,22 @@ def accumulate(
         >>> import solver
         >>> robot = solver.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> solver.accumulate(study.rig, study.trials).trials
         ('dance',)
     """
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)
-    collected = Collected(rig, structure, axes, blocks)
+    collected = EquationAccumulator(rig, structure, axes, blocks)
 
     for trial in trials:
-        motions = (trial.motion, *tuple(trial.shaken))
+        motions = (trial.motion, *tuple(trial.noise_replicas))
         for here, *others in zip(*(equations(rig, trial, index, axes, motion) for motion in motions)):
-            collected.add(trial, here, others, exactly=True)
+            collected.add(trial, here, others, exact=True)
     return collected.regression(rig.links[index])
 
 
-class Collected:
+class EquationAccumulator:
     """Equations on their way into a regression.
 
     Args:
@@ -80,25 +80,27 @@ class Collected:
     """
 
     def __init__(
-        self, rig: Rig, structure: BaseParameters, axes: Axes = "world", blocks: Blocks = USUAL_BLOCKS
+        self, rig: Rig, structure: BaseParameters, axes: Axes = "world", blocks: BlockOptions = DEFAULT_BLOCKS
     ) -> None:
         self.rig, self.structure, self.axes = rig, structure, axes
-        self.collector, self.noise = _Collector(structure, blocks), _Noise(structure)
+        self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
 
-    def add(self, trial: Trial, here: Equations, others: Sequence[Equations], *, exactly: bool = False) -> None:
+    def add(self, trial: Trial, equations: Equations, replicas: Sequence[Equations], *, exact: bool = False) -> None:
         """Some of a trial's equations, and those of its shaken copies.
 
         Args:
             trial: whose they are.
-            here: by its motion.
-            others: by each of its shaken copies.
-            exactly: base parameters tell them wholly; else what those cannot tell is the prior's.
+            equations: by its motion.
+            replicas: by each of its shaken copies.
+            exact: base parameters tell them wholly; else what those cannot tell is the prior's.
         """
-        if not exactly:
-            here, *others = (_on_the_right(piece, self.rig.prior, self.structure) for piece in (here, *others))
-        self.collector.add(trial.name, trial.motion.times[here.frames], here)
-        for other in others:
-            self.noise.add(here, other, len(others))
+        if not exact:
+            equations, *replicas = (
+                _subtract_remainder(piece, self.rig.prior, self.structure) for piece in (equations, *replicas)
+            )
+        self.blocks.add(trial.name, trial.motion.times[equations.frames], equations)
+        for other in replicas:
+            self.replica_noise.add(equations, other, len(replicas))
 
     def regression(self, base: str) -> Regression:
         """All of them, every axis of weight one.
@@ -106,10 +108,10 @@ class Collected:
         Raises:
             InvalidValue: there are none.
         """
-        found, rig = self.collector.finished(), self.rig
+        found, rig = self.blocks.finish(), self.rig
         if not found:
-            raise InvalidValue(NO_FRAME)
-        noise = self.noise.finished()
+            raise InvalidValue(NO_COUNTED_FRAME)
+        noise = self.replica_noise.finish()
         return Regression(rig.links, base, self.axes, self.structure, np.ones(AXES), found, noise=noise)
 
 
@@ -130,36 +132,38 @@ def residuals(
     return result
 
 
-def _on_the_right(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
+def _subtract_remainder(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
     """Equations less what shifted links need beyond base parameters, which the prior tells well enough.
 
     Y = Y_b K holds for links that rigid joints hold; the rest of Y phi is the inertia of millimetres.
     """
-    phi, base = prior.values.T.reshape(-1), structure.of(prior)
+    phi, base = prior.values.T.reshape(-1), structure.project(prior)
     wrench = equations.wrench.copy()
-    for axis, (row, taken, place) in enumerate(zip(equations.rows, _rows_taken(structure), axis_places(structure))):
+    for axis, (row, taken, place) in enumerate(
+        zip(equations.rows, _base_parameter_rows(structure), axis_columns(structure))
+    ):
         wrench[axis] -= phi[: len(row)] @ row - base[place[:-1]] @ row[taken]
     return replace(equations, wrench=wrench)
 
 
-class _Axis:
+class _AxisFactor:
     """Rows of one axis on their way into its triangular factor."""
 
     def __init__(self, columns: int) -> None:
-        self.buffer = np.empty((columns, BUFFER))  # transposed, so that LAPACK gets it column-major without a copy
+        self.buffer = np.empty((columns, BUFFER_ROWS))  # transposed, so that LAPACK gets it column-major without a copy
         self.filled = 0
         self.rows = 0
         self.factor = np.zeros((0, columns))
 
-    def add(self, rows: np.ndarray, taken: np.ndarray, wrench: np.ndarray) -> None:
+    def add(self, rows: np.ndarray, columns: np.ndarray, wrench: np.ndarray) -> None:
         """Columns ``taken`` of transposed regressor rows (10 L, n), and their right-hand side (n,)."""
-        for start in range(0, len(wrench), BUFFER):
-            own = slice(start, start + BUFFER)
+        for start in range(0, len(wrench), BUFFER_ROWS):
+            own = slice(start, start + BUFFER_ROWS)
             count = len(wrench[own])
-            if self.filled + count > BUFFER:
+            if self.filled + count > BUFFER_ROWS:
                 self.flush()
             place = slice(self.filled, self.filled + count)
-            self.buffer[:-1, place] = rows[taken, own]
+            self.buffer[:-1, place] = rows[columns, own]
             self.buffer[-1, place] = wrench[own]
             self.filled += count
             self.rows += count
@@ -167,7 +171,7 @@ class _Axis:
     def flush(self) -> None:
         """Fold the collected rows into the factor."""
         if self.filled:
-            self.factor = fold(self.factor, self.buffer[:, : self.filled].T)
+            self.factor = append_rows(self.factor, self.buffer[:, : self.filled].T)
             self.filled = 0
 
     def take(self) -> tuple[np.ndarray, int]:
@@ -178,43 +182,43 @@ class _Axis:
         return factor, rows
 
 
-class _Noise:
+class _NoiseAccumulator:
     """Gathers what one shake of the motion changes in the equations, over the mean of a trial's shaken copies."""
 
     def __init__(self, structure: BaseParameters) -> None:
-        self.taken = _rows_taken(structure)
-        self.axes = [_Axis(len(place) + 1) for place in self.taken]
+        self.columns = _base_parameter_rows(structure)
+        self.axes = [_AxisFactor(len(place) + 1) for place in self.columns]
 
-    def add(self, here: Equations, shaken: Equations, copies: int) -> None:
+    def add(self, here: Equations, replica: Equations, copies: int) -> None:
         """Equations of the motion, and of one of its shaken copies."""
         share = np.sqrt(1.0 / copies)
-        change = share * (shaken.wrench - here.wrench)
-        for axis, (collected, still, moved, taken) in enumerate(zip(self.axes, here.rows, shaken.rows, self.taken)):
+        change = share * (replica.wrench - here.wrench)
+        for axis, (collected, still, moved, taken) in enumerate(zip(self.axes, here.rows, replica.rows, self.columns)):
             used = here.used[axis]
             if used.any():
                 collected.add(share * (moved[:, used] - still[:, used]), taken, change[axis, used])
 
-    def finished(self) -> tuple[np.ndarray, ...]:
+    def finish(self) -> tuple[np.ndarray, ...]:
         """Per axis the factor (k, n + 1) of the changes; none when no trial was shaken."""
         factors = tuple(axis.take()[0] for axis in self.axes)
         return factors if any(len(factor) for factor in factors) else ()
 
 
-def _rows_taken(structure: BaseParameters) -> list[np.ndarray]:
+def _base_parameter_rows(structure: BaseParameters) -> list[np.ndarray]:
     """Per axis the rows of a regressor's piece that are base parameters, the parameter being the slow index."""
     parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
     rows = parameter * len(structure.links) + link
-    return [rows[place[:-1]] for place in axis_places(structure)]
+    return [rows[place[:-1]] for place in axis_columns(structure)]
 
 
-class _Collector:
+class _BlockAccumulator:
     """Cuts the stream of frames into blocks."""
 
-    def __init__(self, structure: BaseParameters, blocks: Blocks) -> None:
-        self.taken = _rows_taken(structure)
-        self.axes = [_Axis(len(taken) + 1) for taken in self.taken]
-        self.seconds, self.limit = blocks.seconds, blocks.most
-        self.least_frames = 1
+    def __init__(self, structure: BaseParameters, blocks: BlockOptions) -> None:
+        self.columns = _base_parameter_rows(structure)
+        self.axes = [_AxisFactor(len(taken) + 1) for taken in self.columns]
+        self.seconds, self.max_blocks = blocks.seconds, blocks.max_blocks
+        self.min_frames = 1
         self.blocks: list[Block] = []
         self.trial, self.start, self.stop, self.frames = "", 0.0, 0.0, 0
 
@@ -227,9 +231,9 @@ class _Collector:
                 self.close()
             if not self.frames:
                 self.trial, self.start = trial, float(times[first])
-            room = max(self.least_frames - self.frames, 1)
+            room = max(self.min_frames - self.frames, 1)
             last = min(max(int(np.searchsorted(times, self.start + self.seconds)), first + room), count)
-            for axis, (collected, row, taken) in enumerate(zip(self.axes, rows, self.taken)):
+            for axis, (collected, row, taken) in enumerate(zip(self.axes, rows, self.columns)):
                 here = used[axis, first:last]
                 if here.all():
                     collected.add(row[:, first:last], taken, wrench[axis, first:last])
@@ -240,19 +244,19 @@ class _Collector:
             first = last
 
     def _full(self, time: float) -> bool:
-        return time >= self.start + self.seconds and self.frames >= self.least_frames
+        return time >= self.start + self.seconds and self.frames >= self.min_frames
 
     def close(self) -> None:
         """End the open block, and merge neighbours when there are too many."""
         factors, rows = zip(*(axis.take() for axis in self.axes))
         self.blocks.append(Block((self.trial,), self.start, self.stop, self.frames, np.array(rows), factors))
         self.frames = 0
-        if len(self.blocks) > self.limit:
-            compact(self.blocks, self.limit)
+        if len(self.blocks) > self.max_blocks:
+            merge_blocks(self.blocks, self.max_blocks)
             # new blocks as long as the merged ones, or the old ones would have to be merged again and again
-            self.least_frames = int(np.median([block.frames for block in self.blocks]))
+            self.min_frames = int(np.median([block.frames for block in self.blocks]))
 
-    def finished(self) -> tuple[Block, ...]:
+    def finish(self) -> tuple[Block, ...]:
         """All blocks."""
         if self.frames:
             self.close()

@@ -24,20 +24,20 @@ from ..rig import Rig
 from ..trial import Trial
 from .accumulate import accumulate
 from .consistent import data_weight
+from .error_model.axis_weights import fit_axis_weights
 from .estimate import Estimate
-from .identify import IdentifyOptions, method_of
+from .identify import IdentifyOptions, get_method
 from .load_likelihood import LoadFit, LoadLikelihood
 from .regression import Regression
-from .weighing import weighted
 
 MARGIN = 0.05
 """[m] A load worn on a segment reaches this far beyond the segment's box."""
-MOST_LOADS = 3
-MISSED = 0.05
+MAX_LOADS = 3
+SIGNIFICANCE = 0.05
 """Probability with which the true set of links is excluded."""
-LEAST_PART = 0.5
+MIN_SHARE = 0.5
 """A set shares a load if each of its links carries at least this part of an equal share; else fewer links carry it."""
-ROUNDS, SETTLED = 3, 0.1
+MAX_ITERATIONS, CONVERGED = 3, 0.1
 """Noise and load are estimated from each other in turn: rounds, and the relative change that ends them."""
 
 Sets = Mapping[tuple[int, ...], LoadFit]
@@ -56,7 +56,7 @@ class LoadOptions:
     """
 
     margin: float = MARGIN
-    most: int = MOST_LOADS
+    most: int = MAX_LOADS
     candidates: tuple[str, ...] = ()
     bare_mass: float | None = None
     base: str | int = 0
@@ -77,7 +77,8 @@ class AddedLoad:
         loads: what was added to each link if these carry it; zero elsewhere.
         alternatives: other sets of links that the data do not exclude at 95 %: fewest links first, then likeliest.
         probabilities: (L,) of each link, if exactly one carries the whole load and all are as probable beforehand.
-        spread: likeliest loads when every link may carry something, as they are without a preference for few links.
+        distributed: likeliest loads when every link may carry something, as they are without a preference for few
+            links.
         mass_std: (L,) [kg] standard deviation of each added mass by the residuals, if ``carriers`` carry it; NaN where
             nothing is carried. An offset of the plates between the recordings is no residual: it looks like a load.
         total_std: [kg] the same of all loads together; 0 without a load.
@@ -89,7 +90,7 @@ class AddedLoad:
     loads: InertialParameters
     alternatives: tuple[tuple[str, ...], ...]
     probabilities: np.ndarray
-    spread: InertialParameters
+    distributed: InertialParameters
     mass_std: np.ndarray
     total_std: float
     bare: Estimate
@@ -126,13 +127,13 @@ class AddedLoad:
         """In a sentence, where else the load may be."""
         if not self.alternatives:
             return "no other link, and no other two that share it, explain the data as well"
-        shown = "; ".join(" and ".join(links) for links in self.alternatives[:MOST_SHOWN])
-        more = len(self.alternatives) - MOST_SHOWN
+        shown = "; ".join(" and ".join(links) for links in self.alternatives[:MAX_LISTED])
+        more = len(self.alternatives) - MAX_LISTED
         rest = f"; and {more} more" if more > 0 else ""
         return f"not excluded at 95 %, the whole load on: {shown}{rest}"
 
 
-MOST_SHOWN = 6
+MAX_LISTED = 6
 """Alternatives that a sentence lists."""
 
 
@@ -158,7 +159,7 @@ def find_added_load(
         >>> import solver
         >>> robot = solver.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> only = solver.LoadOptions(candidates=("right_hand", "left_hand"))
         >>> solver.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added
         No load found
@@ -168,21 +169,24 @@ def find_added_load(
         if name not in rig.links:
             raise UnknownLink(name, rig.links)
     candidates = tuple(rig.index(name) for name in options.candidates) or tuple(range(len(rig.links)))
-    method = method_of(rig, IdentifyOptions(base=options.base, total_mass=options.bare_mass))
-    first, bare = weighted(accumulate(rig, before, base=options.base, axes="world"), method, rig)
+    method = get_method(rig, IdentifyOptions(base=options.base, total_mass=options.bare_mass))
+    first, bare = fit_axis_weights(accumulate(rig, before, base=options.base, axes="world"), method, rig)
     second = accumulate(rig, after, base=options.base, axes="world", structure=first.structure)
     second = second.with_weights(first.weights)
     weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         likelihood = LoadLikelihood(rig, first, second, options.margin, weight)
-        search = _Search.of(likelihood, candidates, options.most)
-        before_it, weight = weight, _weight(first, second, likelihood.bare(search.best.loads), search.best.loads)
-        if abs(np.log(weight / before_it)) < SETTLED:
+        search = _Search.from_likelihood(likelihood, candidates, options.most)
+        before_it, weight = (
+            weight,
+            _equation_weight(first, second, likelihood.bare_body(search.best.loads), search.best.loads),
+        )
+        if abs(np.log(weight / before_it)) < CONVERGED:
             break
-    return _result(rig, likelihood, search, candidates, bare)
+    return _build_result(rig, likelihood, search, candidates, bare)
 
 
-def _weight(first: Regression, second: Regression, bare: InertialParameters, loads: np.ndarray) -> float:
+def _equation_weight(first: Regression, second: Regression, bare: InertialParameters, loads: np.ndarray) -> float:
     """Of a weighted equation by the recording that bare body and loads explain worse.
 
     The bare body was fitted above all to the first recording: its residual there says little of how well it predicts.
@@ -197,34 +201,34 @@ class _Search:
 
     Attributes:
         best: the likeliest of the smallest sets that are not excluded.
-        alone: sets of one link that are not far less likely than the likeliest of them.
+        single_links: sets of one link that are not far less likely than the likeliest of them.
         others: sets, besides, that are not excluded.
     """
 
     best: LoadFit
-    alone: Sets
+    single_links: Sets
     others: tuple[tuple[int, ...], ...]
 
     @staticmethod
-    def of(likelihood: LoadLikelihood, candidates: Sequence[int], most: int) -> _Search:
+    def from_likelihood(likelihood: LoadLikelihood, candidates: Sequence[int], max_loads: int) -> _Search:
         """One link more is only taken to carry something where all smaller sets are excluded."""
         smaller: Sets = {(): LoadFit((), np.zeros((likelihood.count, PER_LINK)), 0.0)}
         alone: Sets = {}
-        for size in range(1, min(most, len(candidates)) + 1):
-            sets = _sets(candidates, size, smaller)
-            reach = _reach(len(sets))
-            fits = likelihood.fitted_within(sets, reach)
+        for size in range(1, min(max_loads, len(candidates)) + 1):
+            sets = _candidate_sets(candidates, size, smaller)
+            reach = _exclusion_threshold(len(sets))
+            fits = likelihood.fit_within(sets, reach)
             alone = alone or fits
-            limit = next(iter(fits.values())).value + reach
-            kept = [fit for fit in smaller.values() if fit.value <= limit]
+            limit = next(iter(fits.values())).cost + reach
+            kept = [fit for fit in smaller.values() if fit.cost <= limit]
             if kept:
-                return _Search(kept[0], alone, _others(likelihood, kept, fits, limit))
+                return _Search(kept[0], alone, _other_sets(likelihood, kept, fits, limit))
             smaller = fits
         kept = list(smaller.values())
         return _Search(kept[0], alone, tuple(fit.carriers for fit in kept[1:]))
 
 
-def _sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
+def _candidate_sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
     """Sets of some size: all up to two links, beyond that those that add one link to a smaller set."""
     if size <= 2:
         return list(combinations(candidates, size))
@@ -232,39 +236,39 @@ def _sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int
     return sorted(larger)
 
 
-def _reach(count: int) -> float:
+def _exclusion_threshold(count: int) -> float:
     """By how much the best of several sets of one link more must be likelier to exclude the smaller ones.
 
     Half of the chi-squared quantile for a load's ten parameters, Bonferroni's correction for ``count`` sets included.
     """
-    return 0.5 * float(chi2.ppf(1.0 - MISSED / count, PER_LINK))
+    return 0.5 * float(chi2.ppf(1.0 - SIGNIFICANCE / count, PER_LINK))
 
 
-def _others(
-    likelihood: LoadLikelihood, kept: Sequence[LoadFit], larger: Sets, limit: float
+def _other_sets(
+    likelihood: LoadLikelihood, smallest: Sequence[LoadFit], larger: Sets, limit: float
 ) -> tuple[tuple[int, ...], ...]:
     """Further sets of the size of the likeliest, then those of one link more that may share the load."""
-    if not kept[0].carriers:
+    if not smallest[0].carriers:
         return ()
     shared = []
     for carriers, fit in larger.items():
-        masses, least = fit.loads[list(carriers), MASS], LEAST_PART / len(carriers)
-        even = fit if masses.min() >= least * masses.sum() else likelihood.fitted(carriers, least)
-        if even.value <= limit:
+        masses, least = fit.loads[list(carriers), MASS], MIN_SHARE / len(carriers)
+        even = fit if masses.min() >= least * masses.sum() else likelihood.fit(carriers, least)
+        if even.cost <= limit:
             shared.append(even)
-    shared.sort(key=lambda fit: fit.value)
-    return tuple(fit.carriers for fit in (*kept[1:], *shared))
+    shared.sort(key=lambda fit: fit.cost)
+    return tuple(fit.carriers for fit in (*smallest[1:], *shared))
 
 
-def _result(
+def _build_result(
     rig: Rig, likelihood: LoadLikelihood, search: _Search, candidates: Sequence[int], bare: Estimate
 ) -> AddedLoad:
     best = search.best
     carriers = sorted(best.carriers, key=lambda k: -best.loads[k, MASS])
     probabilities = np.zeros(len(rig.links))
-    lowest = min(fit.value for fit in search.alone.values())
-    for (link,), fit in search.alone.items():
-        probabilities[link] = np.exp(lowest - fit.value)
+    lowest = min(fit.cost for fit in search.single_links.values())
+    for (link,), fit in search.single_links.items():
+        probabilities[link] = np.exp(lowest - fit.cost)
     mass_std, total_std = np.full(len(rig.links), np.nan), 0.0
     if carriers:
         mass_std, total_std = likelihood.mass_std(best.carriers)
@@ -272,16 +276,18 @@ def _result(
         rig.links,
         tuple(rig.links[k] for k in carriers),
         InertialParameters(rig.links, best.loads),
-        tuple(tuple(rig.links[k] for k in links) for links in _unobserved_too(rig, best, search.others, candidates)),
+        tuple(
+            tuple(rig.links[k] for k in links) for links in _with_unobserved_links(rig, best, search.others, candidates)
+        ),
         probabilities / probabilities.sum(),
-        InertialParameters(rig.links, likelihood.fitted(tuple(candidates)).loads),
+        InertialParameters(rig.links, likelihood.fit(tuple(candidates)).loads),
         mass_std,
         total_std,
         bare,
     )
 
 
-def _unobserved_too(
+def _with_unobserved_links(
     rig: Rig, best: LoadFit, others: Sequence[tuple[int, ...]], candidates: Sequence[int]
 ) -> list[tuple[int, ...]]:
     """The sets besides the best, and those in which an unobserved link stands for its parent or its parent for it.
@@ -289,7 +295,7 @@ def _unobserved_too(
     No marker shows how such a link moves, so that the likelihood of a load on it means little.
     """
     found = dict.fromkeys([best.carriers, *others])
-    for name in rig.unshown:
+    for name in rig.unobserved_links:
         pair = rig.index(name), rig.parents[rig.index(name)]
         for links in list(found):
             if len(set(pair) & set(links)) == 1 and set(pair) <= set(candidates):

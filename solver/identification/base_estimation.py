@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from ..errors import InvalidValue
 from .base_parameters import BaseParameters, from_factor
 from .regression import Regression
-from .triangular import triangle
+from .triangular import triangular_factor
 
 DATA_TOLERANCE = 1e-6
 """A column of the data's regressor is dependent when less than this share of it lies outside the others' span."""
@@ -52,7 +52,7 @@ class BaseEstimate:
         return self.relative_std(corrected) <= limit
 
 
-def data_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseParameters:
+def excited_base_parameters(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseParameters:
     """Base parameters of the recorded motion: the rig's own when it excites all, else fewer."""
     structure = regression.structure
     kept = regression.factor[:, structure.independent]
@@ -75,17 +75,17 @@ def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> 
     Raises:
         InvalidValue: fewer equations than unknowns, or equations of flights, whose right-hand sides are zero.
     """
-    if regression.rest == 0.0 and not regression.target.any():
+    if regression.residual_cost == 0.0 and not regression.target.any():
         raise InvalidValue("flights without forces tell base parameters only up to a factor: see `flight.null_space`")
-    base = data_base(regression, tolerance)
+    base = excited_base_parameters(regression, tolerance)
     count = len(base)
     freedom = regression.rows - count
     if freedom <= 0:
         raise InvalidValue(f"{regression.rows} equations are too few for {count} base parameters")
-    factor = triangle(np.column_stack([regression.factor[:, base.independent], regression.target]))
+    factor = triangular_factor(np.column_stack([regression.factor[:, base.independent], regression.target]))
     upper = factor[:count, :count]
     values = solve_triangular(upper, factor[:count, count])
-    noise = np.sqrt((regression.rest + np.sum(factor[count:, count] ** 2)) / freedom)
+    noise = np.sqrt((regression.residual_cost + np.sum(factor[count:, count] ** 2)) / freedom)
     inverse = solve_triangular(upper, np.eye(count))
     white = noise * np.linalg.norm(inverse, axis=1)
     gradients = solve_triangular(upper, _block_gradients(regression, base, values), trans="T")
@@ -101,7 +101,7 @@ def _block_gradients(regression: Regression, base: BaseParameters, values: np.nd
     kept = np.searchsorted(structure.independent, base.independent)
     phi = np.zeros(len(structure))
     phi[kept] = values
-    taken = [(n, t) for n, t in zip(regression.counts, regression.weighed_blocks) if n]
+    taken = [(n, t) for n, t in zip(regression.counts, regression.weighted_blocks) if n]
     size = len(structure)
     gradients = [np.sqrt(n) * (t[:, :size].T @ (t[:, :size] @ phi - t[:, size])) for n, t in taken]
     return np.array(gradients).T[kept]

@@ -13,12 +13,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..arrays import frozen
-from ..dynamics import STATIC, base_regressor, integrate
+from ..dynamics import STATIC_PARAMETERS, base_regressor, integrate
 from ..errors import InvalidValue
 from ..inertials import PARAMETERS, PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
-from .triangular import triangle
+from .triangular import triangular_factor
 
 STRUCTURE_TOLERANCE = 1e-9
 """A column whose part outside the span of its predecessors is smaller than this share of it is dependent."""
@@ -28,7 +28,7 @@ SAMPLES_PER_COLUMN = 0.6
 """Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
 SAMPLE_SEED = 20160523
 """Any seed gives the same structure; a fixed one gives the same last digit."""
-PER_JOINT = {"free": 10, "revolute": 7, "continuous": 7, "prismatic": 4, "spherical": 9, "universal": 9}
+PARAMETERS_PER_JOINT = {"free": 10, "revolute": 7, "continuous": 7, "prismatic": 4, "spherical": 9, "universal": 9}
 """Base parameters a joint's link adds, by the joint's kind."""
 
 
@@ -57,22 +57,24 @@ class BaseParameters:
     def __len__(self) -> int:
         return len(self.independent)
 
-    def of(self, parameters: InertialParameters) -> np.ndarray:
+    def project(self, parameters: InertialParameters) -> np.ndarray:
         """Base parameters phi_b = K phi (B,) of a set of inertial parameters."""
         if parameters.links != self.links:
             raise InvalidValue("the inertial parameters name other links than the base parameters")
         return self.regrouping @ parameters.vector
 
-    def in_parameters(self, base: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    def to_full_parameters(self, triangle_factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Equations of a triangle (k, B + 1) of [Y_b f] in phi: factor (r, 10 L), upper triangular, target (r,), rest.
 
         ||Y_b phi_b - f||^2 = ||factor phi - target||^2 + rest for every phi; r is B or, if fewer, the number of rows.
         """
         size = len(self)
         # rotated anew so that the factor is triangular in the order of phi as well
-        whole = triangle(np.column_stack([base[:size, :size] @ self.regrouping, base[:size, size]]))
+        whole = triangular_factor(
+            np.column_stack([triangle_factor[:size, :size] @ self.regrouping, triangle_factor[:size, size]])
+        )
         rows = min(size, len(whole))
-        rest = float(np.sum(base[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
+        rest = float(np.sum(triangle_factor[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
         factor, target = whole[:rows, :-1].copy(), whole[:rows, -1].copy()
         factor.setflags(write=False)
         target.setflags(write=False)
@@ -82,7 +84,7 @@ class BaseParameters:
     def names(self) -> tuple[str, ...]:
         """Each base parameter written out, as ``hx_thigh + 0.4 m_shank + 0.4 m_foot``."""
         symbols = parameter_names(self.links)
-        return tuple(_sum(row, symbols, int(first)) for row, first in zip(self.regrouping, self.independent))
+        return tuple(_format_sum(row, symbols, int(first)) for row, first in zip(self.regrouping, self.independent))
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -93,9 +95,9 @@ class BaseParameters:
     @property
     def static(self) -> np.ndarray:
         """(B,) True for masses and first moments, False for inertias (bonnet2016, static and dynamic columns)."""
-        return self.independent % PER_LINK < STATIC
+        return self.independent % PER_LINK < STATIC_PARAMETERS
 
-    def of_link(self, link: str, part: str = "all") -> np.ndarray:
+    def link_indices(self, link: str, part: str = "all") -> np.ndarray:
         """Places of one link's base parameters: ``"static"``, ``"dynamic"`` or ``"all"`` (bonnet2016 (12)).
 
         Raises:
@@ -126,8 +128,8 @@ def base_parameters(rig: Rig) -> BaseParameters:
     q = integrate(rig, rig.neutral, generator.standard_normal((count, model.nv)))
     v, a = 3.0 * generator.standard_normal((2, count, model.nv))
     rows = base_regressor(rig, Motion(np.arange(count), q, v, a))
-    factor = triangle(rows.reshape(-1, rows.shape[2]))
-    return _regrouped(rig.links, factor, independent_columns(factor))
+    factor = triangular_factor(rows.reshape(-1, rows.shape[2]))
+    return _regroup(rig.links, factor, independent_columns(factor))
 
 
 def independent_columns(factor: np.ndarray, tolerance: float = STRUCTURE_TOLERANCE) -> np.ndarray:
@@ -149,16 +151,16 @@ def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> B
     """
     scale = np.linalg.norm(factor, axis=0)
     columns = factor / np.where(scale > 0.0, scale, 1.0)
-    return _regrouped(links, factor, _independent_columns(columns, tolerance))
+    return _regroup(links, factor, _independent_columns(columns, tolerance))
 
 
-def _regrouped(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) -> BaseParameters:
+def _regroup(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) -> BaseParameters:
     """The other columns in terms of the independent ones, by least squares."""
     scale = np.linalg.norm(factor, axis=0)
     columns = factor / np.where(scale > 0.0, scale, 1.0)
     dependent = np.setdiff1d(np.arange(columns.shape[1]), independent)
     rank = len(independent)
-    kept = triangle(columns[:, np.r_[independent, dependent]])
+    kept = triangular_factor(columns[:, np.r_[independent, dependent]])
     coefficients = solve_triangular(kept[:rank, :rank], kept[:rank, rank:])
     regrouping = np.zeros((rank, columns.shape[1]))
     regrouping[np.arange(rank), independent] = 1.0
@@ -191,7 +193,7 @@ def expected_count(rig: Rig) -> int | None:
 
     The rule supposes a free-flying root: then every parent moves in all six directions.
     """
-    counts = [PER_JOINT.get(joint.kind) for joint in rig.joints]
+    counts = [PARAMETERS_PER_JOINT.get(joint.kind) for joint in rig.joints]
     return None if None in counts else sum(count for count in counts if count)
 
 
@@ -200,7 +202,7 @@ def parameter_names(links: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{parameter}_{link}" for link in links for parameter in PARAMETERS)
 
 
-def _sum(row: np.ndarray, symbols: Sequence[str], first: int) -> str:
+def _format_sum(row: np.ndarray, symbols: Sequence[str], first: int) -> str:
     others = [int(column) for column in np.flatnonzero(row) if column != first]
     text = symbols[first]
     for column in others:

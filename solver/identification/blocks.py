@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import frozen
 from .base_parameters import BaseParameters
-from .triangular import join
+from .triangular import join_factors
 
 AXES = 6
 FORCE_AXES = 3
@@ -20,16 +20,16 @@ BLOCK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockOptions:
     """What a recording is cut into.
 
     Attributes:
         seconds: length of a block; doubled whenever there are more than ``most``.
-        most: blocks kept.
+        max_blocks: blocks kept.
     """
 
     seconds: float = BLOCK_SECONDS
-    most: int = MAX_BLOCKS
+    max_blocks: int = MAX_BLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,37 +56,37 @@ class Block:
         for factor in self.factors:
             factor.setflags(write=False)
 
-    def joined(self, other: Block) -> Block:
+    def merge(self, other: Block) -> Block:
         """One block of this one's frames and those of the one that follows."""
         names = self.trials + tuple(name for name in other.trials if name not in self.trials)
-        factors = tuple(join(pair, pair[0].shape[1]) for pair in zip(self.factors, other.factors))
+        factors = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.factors, other.factors))
         frames = self.frames + other.frames
         return Block(names, self.start, other.stop, frames, self.rows + other.rows, factors)
 
 
-def axis_places(structure: BaseParameters) -> tuple[np.ndarray, ...]:
+def axis_columns(structure: BaseParameters) -> tuple[np.ndarray, ...]:
     """Where each axis's columns [Y_b f] stand among the B + 1 of all: forces have the static ones only."""
     size = len(structure)
     force = np.append(np.flatnonzero(structure.static), size)
     return (force,) * FORCE_AXES + (np.arange(size + 1),) * (AXES - FORCE_AXES)
 
 
-def compact(blocks: list[Block], limit: int) -> None:
+def merge_blocks(blocks: list[Block], limit: int) -> None:
     """Merge neighbours in place, of one trial if possible, when there are more than ``limit``; about half remain."""
     if len(blocks) <= limit:
         return
     # any two neighbours left apart hold more than this together, so at most 0.8 limit + 1 blocks remain
     most = 2.5 * sum(block.frames for block in blocks) / limit
-    _join_up_to(blocks, most, same_trial=True)
+    _merge_up_to(blocks, most, same_trial=True)
     if len(blocks) > limit:
-        _join_up_to(blocks, most, same_trial=False)
+        _merge_up_to(blocks, most, same_trial=False)
 
 
-def _join_up_to(blocks: list[Block], most: float, same_trial: bool) -> None:
+def _merge_up_to(blocks: list[Block], max_frames: float, same_trial: bool) -> None:
     place = 0
     while place + 1 < len(blocks):
         here, there = blocks[place], blocks[place + 1]
-        if here.frames + there.frames <= most and (not same_trial or here.trials == there.trials):
-            blocks[place : place + 2] = [here.joined(there)]  # in place, so that memory never holds both lists
+        if here.frames + there.frames <= max_frames and (not same_trial or here.trials == there.trials):
+            blocks[place : place + 2] = [here.merge(there)]  # in place, so that memory never holds both lists
         else:
             place += 1

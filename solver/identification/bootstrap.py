@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import InvalidValue, SolverError
-from ..inertials import six_of
+from ..inertials import symmetric_entries
+from ..parallel import parallel_map
 from ..progress import Progress, silent
-from ..workers import shared
 from .estimate import Estimate
 from .regression import Regression
 from .result import Uncertainty
 
-LEAST_BLOCKS = 4
+MIN_BLOCKS = 4
 """Fewer blocks than this say nothing about the spread between them."""
 
 
@@ -38,30 +38,32 @@ def bootstrap(
         progress: receives progress.
 
     Raises:
-        InvalidValue: fewer than `LEAST_BLOCKS` blocks.
+        InvalidValue: fewer than `MIN_BLOCKS` blocks.
         SolverError: fewer than half of the samples could be solved.
     """
     blocks = len(regression.blocks)
-    if blocks < LEAST_BLOCKS:
+    if blocks < MIN_BLOCKS:
         raise InvalidValue(f"{blocks} blocks of frames are too few for a bootstrap; give longer or more recordings")
     generator = np.random.default_rng(seed)
     draws = generator.multinomial(blocks, np.full(blocks, 1.0 / blocks), size=samples)
     progress(0.0, f"bootstrap: {samples} samples of {blocks} blocks")
-    found = shared(_sample, ((regression, draw, solve) for draw in draws), jobs, threads=True)
+    found = parallel_map(_solve_sample, ((regression, draw, solve) for draw in draws), jobs, threads=True)
     estimates = [estimate for estimate in found if estimate is not None]
     if len(estimates) < samples / 2:
         raise SolverError(f"only {len(estimates)} of {samples} bootstrap samples could be solved")
     values = np.array([estimate.parameters.values for estimate in estimates])
     coms = np.array([estimate.parameters.coms for estimate in estimates])
-    inertias = np.array([six_of(estimate.parameters.inertias_at_com) for estimate in estimates])
+    inertias = np.array([symmetric_entries(estimate.parameters.inertias_at_com) for estimate in estimates])
     lower, upper = np.quantile(values, [0.025, 0.975], axis=0)
     progress(1.0, "bootstrap done")
     std, com_std, inertia_std = (drawn.std(axis=0, ddof=1) for drawn in (values, coms, inertias))
     return Uncertainty(len(estimates), blocks, std, lower, upper, com_std, inertia_std)
 
 
-def _sample(regression: Regression, counts: np.ndarray, solve: Callable[[Regression], Estimate]) -> Estimate | None:
+def _solve_sample(
+    regression: Regression, counts: np.ndarray, solve: Callable[[Regression], Estimate]
+) -> Estimate | None:
     try:
-        return solve(regression.resampled(counts))
+        return solve(regression.resample(counts))
     except SolverError:
         return None

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, PER_LINK
 
-NAMED = {
+PARAMETER_COLUMNS = {
     **{name: (column,) for column, name in enumerate(PARAMETERS)},
     "mass": (MASS,),
     **{f"centre of mass {axis}": (FIRST_MOMENT.start + i,) for i, axis in enumerate("xyz")},
     "inertia": tuple(range(INERTIA.start, INERTIA.stop)),
 }
 """What the words of a row begin with, and the columns of a link that it concerns; the longest beginning counts."""
-BEGINNING = re.compile(rf"({'|'.join(sorted(NAMED, key=len, reverse=True))})\b *")
-BETWEEN, AFTER = " and ", ": "
+PARAMETER_PATTERN = re.compile(rf"({'|'.join(sorted(PARAMETER_COLUMNS, key=len, reverse=True))})\b *")
+LINK_SEPARATOR, NAME_SEPARATOR = " and ", ": "
 
 
-def on_bound(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
+def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
     """The parameters that rows of these names concern, as a mask.
 
     Args:
@@ -33,19 +33,19 @@ def on_bound(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
     """
     mask = np.zeros((len(links), PER_LINK), dtype=bool)
     for name in names:
-        whose, _, words = name.partition(AFTER)
-        if found := BEGINNING.match(words):
-            rows = [i for i, link in enumerate(links) if link in (whose, *whose.split(BETWEEN))]
-            mask[np.ix_(rows, NAMED[found[1]])] = True
+        whose, _, words = name.partition(NAME_SEPARATOR)
+        if found := PARAMETER_PATTERN.match(words):
+            rows = [i for i, link in enumerate(links) if link in (whose, *whose.split(LINK_SEPARATOR))]
+            mask[np.ix_(rows, PARAMETER_COLUMNS[found[1]])] = True
     return mask
 
 
-def gathered(names: Iterable[str]) -> tuple[str, ...]:
+def group_bounds(names: Iterable[str]) -> tuple[str, ...]:
     """The same for a reader: one sentence for all parameters of the same links that are held by the same bound."""
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for name in names:
-        whose, colon, words = name.partition(AFTER)
-        found = BEGINNING.match(words)
+        whose, colon, words = name.partition(NAME_SEPARATOR)
+        found = PARAMETER_PATTERN.match(words)
         held, by = (found[1], words[found.end() :]) if found else (words, "")
         groups.setdefault((whose + colon, by), {})[held] = None
     return tuple(f"{whose}{', '.join(held)} {by}".rstrip() for (whose, by), held in groups.items())

@@ -13,8 +13,8 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .equations import measured_wrench, origins, reconstructed_wrench, reconstructed_wrenches
-from .trust import UNWEIGHTED, PairedWeights, Trust
+from .equations import base_origins, measured_wrench, reconstructed_wrench, reconstructed_wrenches
+from .error_model.frequency_weights import UNWEIGHTED, FrequencyWeights, PairedWeights
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -23,8 +23,8 @@ MOMENTS = slice(3, 6)
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """Measured against reconstructed wrench, per axis (6,) as `AXES`; NaN where the axis was not measured.
+class WrenchFit:
+    """Measured against reconstructed wrench, per axis (6,) as `DIRECTIONS`; NaN where the axis was not measured.
 
     Attributes:
         rmse: root mean square error [N, N m].
@@ -54,9 +54,9 @@ class Comparison:
     trial: str
     used: bool
     frames: int
-    identified: Fit
-    prior: Fit
-    unweighted_prior: Fit
+    identified: WrenchFit
+    prior: WrenchFit
+    unweighted_prior: WrenchFit
 
     @property
     def ratio(self) -> np.ndarray:
@@ -69,7 +69,7 @@ class Comparison:
         return self.identified.rmse / self.unweighted_prior.rmse
 
 
-def fit(measured: np.ndarray, reconstructed: np.ndarray) -> Fit:
+def fit_wrenches(measured: np.ndarray, reconstructed: np.ndarray) -> WrenchFit:
     """RMSE and Pearson's coefficient per axis of two wrench signals (N, 6), over the frames where both are known."""
     rmse, correlation = np.full(6, np.nan), np.full(6, np.nan)
     for axis in range(6):
@@ -80,7 +80,7 @@ def fit(measured: np.ndarray, reconstructed: np.ndarray) -> Fit:
         rmse[axis] = np.sqrt(np.mean((ours - theirs) ** 2))
         if ours.std() > 0.0 and theirs.std() > 0.0:
             correlation[axis] = np.corrcoef(ours, theirs)[0, 1]
-    return Fit(rmse, correlation)
+    return WrenchFit(rmse, correlation)
 
 
 def compare(
@@ -109,12 +109,12 @@ def compare(
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
     both = reconstructed_wrenches(rig, trial, (identified, prior), base)[counted]
-    plain = [fit(measured, both[:, body]) for body in range(2)]
+    plain = [fit_wrenches(measured, both[:, body]) for body in range(2)]
 
-    def weighted(unweighted: Fit, parameters: InertialParameters, own: Trust | None) -> Fit:
+    def weighted(unweighted: WrenchFit, parameters: InertialParameters, own: FrequencyWeights | None) -> WrenchFit:
         if own is None:
             return unweighted
-        return fit(measured, reconstructed_wrench(rig, trial, parameters, base, own)[counted])
+        return fit_wrenches(measured, reconstructed_wrench(rig, trial, parameters, base, own)[counted])
 
     return Comparison(
         trial.name,
@@ -162,17 +162,17 @@ def check_flight(
     for body, parameters in enumerate((identified, prior)):
         missing = (whole[:, body] - measured)[flight]
         rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
-        accelerations.append(_rms(missing[:, FORCES]) / parameters.total_mass)
-        rates.append(_rms(rate))
+        accelerations.append(_rms_norm(missing[:, FORCES]) / parameters.total_mass)
+        rates.append(_rms_norm(rate))
     return FlightCheck(trial.name, int(flight.sum()), (accelerations[0], accelerations[1]), (rates[0], rates[1]))
 
 
 def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: InertialParameters) -> np.ndarray:
     """CoM minus base link's origin (n, 3) [m], world axes, at the chosen frames."""
-    return com_trajectory(rig, trial.motion, parameters)[frames] - origins(rig, trial)[frames]
+    return com_trajectory(rig, trial.motion, parameters)[frames] - base_origins(rig, trial)[frames]
 
 
-def _rms(vectors: np.ndarray) -> float:
+def _rms_norm(vectors: np.ndarray) -> float:
     # frames i, axes j
     return float(np.sqrt(np.mean(np.einsum("ij,ij->i", vectors, vectors)))) if len(vectors) else float("nan")
 

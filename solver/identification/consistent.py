@@ -17,12 +17,12 @@ from ..errors import BackendError, InvalidValue, UnknownLink
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
 from ..qp import PSD, Cone, Problem, Rows, Solution, Status, solve, triangle_of
 from ..rig import Rig
-from .bodies import ORDER, BodyCoordinates
-from .constraints import ConstraintOptions, box_rows, held_rows, mass_rows, plausible_rows
+from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
+from .constraints import ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
 from .entropic import minimise
-from .errors_in_variables import Calibrated
-from .estimate import Estimate, Step, cost_of
-from .information import LEAST_BLOCKS, data_inflation, noise_variance, weighted_rows
+from .error_model.errors_in_variables import CalibratedEquations
+from .estimate import Estimate, Step, compute_cost
+from .information import MIN_BLOCKS, count_weighted_rows, data_inflation, noise_variance
 from .weighted_equations import WeightedEquations
 
 ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
@@ -31,26 +31,26 @@ RELATIVE_STD = 0.2
 """Default spread of a link's mass around its prior. Individuals scatter by 10 to 15 % around regression tables, and a
 skeleton that is not quite theirs adds to it. Looser priors explain unseen wrenches a little better (0.35: 0.5 % on real
 trials) by moving single links away from what they are (0.25: up to twice the mass error on simulated people)."""
-SPREAD = "relative std of the prior"
+RELATIVE_STD_SETTING = "relative std of the prior"
 """Its name among an estimate's settings."""
 COM_STD = 0.15
 """Default spread of a centre of mass, as a share of the box's side."""
 INERTIA_STD = 0.3
 """Default spread of the inertia, as a share of the prior's mean principal inertia."""
-MARGIN = 1e-4
+MIN_DENSITY_RATIO = 1e-4
 """Least density of the result as a share of the reference's (of 1 + X): keeps rounding from crossing the edge."""
-ON_EDGE = 3.0
+BOUNDARY_FACTOR = 3.0
 """Smallest eigenvalue of 1 + X, in margins, up to which a link counts as ending on the edge of the physical."""
-ROUNDS = 8
+MAX_ITERATIONS = 8
 """Noise and inflation are judged from residuals, which depend on them in turn."""
-SETTLED = 0.1
+CONVERGED = 0.1
 """Relative change of the data's weight after which it is not judged again."""
-STRICT = 1e-2
+START_DENSITY_RATIO = 1e-2
 """Least share of the reference's density that a starting point must have."""
-LEAST_NOISE = 1e-12
+MIN_NOISE_VARIANCE = 1e-12
 """Variance of a residual as a share of the mean square of the equations, for data without noise."""
 TOLERANCE = 1e-9
-TIGHT = 1e-6
+ACTIVE_TOLERANCE = 1e-6
 """Distance to a row, in the coordinates, up to which it counts as holding with equality."""
 
 
@@ -63,7 +63,7 @@ class ConsistentOptions:
             form; both are the same in every link frame) or ``"diagonal"`` (independent standard deviations).
         relative_std: of a link's mass under the prior, by which the entropic and metric priors are scaled as a whole.
         relative_stds: other values by link, for a link known to be modified.
-        held_masses: entropic and metric priors only: a link's mass scatters by its relative spread also when its size
+        mass_prior: entropic and metric priors only: a link's mass scatters by its relative spread also when its size
             does not change with it, which the distance alone lets scatter by twice that. For people: a robot's link
             may carry something.
         com_std: share of the box's side, diagonal prior only.
@@ -80,7 +80,7 @@ class ConsistentOptions:
     prior: str = ENTROPIC
     relative_std: float = RELATIVE_STD
     relative_stds: dict[str, float] = field(default_factory=dict)
-    held_masses: bool = False
+    mass_prior: bool = False
     com_std: float = COM_STD
     inertia_std: float = INERTIA_STD
     data_inflation: float | None = None
@@ -113,72 +113,78 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     if regression.links != rig.links:
         raise InvalidValue("the regression names other links than the rig")
     reference = rig.prior if options.reference is None else options.reference
-    bodies = BodyCoordinates.around(reference)
-    rows = _rows(rig, reference, bodies, options)
-    scale = _Scale.of(regression, reference, options)
-    task = _Task(regression.calibrated, bodies, rows, rig.boxes, options)
+    bodies = BodyCoordinates.from_reference(reference)
+    rows = _linear_rows(rig, reference, bodies, options)
+    scale = _DataWeight.estimate(regression, reference, options)
+    task = _ConsistentProblem(regression.calibrated_equations, bodies, rows, rig.boxes, options)
     found = task.solve(scale.weight)
-    for _ in range(0 if scale.fixed else ROUNDS):
-        before, scale = scale, _Scale.of(regression, bodies.parameters(found.x), options)
-        if abs(np.log(scale.weight / before.weight)) < SETTLED:
+    for _ in range(0 if scale.is_fixed else MAX_ITERATIONS):
+        before, scale = scale, _DataWeight.estimate(regression, bodies.parameters(found.x), options)
+        if abs(np.log(scale.weight / before.weight)) < CONVERGED:
             scale = before
             break
         found = task.solve(scale.weight, found.x)
     parameters = bodies.parameters(found.x)
-    edge = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= ON_EDGE * MARGIN
-    tight = _tight(rows, found.x) + tuple(
+    edge = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= BOUNDARY_FACTOR * MIN_DENSITY_RATIO
+    tight = _active_rows(rows, found.x) + tuple(
         f"{link}: pseudo-inertia at the edge of the physical" for link, on in zip(rig.links, edge) if on
     )
-    factor, target, rest = regression.factor, regression.target, regression.rest
+    factor, target, rest = regression.factor, regression.target, regression.residual_cost
     return Estimate(
         f"consistent, {options.prior} prior",
         parameters,
         reference,
         found.status,
-        cost_of(factor, target, rest, parameters),
-        cost_of(factor, target, rest, reference),
+        compute_cost(factor, target, rest, parameters),
+        compute_cost(factor, target, rest, reference),
         tight,
         trace=found.trace,
         settings={
             "data inflation": scale.inflation,
             "noise variance": scale.variance,
-            SPREAD: options.relative_std,
+            RELATIVE_STD_SETTING: options.relative_std,
         },
         seconds=time.perf_counter() - began,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class _DataWeight:
     """How much a weighted equation counts."""
 
     variance: float
     inflation: float
-    fixed: bool
+    is_fixed: bool
 
     @property
     def weight(self) -> float:
         return 1.0 / (self.variance * self.inflation)
 
     @staticmethod
-    def of(regression: WeightedEquations, parameters: InertialParameters, options: ConsistentOptions) -> _Scale:
+    def estimate(
+        regression: WeightedEquations, parameters: InertialParameters, options: ConsistentOptions
+    ) -> _DataWeight:
         variance, inflation = options.noise_variance, options.data_inflation
         # Equations hardly more than unknowns would be fitted exactly and seem free of noise.
-        few = weighted_rows(regression) < 2 * len(regression.factor)
+        few = count_weighted_rows(regression) < 2 * len(regression.factor)
         fixed = few or (variance is not None and inflation is not None)
         if variance is None:
-            size = (float(regression.target @ regression.target) + regression.rest) / max(1, weighted_rows(regression))
-            variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, float(np.finfo(float).tiny))
+            size = (float(regression.target @ regression.target) + regression.residual_cost) / max(
+                1, count_weighted_rows(regression)
+            )
+            variance = max(
+                noise_variance(regression, parameters), MIN_NOISE_VARIANCE * size, float(np.finfo(float).tiny)
+            )
         if inflation is None:
-            enough = float(np.sum(regression.counts)) >= LEAST_BLOCKS
+            enough = float(np.sum(regression.counts)) >= MIN_BLOCKS
             # too short to judge: each block then does the work of one frame, which errs on the side of the prior
             inflation = data_inflation(regression, parameters) if enough else _frames_per_block(regression)
-        return _Scale(variance, inflation, fixed)
+        return _DataWeight(variance, inflation, fixed)
 
 
 def data_weight(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Weight of a weighted equation: one over the variance of its residual times what correlation inflates it by."""
-    return _Scale.of(regression, parameters, ConsistentOptions()).weight
+    return _DataWeight.estimate(regression, parameters, ConsistentOptions()).weight
 
 
 def _frames_per_block(regression: WeightedEquations) -> float:
@@ -186,100 +192,100 @@ def _frames_per_block(regression: WeightedEquations) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Optimum:
     x: np.ndarray
     status: Status
     trace: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ConsistentProblem:
     """What the data, the bodies and the rows demand; only how much the data weigh is open.
 
     Attributes:
-        believed: the equations, rid of what noise in the motion does to them.
+        equations: the equations, rid of what noise in the motion does to them.
         bodies: coordinates around the reference.
         rows: linear rows in these coordinates.
         boxes: (L, 2, 3) [m], for the diagonal prior.
         options: choice of prior.
     """
 
-    believed: Calibrated
+    equations: CalibratedEquations
     bodies: BodyCoordinates
     rows: Rows
     boxes: np.ndarray
     options: ConsistentOptions
 
-    def solve(self, weight: float, start: np.ndarray | None = None) -> _Found:
+    def solve(self, weight: float, start: np.ndarray | None = None) -> _Optimum:
         """The optimum with the data's squares times ``weight``, searched from ``start`` where the prior needs one."""
         bodies, reference = self.bodies, self.bodies.reference
-        columns = bodies.columns(self.believed.factor)
-        wanted = self.believed.target - self.believed.factor @ reference.vector
+        columns = bodies.transform_columns(self.equations.factor)
+        wanted = self.equations.target - self.equations.factor @ reference.vector
         hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
         strengths = prior_strengths(reference.links, self.options)
         if self.options.prior != DIAGONAL:
-            known = mass_rows_of_prior(bodies, self.options)
+            known = mass_prior_rows(bodies, self.options)
             hessian = hessian + known.T @ known
         if self.options.prior == ENTROPIC:
-            first = _start(bodies, self.rows) if start is None else start
+            first = _strictly_feasible_start(bodies, self.rows) if start is None else start
             result = minimise(hessian, gradient, strengths, self.rows, first)
-            return _Found(result.x, result.status, result.trace)
+            return _Optimum(result.x, result.status, result.trace)
         if self.options.prior == METRIC:
             hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
         else:
-            precise = bodies.columns(np.diag(1.0 / diagonal_spread(reference, self.boxes, self.options)))
+            precise = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options)))
             hessian = hessian + precise.T @ precise
         problem = Problem.quadratic(hessian, gradient, rows=self.rows, cones=_cones(len(reference.links)))
-        return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE))
+        return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE))
 
 
-def _accepted(solution: Solution) -> _Found:
+def _check_solution(solution: Solution) -> _Optimum:
     if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
         raise BackendError(
             f"{solution.backend}: {solution.message}; the total mass, boxes or bounds may contradict each other"
         )
-    return _Found(solution.x, solution.status, ())
+    return _Optimum(solution.x, solution.status, ())
 
 
-def _start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
+def _strictly_feasible_start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
     """Strictly physical coordinates that satisfy the rows: the reference if it does, else the point nearest to it."""
     count = len(bodies.reference.links)
     x = np.zeros(PER_LINK * count)
     if np.max(np.abs(rows.slack(x)), initial=0.0) <= TOLERANCE:
         return x
-    problem = Problem.quadratic(np.eye(len(x)), x, rows=rows, cones=_cones(count, STRICT))
-    return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE)).x
+    problem = Problem.quadratic(np.eye(len(x)), x, rows=rows, cones=_cones(count, START_DENSITY_RATIO))
+    return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE)).x
 
 
-def _cones(links: int, margin: float = MARGIN) -> tuple[Cone, ...]:
+def _cones(links: int, margin: float = MIN_DENSITY_RATIO) -> tuple[Cone, ...]:
     """1 + X - margin positive semi-definite for every link."""
-    offset = triangle_of((1.0 - margin) * np.eye(ORDER))
+    offset = triangle_of((1.0 - margin) * np.eye(PSEUDO_INERTIA_ORDER))
     eye = sparse.eye_array(PER_LINK * links, format="csr")
     return tuple(Cone(PSD, eye[PER_LINK * k : PER_LINK * (k + 1)], offset, f"link {k}") for k in range(links))
 
 
 def prior_strengths(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
     """Factor of each link's distance (L,): 1 / (4 s^2), so that P = (1 + s) P_ref costs 1/2 to second order."""
-    return 1.0 / (4.0 * _relative_stds(links, options) ** 2)
+    return 1.0 / (4.0 * _link_relative_stds(links, options) ** 2)
 
 
-def _relative_stds(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
+def _link_relative_stds(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
     for name in options.relative_stds:
         if name not in links:
             raise UnknownLink(name, links)
     return np.array([options.relative_stds.get(link, options.relative_std) for link in links])
 
 
-def mass_rows_of_prior(bodies: BodyCoordinates, options: ConsistentOptions) -> np.ndarray:
+def mass_prior_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.ndarray:
     """Rows (M, 10 L) of the coordinates whose squares are twice what the masses cost; none where they are not held."""
     links, masses = bodies.reference.links, bodies.reference.masses
-    rows = np.zeros((len(links) if options.held_masses else 0, PER_LINK * len(links)))
+    rows = np.zeros((len(links) if options.mass_prior else 0, PER_LINK * len(links)))
     places = np.arange(len(rows))
-    rows[places, PER_LINK * places + MASS] = 1.0 / (_relative_stds(links, options) * masses)[: len(rows)]
-    return bodies.columns(rows)
+    rows[places, PER_LINK * places + MASS] = 1.0 / (_link_relative_stds(links, options) * masses)[: len(rows)]
+    return bodies.transform_columns(rows)
 
 
-def diagonal_spread(reference: InertialParameters, boxes: np.ndarray, options: ConsistentOptions) -> np.ndarray:
+def diagonal_prior_std(reference: InertialParameters, boxes: np.ndarray, options: ConsistentOptions) -> np.ndarray:
     """Standard deviation of each parameter (10 L,) under the diagonal prior; a first moment varies with its mass."""
     masses = reference.masses
     stds = np.array([options.relative_stds.get(link, options.relative_std) for link in reference.links])
@@ -292,13 +298,13 @@ def diagonal_spread(reference: InertialParameters, boxes: np.ndarray, options: C
     return result.ravel()
 
 
-def _rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, options: ConsistentOptions) -> Rows:
+def _linear_rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, options: ConsistentOptions) -> Rows:
     """The linear rows in phi, in the coordinates instead."""
     limits = options.constraints
     limits.check(rig.links)
     masses = mass_rows(rig, limits.total_mass)
     # The cones already keep the masses positive.
-    parts = [masses.select(masses.equality), held_rows(rig, reference, limits)]
+    parts = [masses.select(masses.equality), fixed_link_rows(rig, reference, limits)]
     parts += [box_rows(rig)] if limits.boxes else []
     parts += [plausible_rows(rig, reference, limits)] if options.plausible else []
     rows = Rows.stack(parts)
@@ -307,9 +313,11 @@ def _rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, opti
     return Rows(matrix, rows.lower - shift, rows.upper - shift, rows.names)
 
 
-def _tight(rows: Rows, x: np.ndarray) -> tuple[str, ...]:
+def _active_rows(rows: Rows, x: np.ndarray) -> tuple[str, ...]:
     """Names of inequality rows that hold with equality."""
     values = rows.matrix @ x
     lengths = np.sqrt(np.asarray(rows.matrix.power(2).sum(axis=1)).ravel())
-    near = np.minimum(np.abs(values - rows.lower), np.abs(values - rows.upper)) <= TIGHT * np.maximum(lengths, 1e-300)
+    near = np.minimum(np.abs(values - rows.lower), np.abs(values - rows.upper)) <= ACTIVE_TOLERANCE * np.maximum(
+        lengths, 1e-300
+    )
     return tuple(name for name, on in zip(rows.names, near & ~rows.equality) if on)

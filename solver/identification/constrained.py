@@ -13,8 +13,8 @@ from ..inertials import InertialParameters
 from ..qp import Level, Rows, solve_hierarchy
 from ..rig import Rig
 from .base_estimation import WELL_KNOWN, BaseEstimate, estimate_base
-from .constraints import ConstraintOptions, direction_rows, held_rows, physical_rows
-from .estimate import Estimate, cost_of
+from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, physical_rows
+from .estimate import Estimate, compute_cost
 from .hierarchical import prior_rows
 from .regression import Regression
 from .scaling import parameter_scale
@@ -27,8 +27,8 @@ class ConstrainedOptions:
     Attributes:
         constraints: masses, boxes and inertia directions; its symmetry and mass bounds are not used, as in the paper.
         reference: phi_CAD; None takes the rig's prior.
-        known: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the paper's
-            10 % rule.
+        known_std: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the
+            paper's 10 % rule.
         corrected: whether that standard deviation accounts for correlated residuals; the paper's does not.
         prior_weight: of ||phi_CAD - phi||^2 against the data's cost.
         scaled: whether that distance is measured in typical sizes of each parameter; False is the paper's plain norm.
@@ -36,7 +36,7 @@ class ConstrainedOptions:
 
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
     reference: InertialParameters | None = None
-    known: float = WELL_KNOWN
+    known_std: float = WELL_KNOWN
     corrected: bool = True
     prior_weight: float = 1.0
     scaled: bool = True
@@ -70,7 +70,7 @@ def constrained(
         raise InvalidValue("the regression names other links than the rig")
     reference = rig.prior if options.reference is None else options.reference
     base = estimate_base(regression) if base is None else base
-    known = base.well_known(options.known, options.corrected)
+    known = base.well_known(options.known_std, options.corrected)
     scale = parameter_scale(rig, reference).ravel()
     names = base.base.symbols
     equalities = Rows(
@@ -79,13 +79,13 @@ def constrained(
         base.values[known],
         tuple(f"base parameter {names[i]}" for i in np.flatnonzero(known)),
     )
-    rows = Rows.stack([physical_rows(rig, options.constraints), held_rows(rig, reference, options.constraints)])
+    rows = Rows.stack([physical_rows(rig, options.constraints), fixed_link_rows(rig, reference, options.constraints)])
     levels = [Level("physical", rows, direction_rows(rig, reference, options.constraints))]
     levels += [Level("base parameters", equalities)] if len(equalities) else []
-    levels.append(Level("fit and prior", _cost_rows(regression, reference, scale, options)))
+    levels.append(Level("fit and prior", _objective_rows(regression, reference, scale, options)))
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(rig.links, found.x)
-    factor, target, rest = regression.factor, regression.target, regression.rest
+    factor, target, rest = regression.factor, regression.target, regression.residual_cost
     notes = []
     if len(equalities) and not found.levels[1].met:
         notes.append("the base-parameter rows contradict the physical ones and were met in the least-squares sense")
@@ -94,8 +94,8 @@ def constrained(
         parameters,
         reference,
         found.status,
-        cost_of(factor, target, rest, parameters),
-        cost_of(factor, target, rest, reference),
+        compute_cost(factor, target, rest, parameters),
+        compute_cost(factor, target, rest, reference),
         found.active,
         found.levels,
         settings={"base parameters": len(known), "base parameters kept": int(known.sum())},
@@ -104,7 +104,7 @@ def constrained(
     )
 
 
-def _cost_rows(
+def _objective_rows(
     regression: Regression, reference: InertialParameters, scale: np.ndarray, options: ConstrainedOptions
 ) -> Rows:
     data = Rows.equalities(regression.factor, regression.target, "equation")

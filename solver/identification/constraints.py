@@ -12,13 +12,13 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
 from ..qp import Rows
 from ..rig import Rig
-from .directions import INNER, PAPER_LEVEL, DirectionRows
+from .directions import MIN_EIGENVALUE_FRACTION, PAPER_LEVEL, DirectionRows
 
 PAPER_FLOOR = 0.01
 """eps of jovic2016 [kg m^2], about the joint centre: larger than a hand's true inertia."""
 BONNET_FLOOR = 1e-3
 """eps of bonnet2016 [kg m^2]."""
-FLOOR_SHARE = 0.05
+FLOOR_FRACTION = 0.05
 """Default eps of a link as a share of the smallest principal inertia of its prior."""
 SYMMETRY = 0.1
 """alpha of jovic2016 (15)."""
@@ -34,28 +34,28 @@ class ConstraintOptions:
     Attributes:
         total_mass: [kg] sum of the masses, (9); None leaves it to the data.
         boxes: whether each centre of mass stays in the link's box, (11).
-        floor: eps of (13) [kg m^2] for all links, or None: `FLOOR_SHARE` of the link's prior.
+        floor: eps of (13) [kg m^2] for all links, or None: `FLOOR_FRACTION` of the link's prior.
         direction_level: subdivisions of the icosahedron; 5 gives the paper's 10,242 directions.
-        inner: share of eps the smallest eigenvalue itself must reach; None: sampled directions only.
+        min_eigenvalue_fraction: share of eps the smallest eigenvalue itself must reach; None: sampled directions only.
         alpha: of the left/right symmetry (15); None drops it for all links.
         asymmetric: links whose symmetry rows are dropped, as the belt trials need.
         beta: of the mass bounds (16); None drops them for all links.
         betas: other beta by link.
         reference_masses: other m_ref [kg] by link, as for a link known to carry more.
-        held: links all of whose parameters are those of the reference.
+        fixed_links: links all of whose parameters are those of the reference.
     """
 
     total_mass: float | None = None
     boxes: bool = True
     floor: float | None = None
     direction_level: int = PAPER_LEVEL
-    inner: float | None = INNER
+    min_eigenvalue_fraction: float | None = MIN_EIGENVALUE_FRACTION
     alpha: float | None = SYMMETRY
     asymmetric: Collection[str] = ()
     beta: float | None = MASS_RANGE
     betas: Mapping[str, float] = field(default_factory=dict)
     reference_masses: Mapping[str, float] = field(default_factory=dict)
-    held: Collection[str] = ()
+    fixed_links: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if self.total_mass is not None and not self.total_mass > 0.0:
@@ -72,12 +72,12 @@ class ConstraintOptions:
         Raises:
             UnknownLink: one does not.
         """
-        for name in [*self.asymmetric, *self.betas, *self.reference_masses, *self.held]:
+        for name in [*self.asymmetric, *self.betas, *self.reference_masses, *self.fixed_links]:
             if name not in links:
                 raise UnknownLink(name, links)
 
 
-class _Builder:
+class _RowBuilder:
     """Collects rows given as {column: coefficient}."""
 
     def __init__(self, links: int) -> None:
@@ -93,7 +93,7 @@ class _Builder:
         self.upper.append(upper)
         self.names.append(name)
 
-    def done(self) -> Rows:
+    def build(self) -> Rows:
         data = [value for row in self.rows for value in row.values()]
         columns = [column for row in self.rows for column in row]
         starts = np.cumsum([0] + [len(row) for row in self.rows])
@@ -103,18 +103,18 @@ class _Builder:
 
 def mass_rows(rig: Rig, total_mass: float | None) -> Rows:
     """Masses not negative and, if given, their sum [kg]: (8), (9)."""
-    built = _Builder(len(rig.links))
+    built = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
         built.add({PER_LINK * k + MASS: 1.0}, 0.0, np.inf, f"{link}: mass at zero")
     if total_mass is not None:
         everything = {PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}
         built.add(everything, total_mass, total_mass, "sum of masses")
-    return built.done()
+    return built.build()
 
 
 def box_rows(rig: Rig) -> Rows:
     """Every centre of mass in its link's box, as rows in mass and first moment: (11)."""
-    built = _Builder(len(rig.links))
+    built = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
         mass, first = PER_LINK * k + MASS, PER_LINK * k + FIRST_MOMENT.start
         for axis in range(3):
@@ -122,7 +122,7 @@ def box_rows(rig: Rig) -> Rows:
             name = f"{link}: centre of mass {AXES[axis]} at its"
             built.add({first + axis: 1.0, mass: -low}, 0.0, np.inf, f"{name} lower side of the box")
             built.add({first + axis: -1.0, mass: high}, 0.0, np.inf, f"{name} upper side of the box")
-    return built.done()
+    return built.build()
 
 
 def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows:
@@ -130,7 +130,7 @@ def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows
 
     (15) corrected: as printed it compares x_i with itself.
     """
-    built = _Builder(len(rig.links))
+    built = _RowBuilder(len(rig.links))
     for left, right in rig.pairs:
         if left in dropped or right in dropped:
             continue
@@ -139,12 +139,12 @@ def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows
             name = f"{left} and {right}: {PARAMETERS[parameter]} as unlike as allowed"
             built.add({i + parameter: 1.0, j + parameter: -(1.0 - alpha)}, 0.0, np.inf, name)
             built.add({i + parameter: -1.0, j + parameter: 1.0 + alpha}, 0.0, np.inf, name)
-    return built.done()
+    return built.build()
 
 
 def mass_bound_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
     """(1 - beta) m_ref <= m <= (1 + beta) m_ref: (16)."""
-    built = _Builder(len(rig.links))
+    built = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
         beta = options.betas.get(link, options.beta)
         if beta is None:
@@ -153,18 +153,18 @@ def mass_bound_rows(rig: Rig, reference: InertialParameters, options: Constraint
         low, high = (1.0 - beta) * mass, (1.0 + beta) * mass
         built.add({PER_LINK * k + MASS: 1.0}, low, np.inf, f"{link}: mass at its lower bound")
         built.add({PER_LINK * k + MASS: 1.0}, -np.inf, high, f"{link}: mass at its upper bound")
-    return built.done()
+    return built.build()
 
 
-def held_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
+def fixed_link_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
     """Every parameter of the held links equal to the reference's."""
-    built = _Builder(len(rig.links))
+    built = _RowBuilder(len(rig.links))
     for link in rig.links:
-        if link in options.held:
+        if link in options.fixed_links:
             first = PER_LINK * rig.index(link)
             for column, (name, value) in enumerate(zip(PARAMETERS, reference.values[rig.index(link)]), start=first):
                 built.add({column: 1.0}, float(value), float(value), f"{link}: {name} held")
-    return built.done()
+    return built.build()
 
 
 def physical_rows(rig: Rig, options: ConstraintOptions) -> Rows:
@@ -185,7 +185,9 @@ def plausible_rows(rig: Rig, reference: InertialParameters, options: ConstraintO
 def direction_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> DirectionRows:
     """Inertia rows of every link: (13), (14)."""
     floors = np.full(len(rig.links), options.floor) if options.floor is not None else default_floors(reference)
-    return DirectionRows(rig.links, floors, level=options.direction_level, inner=options.inner)
+    return DirectionRows(
+        rig.links, floors, level=options.direction_level, min_eigenvalue_fraction=options.min_eigenvalue_fraction
+    )
 
 
 def default_floors(reference: InertialParameters) -> np.ndarray:
@@ -196,4 +198,4 @@ def default_floors(reference: InertialParameters) -> np.ndarray:
         raise InvalidValue(
             f"the prior inertia of link {link!r} is not positive definite; give the inertia floor by hand"
         )
-    return FLOOR_SHARE * smallest
+    return FLOOR_FRACTION * smallest

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import frozen
-from ..inertials import INERTIA, PER_LINK, six_of, symmetric
+from ..inertials import INERTIA, PER_LINK, symmetric_entries, symmetric_matrix
 from ..qp import Rows
 
 PAPER_LEVEL = 5
@@ -21,11 +21,11 @@ MULTIPLICITY = np.array([1.0, 2.0, 1.0, 2.0, 2.0, 1.0])
 """How often xx, xy, yy, xz, yz, zz occur in v'I v."""
 COARSE_LEVEL = 1
 """Subdivisions of the directions a solver gets from the start."""
-APART = 0.8
+SEPARATION_COSINE = 0.8
 """Cosine between two directions below which both are worth asking for: an inertia may fail about up to three axes."""
 NEIGHBOURS = 6
 """Of a vertex of the subdivided icosahedron."""
-INNER = 0.1
+MIN_EIGENVALUE_FRACTION = 0.1
 """Share of eps that the smallest eigenvalue itself, not only the sampled directions, must reach."""
 
 
@@ -62,7 +62,7 @@ def icosphere(level: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-def _half(level: int) -> tuple[np.ndarray, np.ndarray]:
+def _half_sphere(level: int) -> tuple[np.ndarray, np.ndarray]:
     """One of each pair of opposite directions (v and -v make the same row), and its coefficients (D, 6)."""
     points = icosphere(level)
     lead = np.take_along_axis(points, np.argmax(np.abs(points) > 1e-9, axis=1)[:, None], axis=1)[:, 0]
@@ -72,7 +72,7 @@ def _half(level: int) -> tuple[np.ndarray, np.ndarray]:
 
 def direction_coefficients(directions: np.ndarray) -> np.ndarray:
     """Coefficients (..., 6) of v'I v in the six inertia parameters, jovic2016 (14)."""
-    return six_of(directions[..., :, None] * directions[..., None, :]) * MULTIPLICITY
+    return symmetric_entries(directions[..., :, None] * directions[..., None, :]) * MULTIPLICITY
 
 
 class DirectionRows:
@@ -82,47 +82,53 @@ class DirectionRows:
         links: names.
         floors: (L,) eps_i [kg m^2].
         level: subdivisions of the icosahedron.
-        inner: share of eps_i that the smallest eigenvalue itself must reach; between two sampled directions a slender
+        min_eigenvalue_fraction: share of eps_i that the smallest eigenvalue itself must reach; between two sampled
+            directions a slender
             link can fall below zero, so the row of the eigenvector is added where it does. None: sampled rows only.
     """
 
     def __init__(
-        self, links: Sequence[str], floors: np.ndarray, *, level: int = PAPER_LEVEL, inner: float | None = INNER
+        self,
+        links: Sequence[str],
+        floors: np.ndarray,
+        *,
+        level: int = PAPER_LEVEL,
+        min_eigenvalue_fraction: float | None = MIN_EIGENVALUE_FRACTION,
     ) -> None:
         self.links = tuple(links)
         self.floors = frozen("floors", floors, (len(self.links),))
         self.level = level
-        self.inner = inner
+        self.min_eigenvalue_fraction = min_eigenvalue_fraction
 
     def __len__(self) -> int:
         return len(self.links) * (10 * 4**self.level + 2)
 
     def all(self) -> Rows:
         """Every sampled row, for comparison with solvers that take them all (opposite directions once)."""
-        coefficients = _half(self.level)[1]
+        coefficients = _half_sphere(self.level)[1]
         blocks = [self._rows(link, coefficients, floor) for link, floor in enumerate(self.floors)]
         return Rows.stack(blocks)
 
     def initial(self) -> Rows:
         """The directions of a coarse icosahedron, which are among the sampled ones."""
-        coefficients = _half(min(COARSE_LEVEL, self.level))[1]
+        coefficients = _half_sphere(min(COARSE_LEVEL, self.level))[1]
         return Rows.stack([self._rows(link, coefficients, floor) for link, floor in enumerate(self.floors)])
 
     def violated(self, x: np.ndarray, tolerance: float) -> Rows:
         """The most violated direction of each link and those around it."""
-        directions, coefficients = _half(self.level)
+        directions, coefficients = _half_sphere(self.level)
         six = np.reshape(x, (len(self.links), PER_LINK))[:, INERTIA]
         values = coefficients @ six.T  # (D, L)
         size = np.maximum(np.linalg.norm(six, axis=1), self.floors)
         found = []
         for link in np.flatnonzero(values.min(axis=0) < self.floors - tolerance * size):
-            chosen = _lowest(directions, values[:, link].copy(), self.floors[link])
+            chosen = _most_violated(directions, values[:, link].copy(), self.floors[link])
             found.append(self._rows(int(link), coefficients[chosen], self.floors[link]))
-        if self.inner is not None and not found:
-            eigenvalues, vectors = np.linalg.eigh(symmetric(six))
-            for link in np.flatnonzero(eigenvalues[:, 0] < 0.5 * self.inner * self.floors):
+        if self.min_eigenvalue_fraction is not None and not found:
+            eigenvalues, vectors = np.linalg.eigh(symmetric_matrix(six))
+            for link in np.flatnonzero(eigenvalues[:, 0] < 0.5 * self.min_eigenvalue_fraction * self.floors):
                 row = direction_coefficients(vectors[link, :, 0])[None]
-                found.append(self._rows(int(link), row, self.inner * self.floors[link]))
+                found.append(self._rows(int(link), row, self.min_eigenvalue_fraction * self.floors[link]))
         return Rows.stack(found) if found else Rows.none(len(self.links) * PER_LINK)
 
     def _rows(self, link: int, coefficients: np.ndarray, floor: float) -> Rows:
@@ -135,11 +141,11 @@ class DirectionRows:
         return Rows(matrix, np.full(count, floor), np.full(count, np.inf), (name,) * count)
 
 
-def _lowest(directions: np.ndarray, values: np.ndarray, floor: float) -> np.ndarray:
+def _most_violated(directions: np.ndarray, values: np.ndarray, floor: float) -> np.ndarray:
     """The most violated directions far from each other, each with its neighbours, which the optimum may touch too."""
     chosen: list[np.ndarray] = []
     while len(chosen) < 3 and (worst := int(np.argmin(values))) >= 0 and values[worst] < floor:
         cosines = np.abs(directions @ directions[worst])
         chosen.append(np.argpartition(-cosines, NEIGHBOURS)[: NEIGHBOURS + 1])
-        values[cosines > APART] = np.inf
+        values[cosines > SEPARATION_COSINE] = np.inf
     return np.concatenate(chosen)

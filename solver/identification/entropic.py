@@ -15,18 +15,18 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from ..errors import BackendError
 from ..inertials import PER_LINK
 from ..qp import Rows, Status
-from ..qp.active_set import Pool, nearest_point
-from .bodies import ORDER, SHAPES
+from ..qp.active_set import RowPool, nearest_point
+from .body_coordinates import BASIS, PSEUDO_INERTIA_ORDER
 from .estimate import Step
 
-ITERATIONS = 200
-DECREMENT = 1e-12
+MAX_ITERATIONS = 200
+DECREMENT_TOLERANCE = 1e-12
 """Expected further decrease, relative to 1 + |objective|, at which the iterations end."""
-SUFFICIENT = 1e-4
+SUFFICIENT_DECREASE = 1e-4
 """Share of the expected decrease that a step must deliver."""
-TO_EDGE = 0.95
+MAX_BOUNDARY_FRACTION = 0.95
 """Share of the way to the edge of the physical that one step may go."""
-SHORTEST = 1e-10
+MIN_STEP = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,22 @@ def minimise(
     Raises:
         BackendError: the rows contradict each other.
     """
-    pool = Pool(np.ones(len(start)))
+    pool = RowPool(np.ones(len(start)))
     pool.add(rows)
     x = np.array(start)
     active: tuple[int, ...] = ()
     value = _value(hessian, gradient, strengths, x)
     trace: list[Step] = []
-    for _ in range(ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         slope, curvature = _derivatives(hessian, gradient, strengths, x)
-        move, active = _newton(slope, curvature, rows, pool, active, x)
+        move, active = _newton_step(slope, curvature, rows, pool, active, x)
         decrement = -float(slope @ move)
-        if 0.5 * decrement <= DECREMENT * (1.0 + abs(value)):
+        if 0.5 * decrement <= DECREMENT_TOLERANCE * (1.0 + abs(value)):
             return Minimum(x, Status.OPTIMAL, tuple(trace))
-        length = min(1.0, TO_EDGE * _reach(x, move))
-        while length > SHORTEST:
+        length = min(1.0, MAX_BOUNDARY_FRACTION * _boundary_distance(x, move))
+        while length > MIN_STEP:
             trial = _value(hessian, gradient, strengths, x + length * move)
-            if trial <= value - SUFFICIENT * length * decrement:
+            if trial <= value - SUFFICIENT_DECREASE * length * decrement:
                 break
             length *= 0.5
         else:
@@ -81,7 +81,7 @@ def minimise(
 
 def _matrices(x: np.ndarray) -> np.ndarray:
     # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
-    return np.eye(ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), SHAPES)
+    return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)
 
 
 def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray) -> float:
@@ -89,7 +89,7 @@ def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: 
     eigenvalues = np.linalg.eigvalsh(matrices)
     if np.any(eigenvalues <= 0.0):
         return np.inf
-    entropy = eigenvalues.sum(axis=1) - ORDER - np.log(eigenvalues).sum(axis=1)
+    entropy = eigenvalues.sum(axis=1) - PSEUDO_INERTIA_ORDER - np.log(eigenvalues).sum(axis=1)
     return float(0.5 * x @ (hessian @ x) + gradient @ x + strengths @ entropy)
 
 
@@ -98,8 +98,8 @@ def _derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     inverses = np.linalg.inv(_matrices(x))
     # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
-    slopes = np.einsum("ij,cij->c", np.eye(ORDER), SHAPES) - np.einsum("lij,cij->lc", inverses, SHAPES)
-    turned = np.einsum("lij,cjk->lcik", inverses, SHAPES)
+    slopes = np.einsum("ij,cij->c", np.eye(PSEUDO_INERTIA_ORDER), BASIS) - np.einsum("lij,cij->lc", inverses, BASIS)
+    turned = np.einsum("lij,cjk->lcik", inverses, BASIS)
     curvatures = strengths[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
     curvature = hessian.copy()
     for k, block in enumerate(curvatures):
@@ -108,11 +108,11 @@ def _derivatives(
     return hessian @ x + gradient + (strengths[:, None] * slopes).ravel(), curvature
 
 
-def _newton(
-    slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: Pool, active: tuple[int, ...], x: np.ndarray
+def _newton_step(
+    slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: RowPool, active: tuple[int, ...], x: np.ndarray
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """The step to the minimum of the local quadratic model over the rows, and the rows that hold it."""
-    lower = _root(curvature)
+    lower = _cholesky_root(curvature)
     factor = lower, True
     move = -cho_solve(factor, slope, check_finite=False)
     equal = rows.equality
@@ -121,7 +121,7 @@ def _newton(
         answers = cho_solve(factor, normals.T, check_finite=False)
         misfit = rows.upper[equal] - normals @ (x + move)
         move = move + answers @ np.linalg.solve(normals @ answers, misfit)
-    if np.all(pool.excess(x + move) >= -ROW_ROUNDING):
+    if np.all(pool.excess(x + move) >= -ROW_TOLERANCE):
         return move, ()
     basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
     target = -solve_triangular(lower, slope, lower=True, check_finite=False)
@@ -131,10 +131,10 @@ def _newton(
     return found.x - x, found.active
 
 
-def _root(curvature: np.ndarray) -> np.ndarray:
+def _cholesky_root(curvature: np.ndarray) -> np.ndarray:
     """Lower triangular root of a curvature, which nearly exact data may have rounded to an indefinite matrix."""
     lift = 0.0
-    for _ in range(LIFTS):
+    for _ in range(MAX_SHIFTS):
         try:
             lifted = curvature + lift * np.eye(len(curvature))
             return np.asarray(cholesky(lifted, lower=True, check_finite=False))
@@ -143,16 +143,16 @@ def _root(curvature: np.ndarray) -> np.ndarray:
     raise BackendError("the equations are no sum of squares: a weight or an entry is not finite")
 
 
-LIFTS = 8
+MAX_SHIFTS = 8
 """Times that rounding is lifted, tenfold each, before a matrix is called indefinite."""
-ROW_ROUNDING = 1e-9
+ROW_TOLERANCE = 1e-9
 """Violation of a row of unit length that counts as none."""
 
 
-def _reach(x: np.ndarray, move: np.ndarray) -> float:
+def _boundary_distance(x: np.ndarray, move: np.ndarray) -> float:
     """How far along a move the first body stops being physical."""
     roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
     # letters as in _matrices
-    change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), SHAPES)
+    change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), BASIS)
     lowest = float(np.linalg.eigvalsh(roots @ change @ np.swapaxes(roots, 1, 2))[:, 0].min())
     return np.inf if lowest >= 0.0 else -1.0 / lowest

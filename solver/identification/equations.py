@@ -15,19 +15,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import STATIC, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
-from ..dynamics.kinematics import PIECE, motion_pieces, product
+from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
+from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, product
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
-from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches, whitened
-from ..so3 import cross, nearest
+from ..signals import low_pass, low_pass_pieces, rate_of_grid, true_runs, whiten
+from ..so3 import cross, nearest_rotation
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
-from .giving import tells, wrenches_of_shares
-from .parts import parts_of
-from .trust import Trust
+from .error_model.frequency_weights import FrequencyWeights
+from .error_model.skin_compliance import has_marker_displacements, skin_compliance_wrenches
+from .trial_chunks import split_trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def equations(
     motion = trial.motion if motion is None else motion
     if len(motion) != len(trial.motion):
         raise InvalidValue(f"trial {trial.name!r}: a shaken motion has another number of frames than the motion")
-    total, used = trial.wrenches.total, usable(trial, axes)
+    total, used = trial.wrenches.total, usable_axes(trial, axes)
     kept = used.any(axis=1)
     if trial.corner is not None:
-        yield from _weighed(rig, trial, base, axes, motion)
+        yield from _whitened_equations(rig, trial, base, axes, motion)
         return
     if trial.preset is None:
         frames = np.flatnonzero(kept)
@@ -89,10 +89,10 @@ def equations(
             motion = motion.frames(frames)
         for piece in regressor_pieces(rig, motion, base, axes):
             here = frames[piece.frames]
-            yield Equations(here, piece.force, piece.moment, piece.moved_here(total[here]), used[here].T)
+            yield Equations(here, piece.force, piece.moment, piece.express_wrenches(total[here]), used[here].T)
         return
     rate = rate_of_grid(motion.times)
-    for start, stop in stretches(known_frames(trial)):
+    for start, stop in true_runs(frames_with_forces(trial)):
         if not kept[start:stop].any():
             continue
         pieces = regressor_pieces(rig, motion.part(start, stop), base, axes)
@@ -105,26 +105,26 @@ def equations(
             first += filtered.shape[1]
 
 
-def _weighed(rig: Rig, trial: Trial, base: int | str, axes: Axes, motion: Motion) -> Iterator[Equations]:
+def _whitened_equations(rig: Rig, trial: Trial, base: int | str, axes: Axes, motion: Motion) -> Iterator[Equations]:
     """Equations with independent errors of the stretches all of which is measured, in parts of `PIECE` frames.
 
     Whatever weighs all frames of an equation alike leaves it an equation, about a moving point too: only sums of its
     own rows are taken.
     """
     assert trial.corner is not None
-    total, used, rate = trial.wrenches.total, usable(trial, axes), rate_of_grid(motion.times)
-    for start, stop in stretches(used.all(axis=1)):
+    total, used, rate = trial.wrenches.total, usable_axes(trial, axes), rate_of_grid(motion.times)
+    for start, stop in true_runs(used.all(axis=1)):
         for piece in regressor_pieces(rig, motion.part(start, stop), base, axes):
             here = np.arange(start, stop)[piece.frames]
-            wrench = piece.moved_here(total[here])
+            wrench = piece.express_wrenches(total[here])
             rows = piece.force.reshape(-1, len(here)), piece.moment.reshape(-1, len(here)), wrench
-            force, moment, wrench = (whitened(part, rate, trial.corner) for part in rows)
+            force, moment, wrench = (whiten(part, rate, trial.corner) for part in rows)
             yield Equations(
                 here, force.reshape(piece.force.shape), moment.reshape(piece.moment.shape), wrench, used[here].T
             )
 
 
-def usable(trial: Trial, axes: Axes = "link") -> np.ndarray:
+def usable_axes(trial: Trial, axes: Axes = "link") -> np.ndarray:
     """(N, 6) True where an axis of the base wrench follows from what was measured in a counted frame.
 
     A moment about a moving point needs the two forces beside it; the base link's axes need all three of a vector.
@@ -144,7 +144,7 @@ def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
 
     NaN where an axis was not measured or a sensor delivered nothing.
     """
-    wrench = moved_here(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
+    wrench = wrenches_about_base(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
     wrench[~np.asarray(trial.wrenches.measured)] = np.nan
     return wrench
 
@@ -154,7 +154,7 @@ def reconstructed_wrench(
     trial: Trial,
     parameters: InertialParameters,
     base: int | str = 0,
-    believed: Trust | None = None,
+    weights: FrequencyWeights | None = None,
 ) -> np.ndarray:
     """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`.
 
@@ -163,9 +163,9 @@ def reconstructed_wrench(
         trial: whose motion it is.
         parameters: of the rig's links.
         base: base link, about whose origin the moments are taken.
-        believed: how far the motion is; all of it by default.
+        weights: how far the motion is; all of it by default.
     """
-    return reconstructed_wrenches(rig, trial, [parameters], base, believed)[:, 0]
+    return reconstructed_wrenches(rig, trial, [parameters], base, weights)[:, 0]
 
 
 def reconstructed_wrenches(
@@ -173,36 +173,40 @@ def reconstructed_wrenches(
     trial: Trial,
     bodies: Sequence[InertialParameters],
     base: int | str = 0,
-    believed: Trust | None = None,
+    weights: FrequencyWeights | None = None,
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
     result = np.empty((len(trial.motion), len(bodies), AXES))
-    for part in parts_of(trial, () if believed is None else believed.bands):
-        result[part.place] = _reconstructed(rig, part.trial, bodies, base, believed)[part.own]
+    for part in split_trial(trial, () if weights is None else weights.bands):
+        result[part.frames] = _reconstruct(rig, part.trial, bodies, base, weights)[part.core]
     return result
 
 
-def _reconstructed(
-    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], base: int | str, believed: Trust | None
+def _reconstruct(
+    rig: Rig,
+    trial: Trial,
+    bodies: Sequence[InertialParameters],
+    base: int | str,
+    frequency_weights: FrequencyWeights | None,
 ) -> np.ndarray:
     """`reconstructed_wrenches` of a trial whose every link's wrenches may be held at once."""
-    if believed is None:
-        return shares_of_links(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
-    weights, member = np.unique(believed.weights, axis=0, return_inverse=True)
+    if frequency_weights is None:
+        return group_wrenches(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
+    weights, member = np.unique(frequency_weights.low_pass_weights, axis=0, return_inverse=True)
     groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(weights))]
-    shares = shares_of_links(rig, trial, bodies, groups, base)
+    shares = group_wrenches(rig, trial, bodies, groups, base)
     whole = np.zeros((len(shares), len(bodies), AXES))
     for row, axis in np.ndindex(*weights.shape[:2]):
         for band in np.flatnonzero(weights[row, axis]):
-            part = up_to(trial, shares[:, :, row, axis], float(believed.bands[band]))
+            part = low_pass_at(trial, shares[:, :, row, axis], float(frequency_weights.bands[band]))
             whole[:, :, axis] += weights[row, axis, band] * part
-    if believed.shares is not None and tells(trial):
-        added = wrenches_of_shares(rig, trial).swapaxes(1, 2) @ believed.shares.reshape(-1)
-        whole += moved_here(rig, trial, added[:, None], base)
+    if frequency_weights.shares is not None and has_marker_displacements(trial):
+        added = skin_compliance_wrenches(rig, trial).swapaxes(1, 2) @ frequency_weights.shares.reshape(-1)
+        whole += wrenches_about_base(rig, trial, added[:, None], base)
     return whole
 
 
-def shares_of_links(
+def group_wrenches(
     rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], groups: Sequence[np.ndarray], base: int | str = 0
 ) -> np.ndarray:
     """What each group of links has of the `reconstructed_wrenches`: (N, K, G, 6) of K bodies."""
@@ -212,11 +216,11 @@ def shares_of_links(
         for group in groups
     ]
     wrenches = predicted_wrenches(rig, trial.motion, parts, axes="world")
-    wrenches[..., FORCE_AXES:] += np.cross(origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
-    return moved_here(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
+    wrenches[..., FORCE_AXES:] += np.cross(base_origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
+    return wrenches_about_base(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
 
 
-def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
+def low_pass_at(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
     """A trial's values (N, ...) without what lies above a cut-off [Hz]; all of them where it is out of reach."""
     rate = rate_of_grid(trial.motion.times)
     if trial.preset is None or not cutoff < 0.5 * rate:
@@ -224,26 +228,26 @@ def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
     return low_pass(values, rate, replace(trial.preset, cutoff=cutoff), longest_gap=0.0)
 
 
-def known_frames(trial: Trial) -> np.ndarray:
+def frames_with_forces(trial: Trial) -> np.ndarray:
     """(N,) True in the frames whose forces can be filtered."""
     return np.isfinite(trial.wrenches.total).all(axis=1)
 
 
-def origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
+def base_origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
     """Origins (N, 3) [m] of the base link, world; those of the root are coordinates."""
     if base_index(rig, base) == 0:
         return trial.motion.q[:, :FORCE_AXES]
-    found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion, PIECE)]
+    found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion, CHUNK_FRAMES)]
     return np.concatenate(found)
 
 
-def moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str = 0) -> np.ndarray:
+def wrenches_about_base(rig: Rig, trial: Trial, about_world: np.ndarray, base: int | str = 0) -> np.ndarray:
     """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
-    values = np.concatenate([world.reshape(len(world), -1), origins(rig, trial, base)], axis=1)
+    values = np.concatenate([about_world.reshape(len(about_world), -1), base_origins(rig, trial, base)], axis=1)
     if trial.preset is not None:
-        values[~known_frames(trial)] = np.nan  # both sides are filtered in the same stretches
+        values[~frames_with_forces(trial)] = np.nan  # both sides are filtered in the same stretches
         values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)
-    wrenches, origin = values[:, :-FORCE_AXES].reshape(world.shape), values[:, None, -FORCE_AXES:]
+    wrenches, origin = values[:, :-FORCE_AXES].reshape(about_world.shape), values[:, None, -FORCE_AXES:]
     wrenches[..., FORCE_AXES:] -= np.cross(origin, wrenches[..., :FORCE_AXES])
     return wrenches
 
@@ -254,7 +258,7 @@ def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:
     if piece.rotation is not None:
         turn = piece.rotation[:, :, None]
         force, moment = product(turn, force), product(turn, moment)
-    moment[:, :STATIC] += cross(piece.origin[:, None, None], force)
+    moment[:, :STATIC_PARAMETERS] += cross(piece.origin[:, None, None], force)
     pose = [piece.origin] if piece.rotation is None else [piece.origin, piece.rotation.reshape(9, count)]
     return np.concatenate([force.reshape(-1, count), moment.reshape(-1, count), total.T, *pose])
 
@@ -262,15 +266,18 @@ def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:
 def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarray) -> Equations:
     """Equations of filtered rows (C, n) of `_about_world`."""
     count = rows.shape[1]
-    sizes = FORCE_AXES * STATIC * links, FORCE_AXES * PER_LINK * links, AXES, FORCE_AXES
+    sizes = FORCE_AXES * STATIC_PARAMETERS * links, FORCE_AXES * PER_LINK * links, AXES, FORCE_AXES
     force, moment, total, origin, turn = np.split(rows, np.cumsum(sizes))
-    force, moment = force.reshape(FORCE_AXES, STATIC, links, count), moment.reshape(FORCE_AXES, PER_LINK, links, count)
-    moment[:, :STATIC] -= cross(origin[:, None, None], force)
+    force, moment = (
+        force.reshape(FORCE_AXES, STATIC_PARAMETERS, links, count),
+        moment.reshape(FORCE_AXES, PER_LINK, links, count),
+    )
+    moment[:, :STATIC_PARAMETERS] -= cross(origin[:, None, None], force)
     rotation = None
     if len(turn):
         # a mean of rotations is none: the nearest one
-        rotation = np.ascontiguousarray(nearest(turn.T.reshape(count, 3, 3)).transpose(1, 2, 0))
+        rotation = np.ascontiguousarray(nearest_rotation(turn.T.reshape(count, 3, 3)).transpose(1, 2, 0))
         inverse = rotation.swapaxes(0, 1)[:, :, None]
         force, moment = product(inverse, force), product(inverse, moment)
     piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)
-    return Equations(frames, force, moment, piece.moved_here(total.T), used)
+    return Equations(frames, force, moment, piece.express_wrenches(total.T), used)

@@ -27,15 +27,15 @@ from .scaling import parameter_scale
 
 PLAIN, SCALED, NOISE = "plain", "scaled", "noise"
 METRICS = (PLAIN, SCALED, NOISE)
-ROUNDING = 1e-8
+RANK_TOLERANCE = 1e-8
 """Singular value, as a share of the largest, that is rounding."""
-INDISTINCT = 2.0**0.5
+NOISE_RATIO = 2.0**0.5
 """Times the noise expected in a direction, up to which what is seen there is more noise than anything else."""
-CLEAR = 3.0
+MIN_GAP = 3.0
 """Least gap of a null space that is told from the errors of the motion."""
-SHOWN = 0.1
+MIN_LISTED_SHARE = 0.1
 """Share of an unknown direction that a link must carry to be named."""
-MOST_RATIO = 1e8
+MAX_NOISE_RATIO = 1e8
 """Times the noise beyond which a direction counts as free of it."""
 
 
@@ -76,18 +76,18 @@ class NullSpace:
         return float(self.singular_values[count - 1] / inside) if count and inside > 0.0 else np.inf
 
     @property
-    def clear(self) -> bool:
+    def is_distinct(self) -> bool:
         """Whether the null space stands out from the errors of the motion."""
-        return self.gap >= CLEAR
+        return self.gap >= MIN_GAP
 
     def __repr__(self) -> str:
-        return self.told
+        return self.summary
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """In a sentence what flight alone determined."""
         everything = len(self.base)
-        if not self.clear:
+        if not self.is_distinct:
             unseen = (
                 f"; {self.dimension - 1} directions beyond the scale show nothing at all" if self.dimension > 1 else ""
             )
@@ -97,7 +97,9 @@ class NullSpace:
             )
         if self.dimension == 1:
             return f"flight alone determined all {everything} base parameters, scaled by {self.total_mass:.2f} kg"
-        links = ", ".join(f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= SHOWN)
+        links = ", ".join(
+            f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= MIN_LISTED_SHARE
+        )
         return (
             f"flight alone determined {everything - self.dimension} of {everything} directions of the base parameters; "
             f"beyond the scale {self.dimension - 1} stay open, which the total mass cannot close"
@@ -142,17 +144,17 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
     factor = np.zeros((size, size))
     factor[: min(len(triangle), size)] = triangle[:size, :size]
     scale = typical_sizes(rig, base) if metric != PLAIN else np.ones(size)
-    values, directions = _spectrum(factor * scale, _noise_of(regression, metric, scale))
-    masses = _masses(base) * scale
-    carried = np.abs(masses @ directions) > ROUNDING
-    exact = values <= ROUNDING * values[0]
+    values, directions = _spectrum(factor * scale, _noise_factor(regression, metric, scale))
+    masses = _total_mass_row(base) * scale
+    carried = np.abs(masses @ directions) > RANK_TOLERANCE
+    exact = values <= RANK_TOLERANCE * values[0]
     # with noise no value is zero, and the smallest of those that know of the mass is the body's own
     own = exact if np.any(exact & carried) else np.arange(size) == np.flatnonzero(carried)[-1]
     found = np.linalg.qr(directions[:, own])[0]
     shares = masses @ found
     chosen = found @ (shares / (shares @ shares)) * total_mass
-    unseen = own | exact | (values <= (INDISTINCT if metric == NOISE else 0.0))
-    unknown = _unknown(base, directions[:, unseen], chosen)
+    unseen = own | exact | (values <= (NOISE_RATIO if metric == NOISE else 0.0))
+    unknown = _unknown_shares(base, directions[:, unseen], chosen)
     return NullSpace(base, metric, values, int(unseen.sum()), chosen * scale, total_mass, unknown)
 
 
@@ -162,7 +164,7 @@ def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
     return np.sqrt((base.regrouping**2) @ sizes**2)
 
 
-def _masses(base: BaseParameters) -> np.ndarray:
+def _total_mass_row(base: BaseParameters) -> np.ndarray:
     """(B,) row that sums the total mass from base parameters: the root's, which has all others regrouped into it."""
     row = np.zeros(len(base))
     masses = np.flatnonzero(base.independent % PER_LINK == 0)
@@ -172,7 +174,7 @@ def _masses(base: BaseParameters) -> np.ndarray:
     return row
 
 
-def _noise_of(regression: Regression, metric: str, scale: np.ndarray) -> np.ndarray | None:
+def _noise_factor(regression: Regression, metric: str, scale: np.ndarray) -> np.ndarray | None:
     """(k, B) factor of the motion's noise in the columns times typical sizes."""
     if metric != NOISE:
         return None
@@ -185,21 +187,21 @@ def _noise_of(regression: Regression, metric: str, scale: np.ndarray) -> np.ndar
 def _spectrum(factor: np.ndarray, noise: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Singular values (B,) descending, zero for rounding, and directions as unit columns (B, B)."""
     _, values, rows = svd(factor, check_finite=False)
-    seen = values > ROUNDING * float(np.max(values, initial=np.finfo(float).tiny))
+    seen = values > RANK_TOLERANCE * float(np.max(values, initial=np.finfo(float).tiny))
     values = np.where(seen, values, 0.0)
     if noise is None:
         return values, rows.T
     whitened = rows[seen].T / values[seen]  # coordinates in which the equations' squares are one
     _, shares, turned = svd(noise @ whitened, full_matrices=True, check_finite=False)
-    ratios = np.full(whitened.shape[1], MOST_RATIO)
-    ratios[: len(shares)] = np.minimum(1.0 / np.maximum(shares, 1.0 / MOST_RATIO), MOST_RATIO)
+    ratios = np.full(whitened.shape[1], MAX_NOISE_RATIO)
+    ratios[: len(shares)] = np.minimum(1.0 / np.maximum(shares, 1.0 / MAX_NOISE_RATIO), MAX_NOISE_RATIO)
     order = np.argsort(-ratios, kind="stable")
     directions = (whitened @ turned.T)[:, order]
     directions /= np.linalg.norm(directions, axis=0)
     return np.append(ratios[order], np.zeros(int(np.sum(~seen)))), np.column_stack([directions, rows[~seen].T])
 
 
-def _unknown(base: BaseParameters, null: np.ndarray, chosen: np.ndarray) -> dict[str, float]:
+def _unknown_shares(base: BaseParameters, null: np.ndarray, chosen: np.ndarray) -> dict[str, float]:
     """Shares of links in the part of the null space (B, d) that is not the body itself."""
     if null.shape[1] < 2:
         return {}

@@ -12,8 +12,8 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..qp import Level, Rows, solve_hierarchy
 from ..rig import Rig
-from .constraints import ConstraintOptions, direction_rows, held_rows, physical_rows, plausible_rows
-from .estimate import Estimate, cost_of
+from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, physical_rows, plausible_rows
+from .estimate import Estimate, compute_cost
 from .regression import Regression
 from .scaling import parameter_scale
 
@@ -52,7 +52,7 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     reference = rig.prior if options.reference is None else options.reference
     limits = options.constraints
     scale = parameter_scale(rig, reference).ravel()
-    rows = Rows.stack([physical_rows(rig, limits), held_rows(rig, reference, limits)])
+    rows = Rows.stack([physical_rows(rig, limits), fixed_link_rows(rig, reference, limits)])
     levels = [
         Level("physical", rows, direction_rows(rig, reference, limits)),
         Level("plausible", plausible_rows(rig, reference, limits)),
@@ -61,7 +61,7 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     ]
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(rig.links, found.x)
-    factor, target, rest = regression.factor, regression.target, regression.rest
+    factor, target, rest = regression.factor, regression.target, regression.residual_cost
     relaxed = [level.name for level in found.levels[:2] if not level.met]
     notes = tuple(f"the {name} level cannot be met exactly; its rows were relaxed" for name in relaxed)
     return Estimate(
@@ -69,8 +69,8 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
         parameters,
         reference,
         found.status,
-        cost_of(factor, target, rest, parameters),
-        cost_of(factor, target, rest, reference),
+        compute_cost(factor, target, rest, parameters),
+        compute_cost(factor, target, rest, reference),
         found.active,
         found.levels,
         notes=notes,

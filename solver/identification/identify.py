@@ -8,36 +8,36 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import InvalidValue, SolverError, UnknownPreset
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..trial import Trial
-from .accumulate import NO_FRAME, accumulate
+from .accumulate import NO_COUNTED_FRAME, accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
-from .belief import told
-from .believing import Fit, believing
-from .bootstrap import LEAST_BLOCKS, bootstrap
+from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
-from .consistent import SPREAD, ConsistentOptions, consistent, diagonal_spread
+from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, diagonal_prior_std
 from .constrained import ConstrainedOptions, constrained
 from .constraints import ConstraintOptions
+from .empirical_prior import consistent_with_empirical_prior, with_relative_std
+from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
+from .error_model.error_propagation import NO_BIAS_NOTE, split_posterior_std
+from .error_model.frequency_weights import FrequencyWeights, PairedWeights
+from .error_model.refit import TrialFit, refit_with_frequency_weights
+from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
 from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
 from .least_squares import minimum_norm
-from .likeliest_prior import at_spread, with_likeliest_prior
-from .limits import NOT_SHOWN, of_posterior
-from .posterior import covariance_root, posterior, weighed, widened
+from .posterior import covariance_root, posterior, whitened_factor, widen_by_posterior
 from .regression import Regression
 from .result import Identification, Uncertainty
-from .trust import PairedWeights, Trust
-from .weighing import Method, joined, weighted
 
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
-LEAST_FLIGHT = 5
+MIN_FLIGHT_FRAMES = 5
 """A flight of fewer frames says nothing."""
-HALF = 0.5
-MOST_SHARES = 4
+HALF_NOISE = 0.5
+MAX_LISTED_SHARES = 4
 """Largest shares of links' own markers that a note lists."""
 
 
@@ -53,7 +53,7 @@ class IdentifyOptions:
         symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
             method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
             no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
-        held: links held at the prior. Not used by the minimum norm.
+        fixed_links: links held at the prior. Not used by the minimum norm.
         relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default
             for people, and for robots the one that makes the data likeliest, up to that (`likeliest_prior`). Intervals
             are those of the default: any one link may still lie farther from its prior than links do on the whole.
@@ -68,7 +68,7 @@ class IdentifyOptions:
     total_mass: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
     symmetric: bool | None = None
-    held: tuple[str, ...] = ()
+    fixed_links: tuple[str, ...] = ()
     relative_std: float | None = None
     bootstrap: int = 40
     cross_validate: bool = True
@@ -78,10 +78,10 @@ class IdentifyOptions:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UnknownPreset(self.method, METHODS)
-        require_draws(self.bootstrap, self.seed, self.jobs)
+        check_sampling(self.bootstrap, self.seed, self.jobs)
 
 
-def require_draws(bootstrap: int, seed: int, jobs: int | None) -> None:
+def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
     """Refuse numbers of samples, of a seed or of processes that mean nothing.
 
     Raises:
@@ -95,7 +95,7 @@ def require_draws(bootstrap: int, seed: int, jobs: int | None) -> None:
         raise InvalidValue("0 jobs do no work: give 1 or more, or -1 for all processors")
 
 
-def identify(
+def identify_trials(
     rig: Rig,
     trials: Sequence[Trial],
     options: IdentifyOptions | None = None,
@@ -121,15 +121,15 @@ def identify(
         >>> import solver
         >>> robot = solver.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> trials = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick).trials
+        >>> trials = solver.identify(robot.recordings, rig=robot.rig, settings=quick).trials
         >>> options = solver.IdentifyOptions(method="constrained", bootstrap=0, cross_validate=False)
-        >>> found = solver.identify(robot.rig, trials, options)
+        >>> found = solver.identify_trials(robot.rig, trials, options)
         >>> found.estimate.satisfies in ("rotational", "consistent")
         True
     """
     options = IdentifyOptions() if options is None else options
     flights = flights or {}
-    method = method_of(rig, options)
+    method = get_method(rig, options)
     progress(0.0, "regressor")
     structure = base_parameters(rig)
     parts = {
@@ -138,30 +138,30 @@ def identify(
         if trial.counted.any()
     }
     if not parts:
-        raise InvalidValue(NO_FRAME)
+        raise InvalidValue(NO_COUNTED_FRAME)
     progress(0.3, f"{options.method} identification")
     used = tuple(trial for trial in trials if trial.name in parts)
-    first = Fit(used, *weighted(joined(list(parts.values())), method, rig))
+    first = TrialFit(used, *fit_axis_weights(merge_regressions(list(parts.values())), method, rig))
     notes: list[str] = []
     progress(0.4, "comparison on trials not used")
-    tested, folds = _folds(rig, used, parts, method, notes) if options.cross_validate else ([], [])
-    (fit, frequency_weights), *others = believing(rig, [first, *folds], method, options.base)
+    tested, folds = _cross_validate(rig, used, parts, method, notes) if options.cross_validate else ([], [])
+    (fit, frequency_weights), *others = refit_with_frequency_weights(rig, [first, *folds], method, options.base)
     whole, estimate = fit.regression, fit.estimate
     comparisons = [replace(_compare(rig, trial, estimate, options, frequency_weights), used=True) for trial in used]
     comparisons += [_compare(rig, trial, own.estimate, options, both) for trial, (own, both) in zip(tested, others)]
-    spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
-    _tell_noise(whole, options, notes)
-    _tell_prior(rig, estimate, options, notes)
+    spread = _uncertainty(rig, whole, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
+    _note_noise(whole, options, notes)
+    _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
-    held = () if options.method == "minimum_norm" else options.held
-    _tell_unshown(rig, estimate, held, notes)
+    held = () if options.method == "minimum_norm" else options.fixed_links
+    _note_unobserved_links(rig, estimate, held, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
-    known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
+    known = information(whole, diagonal_prior_std(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     root = limits = None
     if options.method == "consistent":
         root = covariance_root(whole, estimate, rig, _consistent_options(rig, options))
-        limits = of_posterior(root, weighed(whole, estimate), estimate.parameters, spread)
+        limits = split_posterior_std(root, whitened_factor(whole, estimate), estimate.parameters, spread)
     return Identification(
         estimate=estimate,
         determined=np.where(np.isin(rig.links, held), 0.0, known.determined.T).T,
@@ -171,38 +171,38 @@ def identify(
         frames=whole.frames,
         trials=whole.trials,
         base_link=whole.base,
-        base=_base(whole, notes),
+        base=_estimate_base(whole, notes),
         uncertainty=spread,
         comparisons=tuple(comparisons),
-        flights=_flights(rig, trials, estimate, flights),
+        flights=_check_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         frequency_weights=frequency_weights,
         covariance_root=root,
-        limits=limits or {},
+        std_by_source=limits or {},
     )
 
 
-def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None) -> Method:
+def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Method:
     """The method as a function of a regression.
 
     Args:
         rig: whose prior is the reference.
         options: see there.
-        judged: an estimate whose judgement of the noise is kept, so that the samples of a bootstrap differ by their
-            data alone; None judges anew.
+        noise_estimate: an estimate whose judgement of the noise is kept, so that the samples of a bootstrap differ by
+            their data alone; None judges anew.
 
     Raises:
         UnknownPreset: no such method.
     """
-    limits = replace(options.constraints, total_mass=options.total_mass, held=options.held)
+    limits = replace(options.constraints, total_mass=options.total_mass, fixed_links=options.fixed_links)
     if options.method == "consistent":
         chosen = _consistent_options(rig, options)
-        if judged is not None:
-            kept = judged.settings
+        if noise_estimate is not None:
+            kept = noise_estimate.settings
             chosen = replace(chosen, data_inflation=kept["data inflation"], noise_variance=kept["noise variance"])
-            chosen = at_spread(chosen, kept[SPREAD])
-        elif _is_open(chosen, options):
-            return lambda regression: with_likeliest_prior(regression, rig, chosen)
+            chosen = with_relative_std(chosen, kept[RELATIVE_STD_SETTING])
+        elif _estimates_prior_std(chosen, options):
+            return lambda regression: consistent_with_empirical_prior(regression, rig, chosen)
         return lambda regression: consistent(regression, rig, chosen)
     if options.method == "hierarchical":
         return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits))
@@ -213,16 +213,16 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
     raise UnknownPreset(options.method, METHODS)
 
 
-def _is_open(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
+def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
     """Whether the data say how far links lie from the prior; people's masses are held by what people scatter."""
-    return options.relative_std is None and not chosen.held_masses
+    return options.relative_std is None and not chosen.mass_prior
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
-    limits = replace(options.constraints, total_mass=options.total_mass, beta=None, held=options.held)
+    limits = replace(options.constraints, total_mass=options.total_mass, beta=None, fixed_links=options.fixed_links)
     person = rig.provenance.get("kind") == "human"
     symmetric = person if options.symmetric is None else options.symmetric
-    chosen = ConsistentOptions(constraints=limits, plausible=symmetric, held_masses=person)
+    chosen = ConsistentOptions(constraints=limits, plausible=symmetric, mass_prior=person)
     if options.relative_std is not None:
         chosen = replace(chosen, relative_std=options.relative_std)
     # tables of both sexes, whose mean the prior is: what they differ by adds to what people do
@@ -230,27 +230,27 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     return replace(chosen, relative_stds=doubted)
 
 
-def _folds(
+def _cross_validate(
     rig: Rig, trials: Sequence[Trial], parts: Mapping[str, Regression], method: Method, notes: list[str]
-) -> tuple[list[Trial], list[Fit]]:
+) -> tuple[list[Trial], list[TrialFit]]:
     """Each trial, and what was found in the others; a single trial's halves with those of one another."""
     counted = {trial.name: trial for trial in trials}
     if len(counted) == 1:
         trial = next(iter(counted.values()))
         base = parts[trial.name].base
-        counted = {half.name: half for half in halves(trial)}
+        counted = {half.name: half for half in split_halves(trial)}
         parts = {half.name: accumulate(rig, [half], base=base, axes="world") for half in counted.values()}
         notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
     tested, found = [], []
     for name, trial in counted.items():
         others = [other for other in counted if other != name]
         try:
-            fitted = weighted(joined([parts[other] for other in others]), method, rig)
+            fitted = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
         except SolverError as error:
             notes.append(f"{name} could not be tested unseen: {error}")
             continue
         tested.append(trial)
-        found.append(Fit(tuple(counted[other] for other in others), *fitted))
+        found.append(TrialFit(tuple(counted[other] for other in others), *fitted))
     return tested, found
 
 
@@ -260,7 +260,7 @@ def _compare(
     return compare(rig, trial, estimate.parameters, estimate.prior, base=options.base, weights=weights)
 
 
-def halves(trial: Trial) -> tuple[Trial, Trial]:
+def split_halves(trial: Trial) -> tuple[Trial, Trial]:
     """A trial of which the earlier, and one of which the later half of its frames counts."""
     frames = np.flatnonzero(trial.counted)
     middle = frames[len(frames) // 2]
@@ -276,38 +276,39 @@ def _uncertainty(
 ) -> Uncertainty | None:
     if options.bootstrap == 0:
         return None
-    if len(regression.blocks) < LEAST_BLOCKS:
+    if len(regression.blocks) < MIN_BLOCKS:
         notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
         return None
-    method = method_of(rig, options, estimate)
+    method = get_method(rig, options, estimate)
     drawn = bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
     )
     if options.method != "consistent":
-        notes.append(f"the intervals show how much blocks of time disagree; {NOT_SHOWN}")
+        notes.append(f"the intervals show how much blocks of time disagree; {NO_BIAS_NOTE}")
         return drawn
     notes.append(
-        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {NOT_SHOWN}"
+        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {NO_BIAS_NOTE}"
     )
-    return widened(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
+    return widen_by_posterior(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
 
 
-def _tell_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:
+def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:
     chosen = _consistent_options(rig, options)
-    if options.method != "consistent" or not _is_open(chosen, options):
+    if options.method != "consistent" or not _estimates_prior_std(chosen, options):
         return
     notes.append(
-        f"the data are likeliest where links scatter by {100.0 * estimate.settings[SPREAD]:.0f} % around the prior, "
+        f"the data are likeliest where links scatter by {100.0 * estimate.settings[RELATIVE_STD_SETTING]:.0f} % "
+        f"around the prior, "
         f"which was taken for its spread; the intervals allow each link {100.0 * chosen.relative_std:.0f} %"
     )
 
 
-def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[str]) -> None:
-    shares = regression.calibrated.shares
+def _note_noise(regression: Regression, options: IdentifyOptions, notes: list[str]) -> None:
+    shares = regression.calibrated_equations.noise_fractions
     if options.method != "consistent" or not len(shares):
         return
     notes.append(
-        f"the motion's white noise was taken off the equations: in {int(np.sum(shares > HALF))} of {len(shares)} "
+        f"the motion's white noise was taken off the equations: in {int(np.sum(shares > HALF_NOISE))} of {len(shares)} "
         "directions more than half of what was seen was noise"
     )
 
@@ -316,7 +317,7 @@ def _note_frequency_weights(rig: Rig, weights: PairedWeights, notes: list[str]) 
     by_body = {
         name: words
         for name, own in (("identified parameters", weights.identified), ("prior", weights.prior))
-        if own is not None and (words := told(rig, own))
+        if own is not None and (words := describe_cutoffs(rig, own))
     }
     if by_body:
         listed = ". ".join(f"For the {name}: {words}" for name, words in by_body.items())
@@ -326,39 +327,44 @@ def _note_frequency_weights(rig: Rig, weights: PairedWeights, notes: list[str]) 
         )
 
 
-def _note_marker_shares(rig: Rig, weights: Trust | None, notes: list[str]) -> None:
+def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[str]) -> None:
     if weights is None or weights.shares is None:
         return
     shares = weights.shares
-    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:MOST_SHARES]
-    listed = ", ".join(f"{_words(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest)
+    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:MAX_LISTED_SHARES]
+    listed = ", ".join(
+        f"{_link_label(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
+    )
     notes.append(
         "judged by the plates, links move beyond their rigid joints by a share of what their own markers do; "
         f"reconstructed forces include it, with shares of their own for the prior; the largest: {listed}"
     )
 
 
-def _tell_unshown(rig: Rig, estimate: Estimate, held: Sequence[str], notes: list[str]) -> None:
+def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[str], notes: list[str]) -> None:
     """Links that are held, and those of which only the sum with their neighbour means anything."""
-    if held:
-        notes.append(f"{', '.join(_words(link) for link in held)}: held at the prior, scaled to the body's mass")
-    for link in rig.unshown:
-        if link in held:
+    if fixed_links:
+        notes.append(
+            f"{', '.join(_link_label(link) for link in fixed_links)}: held at the prior, scaled to the body's mass"
+        )
+    for link in rig.unobserved_links:
+        if link in fixed_links:
             continue
         together = [rig.index(link), rig.parents[rig.index(link)]]
         mass, usual = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
         notes.append(
-            f"no marker shows how the {_words(link)} turns: read its numbers with those of the "
-            f"{_words(rig.links[together[1]])} as one body of {mass:.1f} kg (prior {usual:.1f}), or hold it at the "
+            f"no marker shows how the {_link_label(link)} turns: read its numbers with those of the "
+            f"{_link_label(rig.links[together[1]])} as one body of {mass:.1f} kg (prior {usual:.1f}), or hold it at "
+            f"the "
             "prior"
         )
 
 
-def _words(link: str) -> str:
+def _link_label(link: str) -> str:
     return link.replace("_", " ")
 
 
-def _base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
+def _estimate_base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
     try:
         return estimate_base(regression)
     except SolverError as error:
@@ -366,11 +372,11 @@ def _base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
         return None
 
 
-def _flights(
+def _check_flights(
     rig: Rig, trials: Sequence[Trial], estimate: Estimate, flights: Mapping[str, np.ndarray]
 ) -> tuple[FlightCheck, ...]:
     return tuple(
         check_flight(rig, trial, flights[trial.name], estimate.parameters, estimate.prior)
         for trial in trials
-        if trial.name in flights and flights[trial.name].sum() >= LEAST_FLIGHT
+        if trial.name in flights and flights[trial.name].sum() >= MIN_FLIGHT_FRAMES
     )

@@ -14,7 +14,7 @@ from .weighted_equations import WeightedEquations
 
 RANK_TOLERANCE = 1e-8
 """Singular values below this share of the largest are rounding, in parameters divided by their typical size."""
-LEAST_BLOCKS = 4
+MIN_BLOCKS = 4
 """Fewer blocks than this say nothing about correlated residuals."""
 
 
@@ -46,19 +46,23 @@ class Information:
 
 
 def information(
-    regression: WeightedEquations, spread: np.ndarray, *, noise: float | None = None, tolerance: float = RANK_TOLERANCE
+    regression: WeightedEquations,
+    prior_std: np.ndarray,
+    *,
+    noise: float | None = None,
+    tolerance: float = RANK_TOLERANCE,
 ) -> Information:
     """Share of each parameter that the data determined.
 
     Args:
         regression: accumulated equations.
-        spread: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
+        prior_std: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
         noise: standard deviation of one weighted equation, inflated for correlated residuals. None: the data are taken
             as exact, and a parameter counts as determined as far as it lies outside the null space.
         tolerance: of the rank.
     """
-    scale = np.ravel(np.asarray(spread, float))
-    _, s, Vt = svd(regression.calibrated.factor * scale[None, :], full_matrices=False, check_finite=False)
+    scale = np.ravel(np.asarray(prior_std, float))
+    _, s, Vt = svd(regression.calibrated_equations.factor * scale[None, :], full_matrices=False, check_finite=False)
     rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
     if noise is None:
         share = np.ones(rank)
@@ -73,10 +77,10 @@ def information(
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Mean square of a weighted residual; 1 when the weights are one over the standard deviations."""
     residual = regression.factor @ parameters.vector - regression.target
-    return float((residual @ residual + regression.rest) / max(1, weighted_rows(regression)))
+    return float((residual @ residual + regression.residual_cost) / max(1, count_weighted_rows(regression)))
 
 
-def weighted_rows(regression: WeightedEquations) -> int:
+def count_weighted_rows(regression: WeightedEquations) -> int:
     """Number of equations that carry weight."""
     return int(regression.axis_rows[regression.weights > 0.0].sum())
 
@@ -94,12 +98,12 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
         parameters: near the solution.
 
     Raises:
-        InvalidValue: fewer than `LEAST_BLOCKS` blocks.
+        InvalidValue: fewer than `MIN_BLOCKS` blocks.
     """
     taken = regression.counts > 0
     counts = regression.counts[taken]
     total = float(counts.sum())
-    if total < LEAST_BLOCKS:
+    if total < MIN_BLOCKS:
         raise InvalidValue(f"{len(counts)} blocks of frames are too few to judge how correlated the residuals are")
     gradients = regression.block_gradients(parameters)[taken]
     gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]

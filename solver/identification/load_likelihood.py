@@ -21,14 +21,14 @@ from ..errors import BackendError
 from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from ..qp import PSD, Cone, Problem, Rows, Status, solve
 from ..rig import Rig
-from .bodies import BodyCoordinates
+from .body_coordinates import BodyCoordinates
 from .consistent import ConsistentOptions, prior_strengths
 from .regression import Regression
 
 TOLERANCE = 1e-9
 RIDGE = 1e-6
 """Curvature, for a load of 1 kg spread over its box, of what neither recording shows of it."""
-LEAST_SIDE = 0.002
+MIN_SIDE = 0.002
 """[m] Boxes are taken to be at least as thick."""
 
 
@@ -39,12 +39,12 @@ class LoadFit:
     Attributes:
         carriers: indices of the links, ascending.
         loads: (L, 10) parameters of the loads, zero elsewhere.
-        value: negative log-likelihood, 0 without any load.
+        cost: negative log-likelihood, 0 without any load.
     """
 
     carriers: tuple[int, ...]
     loads: np.ndarray
-    value: float
+    cost: float
 
 
 class LoadLikelihood:
@@ -60,13 +60,15 @@ class LoadLikelihood:
             weight: of a weighted equation, one over the variance of its residual and what correlation adds to it.
         """
         self.count = len(rig.links)
-        self.bodies = BodyCoordinates.around(rig.prior)
+        self.bodies = BodyCoordinates.from_reference(rig.prior)
         self.boxes = rig.boxes + np.array([[-margin], [margin]])
-        self.loads = BodyCoordinates.around(_filled(rig.links, self.boxes))
+        self.loads = BodyCoordinates.from_reference(_solid_boxes(rig.links, self.boxes))
         prior = rig.prior.vector
-        (R1, c1), (R2, c2) = ((self.bodies.columns(r.factor), r.target - r.factor @ prior) for r in (first, second))
+        (R1, c1), (R2, c2) = (
+            (self.bodies.transform_columns(r.factor), r.target - r.factor @ prior) for r in (first, second)
+        )
         strengths = np.repeat(prior_strengths(rig.links, ConsistentOptions()), PER_LINK)
-        own = self.loads.columns(second.factor)
+        own = self.loads.transform_columns(second.factor)
         H = weight * (R1.T @ R1 + R2.T @ R2) + np.diag(strengths)
         across = weight * R2.T @ own
         inverse = np.linalg.solve(H, np.column_stack([across, weight * (R1.T @ c1 + R2.T @ c2)]))
@@ -75,31 +77,31 @@ class LoadLikelihood:
         self.P = 0.5 * (P + P.T) + RIDGE * np.eye(len(P))
         self.q = across.T @ self._bare - weight * own.T @ c2
 
-    def bare(self, loads: np.ndarray) -> InertialParameters:
+    def bare_body(self, loads: np.ndarray) -> InertialParameters:
         """The likeliest bare body if these (L, 10) are the loads."""
         x = np.linalg.solve(self.loads.blocks, loads[:, :, None]).ravel()
         return self.bodies.parameters(self._bare - self._response @ x)
 
-    def bound(self, carriers: tuple[int, ...]) -> float:
+    def lower_bound(self, carriers: tuple[int, ...]) -> float:
         """What the value of no loads on these links is below: physical or not, inside their boxes or not."""
-        columns = _columns(carriers)
+        columns = _parameter_columns(carriers)
         P, q = self.P[np.ix_(columns, columns)], self.q[columns]
         return -0.5 * float(q @ np.linalg.solve(P, q))
 
-    def fitted(self, carriers: tuple[int, ...], least_share: float = 0.0) -> LoadFit:
+    def fit(self, carriers: tuple[int, ...], min_share: float = 0.0) -> LoadFit:
         """The likeliest loads on these links, each of at least a share of their total mass.
 
         Raises:
             BackendError: the cone solver failed.
         """
-        columns = _columns(carriers)
-        inside = [self._inside(link) @ self.loads.blocks[link] for link in carriers]
+        columns = _parameter_columns(carriers)
+        inside = [self._box_rows(link) @ self.loads.blocks[link] for link in carriers]
         rows = sparse.block_diag([block / np.linalg.norm(block, axis=1, keepdims=True) for block in inside])
         masses = np.zeros((len(carriers), len(columns)))
         for place, link in enumerate(carriers):
             masses[place, PER_LINK * place : PER_LINK * (place + 1)] = self.loads.blocks[link][MASS]
-        shares = masses - least_share * masses.sum(axis=0)
-        matrix = sparse.csr_array(sparse.vstack([rows, shares] if least_share else [rows]))
+        shares = masses - min_share * masses.sum(axis=0)
+        matrix = sparse.csr_array(sparse.vstack([rows, shares] if min_share else [rows]))
         names = tuple(f"load {k}" for k in range(matrix.shape[0]))
         limits = Rows(matrix, np.zeros(matrix.shape[0]), np.full(matrix.shape[0], np.inf), names)
         eye = sparse.eye_array(len(columns), format="csr")
@@ -117,16 +119,16 @@ class LoadLikelihood:
             loads[link] = self.loads.blocks[link] @ solution.x[PER_LINK * place : PER_LINK * (place + 1)]
         return LoadFit(carriers, loads, size * solution.objective)
 
-    def fitted_within(self, sets: Iterable[tuple[int, ...]], reach: float) -> dict[tuple[int, ...], LoadFit]:
+    def fit_within(self, sets: Iterable[tuple[int, ...]], tolerance: float) -> dict[tuple[int, ...], LoadFit]:
         """Of several sets of carriers those that are at most ``reach`` less likely than the likeliest, it first."""
         best, found = np.inf, []
-        for bound, carriers in sorted((self.bound(carriers), carriers) for carriers in sets):
-            if bound > best + reach:
+        for bound, carriers in sorted((self.lower_bound(carriers), carriers) for carriers in sets):
+            if bound > best + tolerance:
                 break
-            fit = self.fitted(carriers)
-            best = min(best, fit.value)
+            fit = self.fit(carriers)
+            best = min(best, fit.cost)
             found.append(fit)
-        near = sorted((fit for fit in found if fit.value <= best + reach), key=lambda fit: fit.value)
+        near = sorted((fit for fit in found if fit.cost <= best + tolerance), key=lambda fit: fit.cost)
         return {fit.carriers: fit for fit in near}
 
     def mass_std(self, carriers: tuple[int, ...]) -> tuple[np.ndarray, float]:
@@ -137,12 +139,12 @@ class LoadLikelihood:
         result, weights = np.full(self.count, np.nan), np.zeros((len(carriers), PER_LINK * len(carriers)))
         for place, link in enumerate(carriers):
             weights[place, PER_LINK * place : PER_LINK * (place + 1)] = self.loads.blocks[link][MASS]
-        columns = _columns(carriers)
+        columns = _parameter_columns(carriers)
         covariance = weights @ np.linalg.solve(self.P[np.ix_(columns, columns)], weights.T)
         result[list(carriers)] = np.sqrt(np.diag(covariance))
         return result, float(np.sqrt(covariance.sum()))
 
-    def _inside(self, link: int) -> np.ndarray:
+    def _box_rows(self, link: int) -> np.ndarray:
         """Rows (3, 10) in a load's parameters, not negative if its mass lies in the box: (x - low) (high - x) >= 0."""
         rows = np.zeros((3, PER_LINK))
         low, high = self.boxes[link]
@@ -155,12 +157,12 @@ class LoadLikelihood:
         return rows
 
 
-def _columns(carriers: tuple[int, ...]) -> np.ndarray:
+def _parameter_columns(carriers: tuple[int, ...]) -> np.ndarray:
     return np.concatenate([np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers])
 
 
-def _filled(links: tuple[str, ...], boxes: np.ndarray) -> InertialParameters:
+def _solid_boxes(links: tuple[str, ...], boxes: np.ndarray) -> InertialParameters:
     """Bodies of 1 kg that fill boxes (L, 2, 3) [m] evenly."""
-    squares = np.maximum(boxes[:, 1] - boxes[:, 0], LEAST_SIDE) ** 2 / 12.0
+    squares = np.maximum(boxes[:, 1] - boxes[:, 0], MIN_SIDE) ** 2 / 12.0
     inertias = squares.sum(axis=1)[:, None, None] * np.eye(3) - squares[:, :, None] * np.eye(3)
     return InertialParameters.from_com(links, np.ones(len(links)), boxes.mean(axis=1), inertias)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, six_of, steiner
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from ..rig import Rig
-from .bodies import SHAPES, BodyCoordinates
-from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, mass_rows_of_prior, prior_strengths
+from .body_coordinates import BASIS, BodyCoordinates
+from .consistent import ENTROPIC, ConsistentOptions, diagonal_prior_std, mass_prior_rows, prior_strengths
 from .constraints import mass_rows
 from .estimate import Estimate
 from .result import TWO_SIDED, Uncertainty
@@ -23,7 +23,7 @@ from .weighted_equations import WeightedEquations
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ParameterStd:
     """Standard deviations under the posterior.
 
     Attributes:
@@ -37,7 +37,7 @@ class Spread:
     inertia_std: np.ndarray
 
 
-def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Spread:
+def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> ParameterStd:
     """Spread of the parameters around an estimate of the consistent method (Laplace's approximation).
 
     The total mass, if given, is exact; inequalities are not counted, which only widens.
@@ -48,61 +48,61 @@ def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, optio
         rig: as used for it.
         options: as used for it.
     """
-    return spread_of(covariance_root(regression, estimate, rig, options), estimate.parameters)
+    return parameter_std(covariance_root(regression, estimate, rig, options), estimate.parameters)
 
 
-def spread_of(phi: np.ndarray, parameters: InertialParameters) -> Spread:
+def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterStd:
     """Spread by changes (M, L, 10) of the parameters whose squares sum to their covariance."""
     masses, coms = parameters.masses, parameters.coms
     moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
     # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
-    spun = phi[:, :, INERTIA] - phi[:, :, [MASS]] * six_of(steiner(coms))
-    spun -= masses[:, None] * six_of(steiner(coms + moved) - steiner(coms - moved)) / 2.0
-    return Spread(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
+    spun = phi[:, :, INERTIA] - phi[:, :, [MASS]] * symmetric_entries(steiner(coms))
+    spun -= masses[:, None] * symmetric_entries(steiner(coms + moved) - steiner(coms - moved)) / 2.0
+    return ParameterStd(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
 
 
-def weighed(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
+def whitened_factor(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
     """(k, 10 L) what the posterior takes for equations, over their standard deviation."""
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
-    return regression.calibrated.factor / np.sqrt(noise)
+    return regression.calibrated_equations.factor / np.sqrt(noise)
 
 
 def covariance_root(
     regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions
 ) -> np.ndarray:
     """(M, L, 10) changes of the parameters whose squares sum to their covariance; arguments as `posterior`."""
-    bodies = BodyCoordinates.around(estimate.prior)
+    bodies = BodyCoordinates.from_reference(estimate.prior)
     count = len(rig.links)
-    data = bodies.columns(weighed(regression, estimate))
+    data = bodies.transform_columns(whitened_factor(regression, estimate))
     if options.prior in (ENTROPIC, "metric"):
         x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
         # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
-        turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), SHAPES)
+        turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), BASIS)
         blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
         precise = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
-        precise = np.concatenate([precise, mass_rows_of_prior(bodies, options)])
+        precise = np.concatenate([precise, mass_prior_rows(bodies, options)])
     else:
-        precise = bodies.columns(np.diag(1.0 / diagonal_spread(estimate.prior, rig.boxes, options)))
+        precise = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(estimate.prior, rig.boxes, options)))
     # the curvature itself is never formed: nearly exact data would drown the prior in rounding
     factor = np.linalg.qr(np.concatenate([data, precise]), mode="r")
     root = solve_triangular(factor, np.eye(PER_LINK * count), trans="T")  # covariance = root' root
     rows = mass_rows(rig, options.constraints.total_mass)
     if rows.equality.any():
-        seen = root @ bodies.columns(rows.matrix[rows.equality].toarray()).T
+        seen = root @ bodies.transform_columns(rows.matrix[rows.equality].toarray()).T
         root = root - seen @ cho_solve(cho_factor(seen.T @ seen), seen.T @ root)
     parts = root.reshape(len(root), count, PER_LINK)
     # link by link (l): from body coordinates (j) to parameters (i), each column (m) of the root on its own
     return np.einsum("mlj,lij->mli", parts, bodies.blocks)
 
 
-def widened(uncertainty: Uncertainty, estimate: Estimate, spread: Spread) -> Uncertainty:
+def widen_by_posterior(uncertainty: Uncertainty, estimate: Estimate, posterior_std: ParameterStd) -> Uncertainty:
     """Intervals that hold the bootstrap's and the posterior's."""
     values = estimate.parameters.values
     return replace(
         uncertainty,
-        std=np.maximum(uncertainty.std, spread.std),
-        lower=np.minimum(uncertainty.lower, values - TWO_SIDED * spread.std),
-        upper=np.maximum(uncertainty.upper, values + TWO_SIDED * spread.std),
-        com_std=np.maximum(uncertainty.com_std, spread.com_std),
-        inertia_std=np.maximum(uncertainty.inertia_std, spread.inertia_std),
+        std=np.maximum(uncertainty.std, posterior_std.std),
+        lower=np.minimum(uncertainty.lower, values - TWO_SIDED * posterior_std.std),
+        upper=np.maximum(uncertainty.upper, values + TWO_SIDED * posterior_std.std),
+        com_std=np.maximum(uncertainty.com_std, posterior_std.com_std),
+        inertia_std=np.maximum(uncertainty.inertia_std, posterior_std.inertia_std),
     )

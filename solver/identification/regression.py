@@ -14,21 +14,25 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import frozen
-from ..dynamics import STATIC, Axes
+from ..dynamics import STATIC_PARAMETERS, Axes
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters
-from .blocks import AXES, MAX_BLOCKS, Block, axis_places, compact
-from .errors_in_variables import Calibrated, calibrate
-from .triangular import join, squares, triangle, widened
-from .weighted_equations import InParameters
+from .blocks import AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
+from .error_model.errors_in_variables import CalibratedEquations, calibrate_equations
+from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
+from .weighted_equations import FullParameterForm
 
-PARTS = {"all": slice(0, PER_LINK), "static": slice(0, STATIC), "dynamic": slice(STATIC, PER_LINK)}
+COLUMN_KINDS = {
+    "all": slice(0, PER_LINK),
+    "static": slice(0, STATIC_PARAMETERS),
+    "dynamic": slice(STATIC_PARAMETERS, PER_LINK),
+}
 """Columns of one link by kind, bonnet2016: static are mass and first moment, dynamic the inertia."""
 
 
 @dataclass(frozen=True)
-class Regression(InParameters):
+class Regression(FullParameterForm):
     """Weighted least-squares problem ||W (Y phi - f)||^2 = ||factor phi - target||^2 + rest.
 
     Not slotted: the factors derived from the blocks are computed when first asked for, and kept.
@@ -85,9 +89,9 @@ class Regression(InParameters):
     def axis_factors(self) -> tuple[np.ndarray, ...]:
         """Per axis the unweighted factor (k, n + 1) of [Y_b f] over all blocks."""
         return tuple(
-            join(
+            join_factors(
                 (np.sqrt(count) * block.factors[axis] for count, block in zip(self.counts, self.blocks) if count),
-                len(self._places[axis]),
+                len(self._axis_columns[axis]),
             )
             for axis in range(AXES)
         )
@@ -95,7 +99,7 @@ class Regression(InParameters):
     @cached_property
     def base_triangle(self) -> np.ndarray:
         """Triangular factor (k, B + 1) of W [Y_b f]: what `factor`, `target` and `rest` are made of."""
-        return self._weighed(self.axis_factors)
+        return self._weighted(self.axis_factors)
 
     @cached_property
     def noise_triangle(self) -> np.ndarray:
@@ -103,30 +107,30 @@ class Regression(InParameters):
         if not self.noise:
             return np.zeros((0, len(self.structure) + 1))
         taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
-        return self._weighed(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
+        return self._weighted(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
 
     @cached_property
-    def calibrated(self) -> Calibrated:
+    def calibrated_equations(self) -> CalibratedEquations:
         """The equations as they should be believed, the motion they are made of being noisy."""
         if not self.noise_triangle.any():
-            return Calibrated(self.factor, self.target, np.zeros(0))
-        factor, target, shares = calibrate(self.base_triangle, self.noise_triangle)
-        return Calibrated(factor @ self.structure.regrouping, target, shares)
+            return CalibratedEquations(self.factor, self.target, np.zeros(0))
+        factor, target, shares = calibrate_equations(self.base_triangle, self.noise_triangle)
+        return CalibratedEquations(factor @ self.structure.regrouping, target, shares)
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""
-        return float(np.sum((self.weights**2) * self.squares_per_axis(parameters)))
+        return float(np.sum((self.weights**2) * self.squared_residuals(parameters)))
 
-    def squares_per_axis(self, parameters: InertialParameters) -> np.ndarray:
+    def squared_residuals(self, parameters: InertialParameters) -> np.ndarray:
         """Sum of squared residuals per axis (6,), unweighted [N^2, N^2 m^2]."""
-        phi = self.structure.of(parameters)
-        return np.array([squares(t, phi[p[:-1]]) for t, p in zip(self.axis_factors, self._places)])
+        phi = self.structure.project(parameters)
+        return np.array([squared_residual(t, phi[p[:-1]]) for t, p in zip(self.axis_factors, self._axis_columns)])
 
     def axis_rmse(self, parameters: InertialParameters) -> np.ndarray:
         """Root mean square of the residual per axis (6,) [N, N m]; NaN for an axis that was never measured."""
         rows = self.axis_rows
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.sqrt(np.where(rows > 0, self.squares_per_axis(parameters) / rows, np.nan))
+            return np.sqrt(np.where(rows > 0, self.squared_residuals(parameters) / rows, np.nan))
 
     def axis_weights(self, parameters: InertialParameters) -> np.ndarray:
         """Weights (6,) = 1 / residual's root mean square under these parameters; 0 for an axis never measured.
@@ -141,10 +145,10 @@ class Regression(InParameters):
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """Gradient (B, n) by the base parameters of half the weighted squared residual of each block taken once."""
-        phi = self.structure.of(parameters)
+        phi = self.structure.project(parameters)
         result = np.zeros((len(self.blocks), len(phi)))
         for place, block in enumerate(self.blocks):
-            for weight, factor, places in zip(self.weights, block.factors, self._places):
+            for weight, factor, places in zip(self.weights, block.factors, self._axis_columns):
                 rest = factor[:, :-1] @ phi[places[:-1]] - factor[:, -1]
                 result[place, places[:-1]] += weight**2 * (rest @ factor[:, :-1])
         return result
@@ -156,15 +160,15 @@ class Regression(InParameters):
             other.__dict__["axis_factors"] = self.axis_factors
         return other
 
-    def resampled(self, counts: np.ndarray) -> Regression:
+    def resample(self, counts: np.ndarray) -> Regression:
         """Block b taken ``counts[b]`` times (B,), for the block bootstrap."""
         other = replace(self, counts=counts)
-        parts = (np.sqrt(c) * t for c, t in zip(other.counts, self.weighed_blocks) if c)
+        parts = (np.sqrt(c) * t for c, t in zip(other.counts, self.weighted_blocks) if c)
         # the factors of the blocks, weighed once for all samples, spare each sample its own six axes
-        other.__dict__["base_triangle"] = join(parts, len(self.structure) + 1)
+        other.__dict__["base_triangle"] = join_factors(parts, len(self.structure) + 1)
         return other
 
-    def merged(self, other: Regression) -> Regression:
+    def merge(self, other: Regression) -> Regression:
         """These equations and another recording's, stacked, with this one's weights.
 
         Raises:
@@ -176,10 +180,10 @@ class Regression(InParameters):
         if mine != theirs or not np.array_equal(self.structure.independent, other.structure.independent):
             raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
         blocks = [*self.blocks, *other.blocks]
-        compact(blocks, MAX_BLOCKS)
+        merge_blocks(blocks, MAX_BLOCKS)
         noise = self.noise or other.noise
         if self.noise and other.noise:
-            noise = tuple(join(pair, pair[0].shape[1]) for pair in zip(self.noise, other.noise))
+            noise = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.noise, other.noise))
         return Regression(self.links, self.base, self.axes, self.structure, self.weights, tuple(blocks), noise=noise)
 
     def columns(self, link: str, part: str = "all") -> slice:
@@ -191,26 +195,28 @@ class Regression(InParameters):
         """
         if link not in self.links:
             raise UnknownLink(link, self.links)
-        if part not in PARTS:
-            raise InvalidValue(f"part {part!r} is none of {', '.join(PARTS)}")
+        if part not in COLUMN_KINDS:
+            raise InvalidValue(f"part {part!r} is none of {', '.join(COLUMN_KINDS)}")
         start = PER_LINK * self.links.index(link)
-        return slice(start + PARTS[part].start, start + PARTS[part].stop)
+        return slice(start + COLUMN_KINDS[part].start, start + COLUMN_KINDS[part].stop)
 
     def sub_regressor(self, link: str, part: str = "all") -> np.ndarray:
         """Base-parameter columns of one link (k, n), bonnet2016 (12): same singular values as those of W_b."""
         size = len(self.structure)
-        return self.base_triangle[:, :size][:, self.structure.of_link(link, part)]
+        return self.base_triangle[:, :size][:, self.structure.link_indices(link, part)]
 
     @cached_property
-    def _places(self) -> tuple[np.ndarray, ...]:
-        return axis_places(self.structure)
+    def _axis_columns(self) -> tuple[np.ndarray, ...]:
+        return axis_columns(self.structure)
 
     @cached_property
-    def weighed_blocks(self) -> tuple[np.ndarray, ...]:
+    def weighted_blocks(self) -> tuple[np.ndarray, ...]:
         """Factor (k, B + 1) of W [Y_b f] of each block taken once."""
-        return tuple(self._weighed(block.factors) for block in self.blocks)
+        return tuple(self._weighted(block.factors) for block in self.blocks)
 
-    def _weighed(self, factors: Sequence[np.ndarray]) -> np.ndarray:
+    def _weighted(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         columns = len(self.structure) + 1
-        parts = [w * widened(t, p, columns) for w, t, p in zip(self.weights, factors, self._places) if w > 0.0]
-        return triangle(np.vstack(parts)) if parts else np.zeros((0, columns))
+        parts = [
+            w * scatter_columns(t, p, columns) for w, t, p in zip(self.weights, factors, self._axis_columns) if w > 0.0
+        ]
+        return triangular_factor(np.vstack(parts)) if parts else np.zeros((0, columns))

@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..arrays import frozen, shortened
-from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetric
+from ..arrays import abbreviate, frozen
+from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetric_matrix
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
+from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate
-from .trust import UNWEIGHTED, PairedWeights
 
 NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
 """What limits a number."""
@@ -116,8 +116,8 @@ class Identification:
             (`belief`, `giving`).
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None of a method without one.
-        limits: by cause, (L, 10) standard deviations whose squares sum to the intervals': `NOISE`, `PRIOR`, and of
-            tracked people `SKIN` and `SKELETON`; none of a method without a posterior.
+        std_by_source: by cause, (L, 10) standard deviations whose squares sum to the intervals': `NOISE`, `PRIOR`,
+            and of tracked people `SKIN` and `SKELETON`; none of a method without a posterior.
     """
 
     estimate: Estimate
@@ -135,11 +135,11 @@ class Identification:
     notes: tuple[str, ...] = field(default=())
     frequency_weights: PairedWeights = UNWEIGHTED
     covariance_root: np.ndarray | None = None
-    limits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        limits = {cause: frozen(f"std by {cause}", std, (None, 10)) for cause, std in self.limits.items()}
-        object.__setattr__(self, "limits", MappingProxyType(limits))
+        limits = {cause: frozen(f"std by {cause}", std, (None, 10)) for cause, std in self.std_by_source.items()}
+        object.__setattr__(self, "std_by_source", MappingProxyType(limits))
         if self.covariance_root is not None:
             shape = (None, len(self.estimate.parameters.links), 10)
             object.__setattr__(self, "covariance_root", frozen("covariance root", self.covariance_root, shape))
@@ -153,7 +153,7 @@ class Identification:
         return (
             f"Identification of {len(found.links)} links, {found.total_mass:.2f} kg, by {self.estimate.method} "
             f"({self.estimate.satisfies}; {self.estimate.status.value})\n"
-            f"  from {shortened(self.trials)}: {self.frames} frames\n"
+            f"  from {abbreviate(self.trials)}: {self.frames} frames\n"
             f"  most changed: {found.links[most]} {found.masses[most]:.2f} kg, prior {prior.masses[most]:.2f} kg"
         )
 
@@ -168,8 +168,8 @@ class Identification:
         if spread is not None:
             lower, upper = spread.lower[row], spread.upper[row]
             mass = float(lower[MASS]), float(upper[MASS])
-            at_origin = symmetric(lower[INERTIA]), symmetric(upper[INERTIA])
-            reach, reaches = TWO_SIDED * spread.com_std[row], TWO_SIDED * symmetric(spread.inertia_std[row])
+            at_origin = symmetric_matrix(lower[INERTIA]), symmetric_matrix(upper[INERTIA])
+            reach, reaches = TWO_SIDED * spread.com_std[row], TWO_SIDED * symmetric_matrix(spread.inertia_std[row])
             com, inertia = (own.com - reach, own.com + reach), (own.inertia - reaches, own.inertia + reaches)
         return IdentifiedLink(
             link,

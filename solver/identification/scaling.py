@@ -7,16 +7,16 @@ import numpy as np
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from ..rig import Rig
 
-LEAST_MASS_SHARE = 1e-4
+MIN_MASS_FRACTION = 1e-4
 """Of the mean link mass: a link without mass still gets a scale."""
-LEAST_LENGTH = 0.01
+MIN_LENGTH = 0.01
 """[m] A link whose box has no extent still gets a scale."""
 
 
 def parameter_scale(rig: Rig, reference: InertialParameters) -> np.ndarray:
     """Typical size of each parameter (L, 10): m, m l, m l^2 with the link's prior mass m and box half diagonal l."""
-    masses = np.maximum(reference.masses, LEAST_MASS_SHARE * reference.total_mass / len(rig.links))
-    lengths = np.maximum(0.5 * np.linalg.norm(rig.boxes[:, 1] - rig.boxes[:, 0], axis=1), LEAST_LENGTH)
+    masses = np.maximum(reference.masses, MIN_MASS_FRACTION * reference.total_mass / len(rig.links))
+    lengths = np.maximum(0.5 * np.linalg.norm(rig.boxes[:, 1] - rig.boxes[:, 0], axis=1), MIN_LENGTH)
     result = np.empty((len(rig.links), 10))
     result[:, MASS] = masses
     result[:, FIRST_MOMENT] = (masses * lengths)[:, None]

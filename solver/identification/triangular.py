@@ -18,7 +18,7 @@ BLOCK_COLUMNS = 32
 """Columns LAPACK's tpqrt treats at once."""
 
 
-def triangle(rows: np.ndarray) -> np.ndarray:
+def triangular_factor(rows: np.ndarray) -> np.ndarray:
     """Upper triangular (or trapezoidal) factor (min(m, n), n) of rows (m, n)."""
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
@@ -26,24 +26,24 @@ def triangle(rows: np.ndarray) -> np.ndarray:
     factor, _, _, info = lapack.dgeqrf(
         np.array(rows, order="F"), lwork=BLOCK_COLUMNS * 2 * rows.shape[1], overwrite_a=True
     )
-    _check("dgeqrf", info)
+    _check_status("dgeqrf", info)
     return np.triu(factor[: min(rows.shape)])
 
 
-def fold(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def append_rows(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Factor of ``factor`` (k, n) stacked on ``rows`` (m, n); both may be overwritten when column-major.
 
     Fewer than n rows in all are kept as they are: factoring them would save no memory.
     """
     columns = rows.shape[1]
     if len(factor) + len(rows) < columns:
-        return _stacked(factor, rows)
+        return _stack(factor, rows)
     if len(factor) < columns:
-        return triangle(_stacked(factor, rows))
-    return _folded(factor, rows, 0)
+        return triangular_factor(_stack(factor, rows))
+    return _update_triangle(factor, rows, 0)
 
 
-def join(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
+def join_factors(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
     """Factor of several factors (k, n) stacked; n = ``columns``. A factor of n rows is a triangle."""
     total = np.zeros((0, columns))
     for factor in factors:
@@ -51,15 +51,15 @@ def join(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
         if not len(total):
             total = own
         elif len(total) == len(own) == columns:
-            total = _folded(total, own, columns)
+            total = _update_triangle(total, own, columns)
         elif len(own) == columns:
-            total = fold(own, total)
+            total = append_rows(own, total)
         else:
-            total = fold(total, own)
+            total = append_rows(total, own)
     return total
 
 
-def _stacked(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+def _stack(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """Both in LAPACK's column-major order, which spares transposing copies later."""
     result = np.empty((len(upper) + len(lower), lower.shape[1]), order="F")
     result[: len(upper)] = upper
@@ -67,7 +67,7 @@ def _stacked(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     return result
 
 
-def _folded(top: np.ndarray, rows: np.ndarray, triangular_rows: int) -> np.ndarray:
+def _update_triangle(top: np.ndarray, rows: np.ndarray, triangular_rows: int) -> np.ndarray:
     """Triangle ``top`` with more rows; the last ``triangular_rows`` of these a triangle too, which saves two thirds."""
     if not len(rows):
         return top
@@ -75,23 +75,23 @@ def _folded(top: np.ndarray, rows: np.ndarray, triangular_rows: int) -> np.ndarr
     result, _, _, info = lapack.dtpqrt(
         triangular_rows, block, np.asfortranarray(top), rows, overwrite_a=True, overwrite_b=True
     )
-    _check("dtpqrt", info)
+    _check_status("dtpqrt", info)
     return result
 
 
-def widened(factor: np.ndarray, places: np.ndarray, columns: int) -> np.ndarray:
+def scatter_columns(factor: np.ndarray, indices: np.ndarray, columns: int) -> np.ndarray:
     """Rows (k, columns) with the factor's columns put at ``places`` (n,) and zeros elsewhere."""
     result = np.zeros((len(factor), columns), order="F")
-    result[:, places] = factor
+    result[:, indices] = factor
     return result
 
 
-def squares(factor: np.ndarray, solution: np.ndarray) -> float:
+def squared_residual(factor: np.ndarray, solution: np.ndarray) -> float:
     """||A x - b||^2 of x (n,) from the factor (k, n + 1) of [A b]."""
     residual = factor[:, :-1] @ solution - factor[:, -1]
     return float(residual @ residual)
 
 
-def _check(routine: str, info: int) -> None:
+def _check_status(routine: str, info: int) -> None:
     if info != 0:
         raise BackendError(f"LAPACK {routine} refused argument {-info}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..inertials import InertialParameters
 from .base_parameters import BaseParameters
-from .errors_in_variables import Calibrated
+from .error_model.errors_in_variables import CalibratedEquations
 
 
 class WeightedEquations(Protocol):
@@ -48,7 +48,7 @@ class WeightedEquations(Protocol):
         """(k,), weighted."""
 
     @property
-    def rest(self) -> float:
+    def residual_cost(self) -> float:
         """Weighted squares that no parameters can remove."""
 
     @property
@@ -56,32 +56,32 @@ class WeightedEquations(Protocol):
         """(k, B + 1) in base parameters."""
 
     @property
-    def calibrated(self) -> Calibrated:
+    def calibrated_equations(self) -> CalibratedEquations:
         """The equations as they are believed."""
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """(K, B) gradient of half the weighted squared residual of each block taken once."""
 
 
-class InParameters:
+class FullParameterForm:
     """Gives equations that know their `structure` and `base_triangle` their form in phi. Not slotted: it is kept."""
 
     @cached_property
-    def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
+    def _full_parameter_form(self) -> tuple[np.ndarray, np.ndarray, float]:
         equations = cast(WeightedEquations, self)
-        return equations.structure.in_parameters(equations.base_triangle)
+        return equations.structure.to_full_parameters(equations.base_triangle)
 
     @property
     def factor(self) -> np.ndarray:
         """R (k, 10 L), upper triangular, weighted; k is the number of base parameters or, if fewer, of rows."""
-        return self._in_parameters[0]
+        return self._full_parameter_form[0]
 
     @property
     def target(self) -> np.ndarray:
         """c (k,), weighted."""
-        return self._in_parameters[1]
+        return self._full_parameter_form[1]
 
     @property
-    def rest(self) -> float:
+    def residual_cost(self) -> float:
         """Weighted squares that no parameters can remove."""
-        return self._in_parameters[2]
+        return self._full_parameter_form[2]

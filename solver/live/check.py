@@ -26,9 +26,9 @@ SAME_STATE = {"q": 1e-9, "v": 1e-7, "a": 1e-5}
 """[rad, m], [rad/s, m/s], [rad/s^2, m/s^2] Smaller changes move no margin by a tenth of its tolerance."""
 SAME_PLACE = 1e-9
 """[m] and largest entry of a rotation: a foot that moved less stands where it stood."""
-KNOWN = 4
+REPEATED_FRAMES = 4
 """Frames known already that may be told with each one that is checked: a long answer takes time to write as well."""
-CHECKERS = 2
+MAX_CHECKERS = 2
 """Prepared checkers that are kept, one for each set of options."""
 
 
@@ -38,11 +38,11 @@ class Chunk(Generic[T]):
 
     Attributes:
         frames: index and what was read of its check, nearest to the frame looked at first.
-        broken: index and message of frames that cannot be checked.
+        uncheckable: index and message of frames that cannot be checked.
     """
 
     frames: tuple[tuple[int, T], ...]
-    broken: tuple[tuple[int, str], ...] = ()
+    uncheckable: tuple[tuple[int, str], ...] = ()
 
 
 class LiveCheck(Generic[T]):
@@ -59,9 +59,9 @@ class LiveCheck(Generic[T]):
         self._options = CheckOptions()
         self._motion: Motion | None = None
         self._schedule: Schedule | None = None
-        self._found: list[T | None] = []
-        self._order: list[int] = []
-        self._frame = 0
+        self._results: list[T | None] = []
+        self._pending: list[int] = []
+        self._focus = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -69,11 +69,11 @@ class LiveCheck(Generic[T]):
         return self._checkers[self._options].notes if self._options in self._checkers else ()
 
     @property
-    def found(self) -> tuple[T | None, ...]:
+    def results(self) -> tuple[T | None, ...]:
         """What is known of each frame; None where it is not checked yet, or cannot be."""
-        return tuple(self._found)
+        return tuple(self._results)
 
-    def replace(self, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> int:
+    def set_motion(self, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> int:
         """Check another motion from now on; how many of its frames are known already.
 
         Raises:
@@ -82,40 +82,40 @@ class LiveCheck(Generic[T]):
         options = CheckOptions() if options is None else options
         self.stop()
         self._checker(options, schedule).with_schedule(schedule)
-        before = self._same_frames(motion, schedule) if options == self._options else np.full(len(motion), -1)
-        found = [None if k < 0 else self._found[k] for k in before.tolist()]
+        before = self._unchanged_frames(motion, schedule) if options == self._options else np.full(len(motion), -1)
+        found = [None if k < 0 else self._results[k] for k in before.tolist()]
         old = self._motion
         if old is not None and (before >= 0).any():  # what was checked, or small changes would add up unseen
             same = (before >= 0)[:, None]
             q, v, a = (np.where(same, getattr(old, name)[before], getattr(motion, name)) for name in SAME_STATE)
             motion = Motion(motion.times, q, v, a)
-        self._motion, self._schedule, self._options, self._found = motion, schedule, options, found
-        self._order = self._nearest_last(np.arange(len(motion)))
+        self._motion, self._schedule, self._options, self._results = motion, schedule, options, found
+        self._pending = self._nearest_last(np.arange(len(motion)))
         return int((before >= 0).sum())
 
     def stop(self) -> None:
         """Check nothing more until another motion comes; what is known stays."""
-        self._order = []
+        self._pending = []
 
-    def look(self, frame: int) -> None:
+    def set_focus(self, frame: int) -> None:
         """Take the frames that are left in the order of their distance to this one."""
-        self._frame = int(frame)
-        self._order = self._nearest_last(np.array(self._order, int))
+        self._focus = int(frame)
+        self._pending = self._nearest_last(np.array(self._pending, int))
 
-    def next(self, count: int) -> Chunk[T]:
+    def check_next(self, count: int) -> Chunk[T]:
         """Check at least one and at most ``count`` frames more, fewer at the end; empty when all are told."""
         frames: list[int] = []
         new: list[int] = []
-        while self._order and len(new) < count and len(frames) < (1 + KNOWN) * count:
-            frame = self._order.pop()
+        while self._pending and len(new) < count and len(frames) < (1 + REPEATED_FRAMES) * count:
+            frame = self._pending.pop()
             frames.append(frame)
-            if self._found[frame] is None:
+            if self._results[frame] is None:
                 new.append(frame)
         broken = self._check(sorted(new))
-        told = [(frame, self._found[frame]) for frame in frames]
+        told = [(frame, self._results[frame]) for frame in frames]
         return Chunk(tuple((frame, value) for frame, value in told if value is not None), tuple(broken))
 
-    def posture(
+    def check_posture(
         self,
         q: np.ndarray,
         patches: Sequence[str],
@@ -145,13 +145,13 @@ class LiveCheck(Generic[T]):
 
     def _checker(self, options: CheckOptions, schedule: Schedule) -> FrameChecker:
         if options not in self._checkers:
-            while len(self._checkers) >= CHECKERS:
+            while len(self._checkers) >= MAX_CHECKERS:
                 self._checkers.pop(next(each for each in self._checkers if each != self._options))
             self._checkers[options] = FrameChecker(self.rig, schedule, options)
         return self._checkers[options]
 
     def _nearest_last(self, frames: np.ndarray) -> list[int]:
-        return frames[np.argsort(-np.abs(frames - self._frame), kind="stable")].tolist()
+        return frames[np.argsort(-np.abs(frames - self._focus), kind="stable")].tolist()
 
     def _check(self, frames: list[int]) -> list[tuple[int, str]]:
         if not frames:
@@ -166,17 +166,17 @@ class LiveCheck(Generic[T]):
                 return [(frames[0], str(error))]
             return [broken for frame in frames for broken in self._check([frame])]
         for frame, value in zip(frames, self._read(checks, self._options)):
-            self._found[frame] = value
+            self._results[frame] = value
         return []
 
-    def _same_frames(self, motion: Motion, schedule: Schedule) -> np.ndarray:
+    def _unchanged_frames(self, motion: Motion, schedule: Schedule) -> np.ndarray:
         """Index (N,) of the frame before that says the same as each of a new motion; -1 where none does."""
         old, footing = self._motion, self._schedule
         if old is None or footing is None or footing.ground != schedule.ground or not len(old):
             return np.full(len(motion), -1)
         index = np.searchsorted(old.times, motion.times - SAME_TIME).clip(max=len(old) - 1)
         same = np.abs(old.times[index] - motion.times) <= SAME_TIME
-        same &= np.array([found is not None for found in self._found])[index]
+        same &= np.array([found is not None for found in self._results])[index]
         for name in SAME_STATE:
             same &= same_state(name, getattr(old, name)[index], getattr(motion, name))
         phases = np.stack([footing.index_at(old.times)[index], schedule.index_at(motion.times)], axis=1)

@@ -13,7 +13,7 @@ from ..motion import Motion
 from ..rig import Rig
 from .check import SAME_STATE, same_state
 
-PIECES = 20
+PIECE_COUNT = 20
 """Times along a dance at which its excitation so far is told."""
 
 
@@ -37,31 +37,31 @@ class LiveExcitation:
         self._structure: BaseParameters | None = None
         self._pieces: dict[tuple[int, int], _Piece] = {}
         self._motion: Motion | None = None
-        self._left: list[tuple[int, int]] = []
-        self._so_far: Excitation | None = None
+        self._pending: list[tuple[int, int]] = []
+        self._total: Excitation | None = None
 
-    def replace(self, motion: Motion) -> None:
+    def set_motion(self, motion: Motion) -> None:
         """Tell of another motion from now on."""
-        edges = np.linspace(0, len(motion), min(PIECES, len(motion)) + 1).astype(int).tolist()
-        self._motion, self._so_far = motion, None
-        self._left = list(pairwise(edges))[::-1]
-        self._pieces = {span: piece for span, piece in self._pieces.items() if span in self._left}
+        edges = np.linspace(0, len(motion), min(PIECE_COUNT, len(motion)) + 1).astype(int).tolist()
+        self._motion, self._total = motion, None
+        self._pending = list(pairwise(edges))[::-1]
+        self._pieces = {span: piece for span, piece in self._pieces.items() if span in self._pending}
 
     def stop(self) -> None:
         """Tell nothing more until another motion comes."""
-        self._left = []
+        self._pending = []
 
-    def next(self) -> tuple[float, dict[str, float]] | None:
+    def evaluate_next(self) -> tuple[float, dict[str, float]] | None:
         """The next time [s] and the excitation of each link up to it, infinite while undetermined; None at the end.
 
         Links without base parameters of their own are left out.
         """
-        if not self._left or self._motion is None:
+        if not self._pending or self._motion is None:
             return None
-        start, stop = self._left.pop()
+        start, stop = self._pending.pop()
         piece = self._excitation(start, stop, self._motion.part(start, stop))
-        self._so_far = piece if self._so_far is None else self._so_far.joined([piece])
-        values = zip(self.rig.links, self._so_far.link_conditions())
+        self._total = piece if self._total is None else self._total.merge([piece])
+        values = zip(self.rig.links, self._total.link_conditions())
         return float(self._motion.times[stop - 1]), {link: float(v) for link, v in values if not np.isnan(v)}
 
     def _excitation(self, start: int, stop: int, motion: Motion) -> Excitation:
@@ -72,7 +72,7 @@ class LiveExcitation:
             return known.excitation
         if self._structure is None:
             self._structure = base_parameters(self.rig)
-        excitation = Excitation.none(self._structure).with_motion(self.rig, motion)
+        excitation = Excitation.before_motion(self._structure).with_motion(self.rig, motion)
         self._pieces[start, stop] = _Piece(motion, excitation)
         return excitation
 

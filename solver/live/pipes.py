@@ -9,44 +9,44 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from .lines import bounded_lines
+from .line_reader import bounded_lines
 
 T = TypeVar("T")
-LONGEST = 1 << 16
+MAX_LINE_BYTES = 1 << 16
 """Bytes of a request: a path, in which each character may stand as six."""
 
-AHEAD = 256
+QUEUE_LENGTH = 256
 """Requests that are read before they are taken, and answers that are given before they are read."""
-PATIENCE = 5.0
+WRITE_TIMEOUT = 5.0
 """[s] that who asks no more may leave answers unread."""
-LOOK_EVERY = 0.1
+POLL_INTERVAL = 0.1
 """[s] between looks at whether the input has ended."""
-SHORT = 0.002
+WRITE_POLL_INTERVAL = 0.002
 """[s] between looks at whether there is room for an answer."""
 
 
-class Inbox(Generic[T]):
+class RequestReader(Generic[T]):
     """Requests from a descriptor, up to its end or to the request to end.
 
     The descriptor is read directly, by a thread: one that waits in a buffered stream would hold its lock when Python
     ends.
 
     Args:
-        number: of the descriptor.
-        understood: what a line asks for; None stands for one that is longer than `LONGEST`.
-        last: whether a request is the one to end.
+        descriptor: of the descriptor.
+        parse: what a line asks for; None stands for one that is longer than `LONGEST`.
+        is_last: whether a request is the one to end.
     """
 
-    def __init__(self, number: int, understood: Callable[[bytes | None], T], last: Callable[[T], bool]) -> None:
-        self._number, self._understood, self._last = number, understood, last
-        self._requests: queue.Queue[T] = queue.Queue(AHEAD)
-        self._over = threading.Event()
+    def __init__(self, descriptor: int, parse: Callable[[bytes | None], T], is_last: Callable[[T], bool]) -> None:
+        self._descriptor, self._parse, self._is_last = descriptor, parse, is_last
+        self._requests: queue.Queue[T] = queue.Queue(QUEUE_LENGTH)
+        self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     @property
-    def over(self) -> bool:
+    def ended(self) -> bool:
         """Whether no more requests come, though some may still wait to be taken."""
-        return self._over.is_set()
+        return self._ended.is_set()
 
     def take(self, *, wait: bool) -> list[T]:
         """Requests that have come.
@@ -56,49 +56,49 @@ class Inbox(Generic[T]):
         """
         found: list[T] = []
         while True:
-            over = self.over  # asked first: what came before the end is found afterwards
+            over = self.ended  # asked first: what came before the end is found afterwards
             try:
-                while len(found) < AHEAD:
+                while len(found) < QUEUE_LENGTH:
                     idle = wait and not over and not found
-                    found.append(self._requests.get(timeout=LOOK_EVERY) if idle else self._requests.get_nowait())
+                    found.append(self._requests.get(timeout=POLL_INTERVAL) if idle else self._requests.get_nowait())
                 return found
             except queue.Empty:
                 if found or over or not wait:
                     return found
 
     def _run(self) -> None:
-        for line in bounded_lines(self._read, LONGEST):
-            asked = self._understood(line)
-            over = self._last(asked)
+        for line in bounded_lines(self._read, MAX_LINE_BYTES):
+            asked = self._parse(line)
+            over = self._is_last(asked)
             if over:
-                self._over.set()
+                self._ended.set()
             self._requests.put(asked)
             if over:
                 return
-        self._over.set()
+        self._ended.set()
 
     def _read(self, most: int) -> bytes:
         try:
-            return os.read(self._number, most)
+            return os.read(self._descriptor, most)
         except OSError:
             return b""
 
 
-class Outbox:
+class ResponseWriter:
     """Answers to a descriptor, written by a thread in their order.
 
     Args:
-        number: of the descriptor.
-        over: whether nobody asks any more: then answers that nobody reads are waited for only so long.
+        descriptor: of the descriptor.
+        input_ended: whether nobody asks any more: then answers that nobody reads are waited for only so long.
     """
 
-    def __init__(self, number: int, over: Callable[[], bool]) -> None:
-        self._number, self._over = number, over
-        self._answers: queue.Queue[bytes] = queue.Queue(AHEAD)
-        self._gone, self._read = False, time.monotonic()
+    def __init__(self, descriptor: int, input_ended: Callable[[], bool]) -> None:
+        self._descriptor, self._input_ended = descriptor, input_ended
+        self._responses: queue.Queue[bytes] = queue.Queue(QUEUE_LENGTH)
+        self._closed, self._last_write = False, time.monotonic()
         threading.Thread(target=self._run, daemon=True).start()
 
-    def say(self, line: str) -> None:
+    def write(self, line: str) -> None:
         """Have a line written; waits while many are unread.
 
         Raises:
@@ -106,8 +106,8 @@ class Outbox:
         """
         # JSON's text may hold half of a surrogate pair, as names of files do that are not UTF-8: this is its escape
         content = line.encode("utf-8", errors="backslashreplace") + b"\n"
-        self._wait(lambda: not self._answers.full())
-        self._answers.put(content)
+        self._wait(lambda: not self._responses.full())
+        self._responses.put(content)
 
     def flush(self) -> None:
         """Wait until all is written.
@@ -115,30 +115,30 @@ class Outbox:
         Raises:
             BrokenPipeError: nobody reads any more.
         """
-        self._wait(lambda: not self._answers.unfinished_tasks)
+        self._wait(lambda: not self._responses.unfinished_tasks)
 
     def _wait(self, reached: Callable[[], bool]) -> None:
         begun = time.monotonic()
         while True:
-            if self._gone:
+            if self._closed:
                 raise BrokenPipeError("nobody reads the answers")
             if reached():
                 return
-            if self._over() and time.monotonic() - max(begun, self._read) > PATIENCE:
+            if self._input_ended() and time.monotonic() - max(begun, self._last_write) > WRITE_TIMEOUT:
                 raise BrokenPipeError("the answers stay unread")
-            time.sleep(SHORT)
+            time.sleep(WRITE_POLL_INTERVAL)
 
     def _run(self) -> None:
         while True:
-            left = memoryview(self._answers.get())
+            left = memoryview(self._responses.get())
             try:
                 while left:
-                    left = left[os.write(self._number, left) :]
-                    self._read = time.monotonic()
+                    left = left[os.write(self._descriptor, left) :]
+                    self._last_write = time.monotonic()
             except OSError:
-                self._gone = True
+                self._closed = True
                 return
-            self._answers.task_done()
+            self._responses.task_done()
 
 
-__all__ = ["LONGEST", "Inbox", "Outbox"]
+__all__ = ["MAX_LINE_BYTES", "RequestReader", "ResponseWriter"]

@@ -10,77 +10,87 @@ from pathlib import Path
 import numpy as np
 
 from ..contacts.schedule import Schedule, anchors_at
-from ..dance.authoring.timeline import keyed_of, sampled_configurations, standing_at
+from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, timeline_configurations
 from ..errors import SolverError
 from ..motion import Motion
 from ..rig import Rig
-from ..scene.frame import SceneFrame
+from ..scene.checked_frame import SceneFrame
 from ..scene.timeline import TIMELINE, SceneTimeline
 from .check import LiveCheck
 from .excitation import LiveExcitation
-from .frames import scene_frames
-from .protocol import Check, Look, Malformed, Request, done_line, error_line, excitation_line, frames_line, pose_line
+from .protocol import (
+    CheckRequest,
+    LookRequest,
+    MalformedRequest,
+    Request,
+    done_line,
+    error_line,
+    excitation_line,
+    frames_line,
+    pose_line,
+)
+from .scene_frames import scene_frames
 
-LARGEST = 32
+MAX_PIECE = 32
 """Frames checked without looking for requests: some 10 ms."""
 GROWTH = 4
 """The first piece after a change is one frame, so that it is told at once; each further one so many times larger."""
-DEFECT = "a defect of the live check, please report it"
+DEFECT_PREFIX = "a defect of the live check, please report it"
 
 
 class LiveServer:
     """Answers requests.
 
     Args:
-        answer: takes a line.
+        respond: takes a line.
         rig: that every timeline must show; None: the one that the newest timeline shows.
     """
 
-    def __init__(self, answer: Callable[[str], None], rig: Rig | None = None) -> None:
-        self._answer, self._fixed = answer, rig is not None
+    def __init__(self, respond: Callable[[str], None], rig: Rig | None = None) -> None:
+        self._respond, self._has_fixed_rig = respond, rig is not None
         self._serial, self._frame = 0, 0
         self._count = 1
-        self._broken: dict[int, str] = {}
+        self._uncheckable: dict[int, str] = {}
         self._checking, self._exciting = False, False
         self._check: LiveCheck[SceneFrame] | None = None
         if rig is not None:
             self._prepare(rig)
 
-    def take(self, requests: Sequence[Request]) -> None:
+    def accept(self, requests: Sequence[Request]) -> None:
         """Take requests in: of each kind the newest, postures first."""
-        newest: dict[str, Check] = {}
+        newest: dict[str, CheckRequest] = {}
         for each in requests:
-            if isinstance(each, Malformed):
-                self._answer(error_line(each.message, each.serial))
-            elif isinstance(each, Look):
+            if isinstance(each, MalformedRequest):
+                self._respond(error_line(each.message, each.serial))
+            elif isinstance(each, LookRequest):
                 self._look(each.frame)
-            elif isinstance(each, Check):
-                newest["posture" if each.posture else "timeline"] = each
+            elif isinstance(each, CheckRequest):
+                newest["posture" if each.is_posture else "timeline"] = each
         for name in ("posture", "timeline"):
             if name in newest:
-                self._begin(newest[name])
+                self._start(newest[name])
 
     def work(self) -> bool:
         """Do one small piece of what is left; False when nothing is."""
-        with self._survived(self._serial):
+        with self._report_errors(self._serial):
             if self._checking:
                 self._next_frames()
             elif self._exciting:
-                told = self._excitation.next()
+                told = self._excitation.evaluate_next()
                 self._exciting = told is not None
                 if told is not None:
-                    self._answer(excitation_line(self._serial, *told))
+                    self._respond(excitation_line(self._serial, *told))
         return self._checking or self._exciting
 
-    def _begin(self, asked: Check) -> None:
-        with self._survived(asked.serial):
-            if asked.posture:
-                self._posture(asked)
+    def _start(self, request: CheckRequest) -> None:
+        with self._report_errors(request.serial):
+            if request.is_posture:
+                self._posture(request)
             else:
-                self._timeline(asked)
+                self._timeline(request)
 
     @contextmanager
-    def _survived(self, serial: int) -> Iterator[None]:
+    def _report_errors(self, serial: int) -> Iterator[None]:
         """Have one request fail, and be told so, without those that follow."""
         try:
             yield
@@ -89,51 +99,53 @@ class LiveServer:
         except Exception as error:
             if serial == self._serial:
                 self._checking = self._exciting = False
-            self._answer(error_line(str(error) if isinstance(error, SolverError) else defect(error), serial))
+            self._respond(error_line(str(error) if isinstance(error, SolverError) else describe_defect(error), serial))
 
     def _look(self, frame: int) -> None:
         self._frame, self._count = frame, 1
         if self._check is not None:
-            self._check.look(frame)
+            self._check.set_focus(frame)
 
-    def _posture(self, asked: Check) -> None:
-        timeline = TIMELINE.read(asked.path)
-        check = self._check_of(timeline)
-        q = sampled_configurations(timeline, check.rig, 1)[0]
+    def _posture(self, request: CheckRequest) -> None:
+        timeline = TIMELINE.read(request.path)
+        check = self._check_for(timeline)
+        q = timeline_configurations(timeline, check.rig, 1)[0]
         time = float(timeline.times[0])
-        patches = standing_at(timeline, check.rig, time)
-        self._answer(pose_line(asked.serial, check.posture(q, patches, timeline.ground, timeline.checks, time)))
+        patches = patches_on_floor(timeline, check.rig, time)
+        self._respond(
+            pose_line(request.serial, check.check_posture(q, patches, timeline.ground, timeline.checks, time))
+        )
 
-    def _timeline(self, asked: Check) -> None:
+    def _timeline(self, request: CheckRequest) -> None:
         self._checking = self._exciting = False  # whatever becomes of this one, older ones say no more
-        self._serial, self._count, self._broken = asked.serial, 1, {}
-        timeline = TIMELINE.read(asked.path)
-        check = self._check_of(timeline)
-        motion, schedule = _motion(timeline, check.rig)
-        check.look(self._frame)
-        check.replace(motion, schedule, timeline.checks)
-        self._checking, self._exciting = True, asked.excitation
-        self._excitation.replace(motion)
+        self._serial, self._count, self._uncheckable = request.serial, 1, {}
+        timeline = TIMELINE.read(request.path)
+        check = self._check_for(timeline)
+        motion, schedule = _timeline_motion(timeline, check.rig)
+        check.set_focus(self._frame)
+        check.set_motion(motion, schedule, timeline.checks)
+        self._checking, self._exciting = True, request.excitation
+        self._excitation.set_motion(motion)
 
     def _next_frames(self) -> None:
         assert self._check is not None
-        chunk = self._check.next(self._count)
-        self._count = min(GROWTH * self._count, LARGEST)
+        chunk = self._check.check_next(self._count)
+        self._count = min(GROWTH * self._count, MAX_PIECE)
         if chunk.frames:
-            self._answer(frames_line(self._serial, chunk.frames))
-        for message in sorted({said for _, said in chunk.broken}):
-            frames = [frame for frame, said in chunk.broken if said == message]
-            self._broken |= dict.fromkeys(frames, message)
-            self._answer(error_line(message, self._serial, frames))
-        if not (chunk.frames or chunk.broken):
+            self._respond(frames_line(self._serial, chunk.frames))
+        for message in sorted({said for _, said in chunk.uncheckable}):
+            frames = [frame for frame, said in chunk.uncheckable if said == message]
+            self._uncheckable |= dict.fromkeys(frames, message)
+            self._respond(error_line(message, self._serial, frames))
+        if not (chunk.frames or chunk.uncheckable):
             self._checking = False
-            self._answer(done_line(self._serial, self._check.found, self._broken, self._check.notes))
+            self._respond(done_line(self._serial, self._check.results, self._uncheckable, self._check.notes))
 
-    def _check_of(self, timeline: SceneTimeline) -> LiveCheck[SceneFrame]:
-        if not self._fixed and (self._check is None or self._check.rig != timeline.rig):
+    def _check_for(self, timeline: SceneTimeline) -> LiveCheck[SceneFrame]:
+        if not self._has_fixed_rig and (self._check is None or self._check.rig != timeline.rig):
             self._prepare(timeline.rig)
             if self._checking:
-                self._answer(error_line("another rig was asked for before all was checked", self._serial))
+                self._respond(error_line("another rig was asked for before all was checked", self._serial))
             self._checking = self._exciting = False
         assert self._check is not None
         return self._check
@@ -143,19 +155,19 @@ class LiveServer:
         self._check, self._excitation = check, LiveExcitation(rig)
 
 
-def defect(error: Exception) -> str:
+def describe_defect(error: Exception) -> str:
     """What to say of an error that no input should cause."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{DEFECT}: {type(error).__name__}: {error}{place}"
+    return f"{DEFECT_PREFIX}: {type(error).__name__}: {error}{place}"
 
 
-def _motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedule]:
+def _timeline_motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedule]:
     """What a timeline shows at its own times; one frame alone is a posture at rest."""
     if len(timeline) == 1:
-        q, rest = sampled_configurations(timeline, rig), np.zeros((1, rig.model.nv))
+        q, rest = timeline_configurations(timeline, rig), np.zeros((1, rig.model.nv))
         time = float(timeline.times[0])
-        anchors = anchors_at(rig, q[0], standing_at(timeline, rig, time))
+        anchors = anchors_at(rig, q[0], patches_on_floor(timeline, rig, time))
         return Motion(timeline.times, q, rest, rest), Schedule.constant(anchors, time, time + 1.0, timeline.ground)
-    keyed = keyed_of(timeline, rig)
+    keyed = dance_from_timeline(timeline, rig)
     return keyed.curve().motion(rig, timeline.times), keyed.schedule

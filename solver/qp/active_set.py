@@ -30,7 +30,7 @@ ITERATIONS = 20_000
 
 
 @dataclass
-class Pool:
+class RowPool:
     """One-sided rows g x >= b of unit length in scaled variables; grows."""
 
     scale: np.ndarray
@@ -43,22 +43,22 @@ class Pool:
         self.matrix = sparse.csr_array((0, len(self.scale)))
         self.bounds = np.zeros(0)
 
-    def copy(self) -> Pool:
+    def copy(self) -> RowPool:
         """A pool that grows on its own."""
-        result = Pool(self.scale)
+        result = RowPool(self.scale)
         result.matrix, result.bounds = self.matrix, self.bounds
         result.names = list(self.names)
         return result
 
-    def widened(self, more: int) -> Pool:
+    def widen(self, more: int) -> RowPool:
         """A copy over ``more`` further variables of scale one, which its rows do not mention."""
-        result = Pool(np.concatenate([self.scale, np.ones(more)]))
+        result = RowPool(np.concatenate([self.scale, np.ones(more)]))
         m = self.matrix
         result.matrix = sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], m.shape[1] + more))
         result.bounds, result.names = self.bounds, list(self.names)
         return result
 
-    def adopt(self, other: Pool, chosen: slice) -> None:
+    def adopt(self, other: RowPool, chosen: slice) -> None:
         """Append rows of a widened pool."""
         self.matrix = sparse.csr_array(sparse.vstack([self.matrix, other.matrix[chosen][:, : len(self.scale)]]))
         self.bounds = np.concatenate([self.bounds, other.bounds[chosen]])
@@ -81,7 +81,7 @@ class Pool:
         """g x - b at scaled x; negative where violated."""
         return self.matrix @ x - self.bounds
 
-    def settle(self, x: np.ndarray, tolerance: float) -> None:
+    def absorb_rounding(self, x: np.ndarray, tolerance: float) -> None:
         """Let rows that scaled x violates by rounding alone pass through x, which is known to be allowed."""
         excess = self.excess(x)
         rounding = (excess < 0.0) & (excess >= -tolerance)
@@ -94,7 +94,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
+class NearestPoint:
     """Outcome of `nearest_point`.
 
     Attributes:
@@ -120,10 +120,10 @@ def nearest_point(
     origin: np.ndarray,
     basis: np.ndarray,
     target: np.ndarray,
-    pool: Pool,
+    pool: RowPool,
     ask: Callable[[np.ndarray], int] = lambda x: 0,
     start: tuple[int, ...] = (),
-) -> Nearest:
+) -> NearestPoint:
     """Minimise 1/2 ||z - target||^2 subject to the pool's rows at x = origin + basis z.
 
     Args:
@@ -137,7 +137,7 @@ def nearest_point(
     Raises:
         BackendError: the method did not come to an end.
     """
-    work = _Working(origin, basis, pool, target)
+    work = _ActiveSet(origin, basis, pool, target)
     work.begin(start)
     iterations = rounds = refreshed = refreshes = 0
     asked = -1
@@ -155,20 +155,20 @@ def nearest_point(
                 asked = iterations
                 continue
             if refreshed == iterations:
-                return Nearest(work.z, x, True, tuple(work.active), work.u.copy(), iterations, rounds)
+                return NearestPoint(work.z, x, True, tuple(work.active), work.u.copy(), iterations, rounds)
             work.begin(tuple(work.active))
             refreshed, refreshes = iterations, refreshes + 1
             continue
         iterations += 1
         if not work.activate(worst, float(excess[worst])):
-            return Nearest(work.z, x, False, tuple(work.active), work.u.copy(), iterations, rounds)
+            return NearestPoint(work.z, x, False, tuple(work.active), work.u.copy(), iterations, rounds)
     raise BackendError(f"active set: no end after {ITERATIONS} changes of the active set")
 
 
-class _Working:
+class _ActiveSet:
     """Active rows N = Q [R; 0] (d, q), multipliers u and the point z = target + N u."""
 
-    def __init__(self, origin: np.ndarray, basis: np.ndarray, pool: Pool, target: np.ndarray) -> None:
+    def __init__(self, origin: np.ndarray, basis: np.ndarray, pool: RowPool, target: np.ndarray) -> None:
         self.origin, self.basis, self.pool, self.target = origin, basis, pool, target
         self.clear()
 
@@ -215,8 +215,8 @@ class _Working:
             count = len(self.active)
             d = row @ self.Q
             share = float(np.linalg.norm(d[count:]))
-            dual = _solved(self.R[:count, :count], d[:count])
-            blocking, reach = _first_block(self.u, dual)
+            dual = _solve_triangular(self.R[:count, :count], d[:count])
+            blocking, reach = _blocking_step(self.u, dual)
             free = share > DEPENDENT * length and length > 0.0
             step = min(reach, -excess / share**2) if free else reach
             if not np.isfinite(step):
@@ -257,12 +257,12 @@ class _Working:
         self.u = np.delete(self.u, position)
 
 
-def _solved(triangle: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve_triangular(triangle: np.ndarray, right: np.ndarray) -> np.ndarray:
     """R^-1 b; LAPACK called directly, because this is the innermost loop."""
     return dtrtrs(triangle, right)[0] if len(right) else np.zeros(0)
 
 
-def _first_block(u: np.ndarray, dual: np.ndarray) -> tuple[int, float]:
+def _blocking_step(u: np.ndarray, dual: np.ndarray) -> tuple[int, float]:
     """Which multiplier reaches zero first along -dual, and after what step."""
     falling = np.flatnonzero(dual > 0.0)
     if not len(falling):

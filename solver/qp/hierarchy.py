@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.linalg import qr, svd
 
 from ..errors import BackendError, InvalidValue
-from .active_set import Nearest, Pool, nearest_point
+from .active_set import NearestPoint, RowPool, nearest_point
 from .rows import Rows, RowSource
 from .solution import Status
 
@@ -63,7 +63,7 @@ class LevelOptimum:
         name: of the level.
         optimum: 2-norm of its violation when it was solved; for rows with l = u, ||A x - b||.
         final: the same at the final point: no lower level may have worsened it.
-        worsening: (final - optimum) relative to the size of the level's numbers.
+        violation_of_higher_levels: (final - optimum) relative to the size of the level's numbers.
         met: whether all its rows hold to rounding.
         rows: how many rows were written down while it was solved: its own and those that sources handed out.
         iterations: active-set changes.
@@ -73,7 +73,7 @@ class LevelOptimum:
     name: str
     optimum: float
     final: float
-    worsening: float
+    violation_of_higher_levels: float
     met: bool
     rows: int
     iterations: int
@@ -106,13 +106,13 @@ class _State:
     scale: np.ndarray
     origin: np.ndarray
     basis: np.ndarray
-    pool: Pool
+    pool: RowPool
     sources: list[RowSource] = field(default_factory=list)
     iterations: int = 0
     rounds: int = 0
     found: int = 0
 
-    def begin_with(self, source: RowSource, pool: Pool) -> None:
+    def begin_with(self, source: RowSource, pool: RowPool) -> None:
         """Give a pool the rows that a source wants there from the start."""
         rows = source.initial()
         self.found += len(rows)
@@ -123,11 +123,11 @@ class _State:
         origin: np.ndarray,
         basis: np.ndarray,
         target: np.ndarray,
-        pool: Pool,
+        pool: RowPool,
         start: tuple[int, ...] = (),
         *,
         allowed: bool = False,
-    ) -> Nearest:
+    ) -> NearestPoint:
         """The nearest point that satisfies the pool and all sources.
 
         ``allowed`` says that the origin satisfies them to rounding, so that what is left of a row's violation there
@@ -140,14 +140,14 @@ class _State:
             before = len(pool.bounds)
             for source in self.sources:
                 found = source.violated(x[:count] * self.scale, MET)
-                pool.add(_widened(found, len(pool.scale)))
+                pool.add(_widen(found, len(pool.scale)))
                 self.found += len(found)
             if allowed:
-                pool.settle(origin, SETTLED)
+                pool.absorb_rounding(origin, SETTLED)
             return len(pool.bounds) - before
 
         if allowed:
-            pool.settle(origin, SETTLED)
+            pool.absorb_rounding(origin, SETTLED)
         result = nearest_point(origin, basis, target, pool, ask, start)
         self.iterations += result.iterations
         self.rounds += result.rounds
@@ -176,14 +176,14 @@ def solve_hierarchy(
         raise InvalidValue("the levels, the scale and the guess must share their variables")
     if not np.all(scale > 0.0):
         raise InvalidValue(f"the scale of variable {int(np.argmin(scale))} is not positive")
-    state = _State(scale, guess / scale, np.eye(count), Pool(scale))
+    state = _State(scale, guess / scale, np.eye(count), RowPool(scale))
     solved = []
     for level in levels:
         found, iterations, rounds = state.found, state.iterations, state.rounds
         if level.source is None and level.rows.equality.all():
             _least_squares(state, level)
         elif not _feasible(state, level):
-            _relaxed(state, level)
+            _relax(state, level)
         optimum = _violation(level, state.origin * scale)
         written = len(level.rows) + state.found - found
         solved.append((optimum, written, state.iterations - iterations, state.rounds - rounds))
@@ -195,7 +195,7 @@ def solve_hierarchy(
         worsening = (final - optimum) / size
         met = optimum <= MET * size
         reports.append(LevelOptimum(level.name, optimum, final, worsening, met, written, iterations, rounds))
-    kept = all(report.worsening <= WORSENING for report in reports)
+    kept = all(report.violation_of_higher_levels <= WORSENING for report in reports)
     tight = np.abs(state.pool.excess(state.origin)) <= MET
     active = tuple(dict.fromkeys(name for name, on in zip(state.pool.names, tight) if on))
     status = Status.OPTIMAL if kept else Status.INACCURATE
@@ -238,7 +238,7 @@ def _least_squares(state: _State, level: Level) -> None:
     reach = np.linalg.norm(state.pool.matrix[list(found.active)] @ basis, axis=1).max(initial=1.0)
     # Multipliers that rounding alone can leave behind when no row holds the level back.
     ordinary = float(np.linalg.norm(residual)) / float(reach)
-    _keep(state, state.basis @ unseen, found.active, found.multipliers, ordinary)
+    _hold_active_rows(state, state.basis @ unseen, found.active, found.multipliers, ordinary)
 
 
 def _feasible(state: _State, level: Level) -> bool:
@@ -254,7 +254,7 @@ def _feasible(state: _State, level: Level) -> bool:
             origin = origin + basis @ np.linalg.lstsq(within, values - matrix @ origin, rcond=RANK)[0]
         if np.max(np.abs(matrix @ origin - values)) > MET:
             return False
-        basis = _null(basis, within)
+        basis = _project_null_space(basis, within)
     pool = state.pool.copy()
     pool.add(level.rows.select(~equal))
     sources = state.sources
@@ -269,7 +269,7 @@ def _feasible(state: _State, level: Level) -> bool:
     return True
 
 
-def _relaxed(state: _State, level: Level) -> None:
+def _relax(state: _State, level: Level) -> None:
     """A level that cannot be met: minimise the 2-norm of its slacks, then hold every row at its own slack.
 
     The variables are extended by one slack per side: minimise 1/2 ||w||^2 with g x + w >= b.
@@ -284,7 +284,7 @@ def _relaxed(state: _State, level: Level) -> None:
     lengths = np.sqrt(np.asarray((soft * state.scale[None, :]).power(2).sum(axis=1)).ravel())
     weight = PROXIMAL * float(lengths[lengths > 0.0].min(initial=1.0))
     hard = len(state.pool.bounds)
-    pool = state.pool.widened(sides)
+    pool = state.pool.widen(sides)
     bounds = np.concatenate([rows.lower[low], -rows.upper[high]])
     pool.add(Rows(sparse.hstack([soft, sparse.eye_array(sides)]), bounds, np.full(sides, np.inf), ("",) * sides))
     free = state.basis.shape[1]
@@ -311,17 +311,17 @@ def _relaxed(state: _State, level: Level) -> None:
         for index, multiplier in zip(found.active, found.multipliers)
         if not hard <= index < hard + sides
     ]
-    _keep(state, state.basis, tuple(i for i, _ in pushing), np.array([m for _, m in pushing]), slack)
+    _hold_active_rows(state, state.basis, tuple(i for i, _ in pushing), np.array([m for _, m in pushing]), slack)
     residual = rows.slack(state.origin * state.scale)
     reach = np.sqrt(np.asarray((rows.matrix * state.scale[None, :]).power(2).sum(axis=1)).ravel())
     fixed = (np.abs(residual) > MET * reach) | rows.equality
     within = (rows.matrix[fixed] * state.scale[None, :]) @ state.basis
-    state.basis = _null(state.basis, within / np.maximum(reach[fixed], np.finfo(float).tiny)[:, None])
+    state.basis = _project_null_space(state.basis, within / np.maximum(reach[fixed], np.finfo(float).tiny)[:, None])
     lower, upper = rows.lower - np.maximum(residual, 0.0), rows.upper - np.minimum(residual, 0.0)
     state.pool.add(Rows(rows.matrix, lower, upper, rows.names).select(~rows.equality))
 
 
-def _null(basis: np.ndarray, within: np.ndarray) -> np.ndarray:
+def _project_null_space(basis: np.ndarray, within: np.ndarray) -> np.ndarray:
     """The part of a basis (n, d) that rows, given in its coordinates (m, d), do not see."""
     if not within.size:
         return basis
@@ -335,13 +335,13 @@ def null_space_of(orthonormal: np.ndarray) -> np.ndarray:
     return Q[:, orthonormal.shape[1] :]
 
 
-def _keep(
+def _hold_active_rows(
     state: _State, basis: np.ndarray, active: tuple[int, ...], multipliers: np.ndarray, largest: float = 0.0
 ) -> None:
     """Leave free only what keeps the rows tight that push against the level just solved."""
     pushing = multipliers > PUSHING * multipliers.max(initial=largest)
     indices = [index for index, push in zip(active, pushing) if push]
-    state.basis = _null(basis, np.asarray(state.pool.matrix[indices] @ basis))
+    state.basis = _project_null_space(basis, np.asarray(state.pool.matrix[indices] @ basis))
 
 
 def _violation(level: Level, x: np.ndarray) -> float:
@@ -357,7 +357,7 @@ def _magnitude(level: Level, x: np.ndarray) -> float:
     return max(float(np.linalg.norm(values[np.isfinite(values)])), float(np.finfo(float).tiny))
 
 
-def _widened(rows: Rows, count: int) -> Rows:
+def _widen(rows: Rows, count: int) -> Rows:
     """The same rows over more variables, which they do not mention."""
     if rows.variables == count:
         return rows

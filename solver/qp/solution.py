@@ -91,7 +91,7 @@ class Solution:
         """Whether its own residuals, whatever the backend says, make it an optimum to `MEASURED`."""
         return self.is_optimal(MEASURED)
 
-    def measured(self) -> Solution:
+    def with_measured_status(self) -> Solution:
         """This solution, called inaccurate if its own residuals are beyond `MEASURED`."""
         if self.status is not Status.OPTIMAL or self.usable:
             return self
@@ -106,7 +106,7 @@ class Solution:
         return f"primal residual {self.primal_residual:.1e}, dual {self.dual_residual:.1e}, gap {self.gap:.1e}"
 
     @property
-    def verdict(self) -> str:
+    def summary(self) -> str:
         """How the solve ended, in one line for traces and notes."""
         return f"{self.backend}: {self.status.value}, {self.residuals}"
 

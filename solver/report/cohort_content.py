@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import frozen, shortened
+from ..arrays import abbreviate, frozen
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from ..inertials import MASS
 from ..rig import GRAVITY
-from .content import Content, Errors
+from .content import Content, TrialErrors
 
-NOT_SEEN = np.full(6, np.nan)
+NO_ERRORS = np.full(6, np.nan)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Member:
+class CohortMember:
     """One subject that was identified.
 
     Attributes:
@@ -33,7 +33,7 @@ class Member:
         marker_error: [m] RMSE over markers and frames, mean of trials; NaN where no markers were tracked.
         trials: names of those with motion and forces.
         warnings: plain sentences.
-        again: False where the result of an earlier run was taken over.
+        is_new: False where the result of an earlier run was taken over.
         prior_rmse, unweighted_rmse: (6,) [N, N m] as ``rmse``, of the prior with and without frequency weights.
     """
 
@@ -51,9 +51,9 @@ class Member:
     marker_error: float
     trials: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    again: bool = True
-    prior_rmse: np.ndarray = field(default_factory=lambda: NOT_SEEN)
-    unweighted_rmse: np.ndarray = field(default_factory=lambda: NOT_SEEN)
+    is_new: bool = True
+    prior_rmse: np.ndarray = field(default_factory=lambda: NO_ERRORS)
+    unweighted_rmse: np.ndarray = field(default_factory=lambda: NO_ERRORS)
 
     def __post_init__(self) -> None:
         for name in ("identified", "prior", "std"):
@@ -63,27 +63,27 @@ class Member:
             object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
 
     @property
-    def force_in_weights(self) -> float:
+    def force_in_body_weights(self) -> float:
         """RMSE of the force on trials not used, its mean over three axes, as a share of the body weight."""
         return float(np.mean(self.rmse[:3])) / (self.mass * GRAVITY)
 
     @property
     def mean_ratio(self) -> float:
         """RMSE ratio on trials not used, mean of the axes that have one."""
-        return _mean_known(self.ratio)
+        return _finite_mean(self.ratio)
 
     @property
     def mean_ratio_used(self) -> float:
         """The same on the trials used."""
-        return _mean_known(self.ratio_used)
+        return _finite_mean(self.ratio_used)
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedSubject:
     """One subject that has no result, and the sentence that says why."""
 
     name: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,16 +98,16 @@ class Cohort:
     """
 
     title: str
-    members: tuple[Member, ...]
-    failed: tuple[Failed, ...] = ()
+    members: tuple[CohortMember, ...]
+    failed: tuple[FailedSubject, ...] = ()
     methods: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         lines = [f"Cohort {self.title!r}: {len(self.members)} subjects identified, {len(self.failed)} failed"]
-        lines += [f"  {shortened([member.name for member in self.members])}"] if self.members else []
-        return "\n".join([*lines, *(f"  {item.name}: {item.why}" for item in self.failed)])
+        lines += [f"  {abbreviate([member.name for member in self.members])}"] if self.members else []
+        return "\n".join([*lines, *(f"  {item.name}: {item.reason}" for item in self.failed)])
 
-    def member(self, name: str) -> Member:
+    def member(self, name: str) -> CohortMember:
         """One subject.
 
         Raises:
@@ -119,14 +119,14 @@ class Cohort:
         raise InvalidValue(f"no subject {name!r} was identified: {', '.join(m.name for m in self.members) or 'none'}")
 
 
-def member_of(name: str, content: Content, *, again: bool) -> Member:
+def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
     """What the page for all shows of one subject, from its own report's content."""
     unseen, seen = ([e for e in content.errors if e.used == used] for used in (False, True))
     ratio, ratio_used = (
-        np.mean([e.identified_rmse / e.prior_rmse for e in some], axis=0) if some else NOT_SEEN
+        np.mean([e.identified_rmse / e.prior_rmse for e in some], axis=0) if some else NO_ERRORS
         for some in (unseen, seen)
     )
-    return Member(
+    return CohortMember(
         name=name,
         subject=content.subject,
         mass=content.mass,
@@ -143,15 +143,15 @@ def member_of(name: str, content: Content, *, again: bool) -> Member:
         marker_error=float(np.mean([t.total for t in content.tracking])) if content.tracking else float("nan"),
         trials=tuple(signals.trial for signals in content.signals),
         warnings=content.warnings,
-        again=again,
+        is_new=is_new,
     )
 
 
-def _mean_rmse(errors: list[Errors], name: str) -> np.ndarray:
-    return np.mean([getattr(error, name) for error in errors], axis=0) if errors else NOT_SEEN
+def _mean_rmse(errors: list[TrialErrors], name: str) -> np.ndarray:
+    return np.mean([getattr(error, name) for error in errors], axis=0) if errors else NO_ERRORS
 
 
-def _mean_known(values: np.ndarray) -> float:
+def _finite_mean(values: np.ndarray) -> float:
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else float("nan")
 

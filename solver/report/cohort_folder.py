@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..formats.atomic import write_atomically
-from ..formats.folder import write_folder
+from ..formats.output_folder import write_folder
 from .cohort_content import COHORT, Cohort
 from .cohort_page import render_cohort
 from .figures import AXES, UNITS
@@ -23,7 +23,7 @@ def write_cohort(cohort: Cohort, folder: str | Path) -> None:
     Raises:
         InputError: the folder cannot be written.
     """
-    with write_folder(folder, adding=True) as building:
+    with write_folder(folder, keep_previous=True) as building:
         COHORT.write(building / COHORT_FILE, cohort)
         with write_atomically(building / COHORT_PAGE) as stream:
             stream.write(render_cohort(cohort))
@@ -45,7 +45,7 @@ def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
         weights = [value for link in links for value in found.get(link, (float("nan"), float("nan")))]
         yield [member.name, "", *map(_cell, numbers), len(member.warnings), *map(_cell, weights)]
     for item in cohort.failed:
-        yield [item.name, item.why, *[""] * (1 + len(errors) + len(means) + len(masses))]
+        yield [item.name, item.reason, *[""] * (1 + len(errors) + len(means) + len(masses))]
 
 
 def _cell(value: float) -> str:

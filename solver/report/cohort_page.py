@@ -10,10 +10,10 @@ import numpy as np
 
 from ..scene.study_folder import REPORT_FILE
 from . import cohort_figures as figures
-from .cohort_content import Cohort, Member
-from .page import Numbering, card, document
+from .cohort_content import Cohort, CohortMember
+from .page import Numbering, build_document, render_card
 from .svg import DASH
-from .tables import link_name, number, percent, ratio_cell, table, with_std
+from .tables import format_number, format_percent, format_ratio, format_with_std, link_name, render_table
 
 
 def render_cohort(cohort: Cohort) -> str:
@@ -22,17 +22,17 @@ def render_cohort(cohort: Cohort) -> str:
     sections = [(title, body) for title, make in SECTIONS if (body := make(cohort, numbering))]
     head = (
         f"<header><h1>{escape(cohort.title)}</h1><p>{len(cohort.members) + len(cohort.failed)} subjects</p>"
-        f'<div class="cards">{"".join(_cards(cohort))}</div></header>'
+        f'<div class="cards">{"".join(_render_cards(cohort))}</div></header>'
     )
-    return document(cohort.title, head, sections)
+    return build_document(cohort.title, head, sections)
 
 
-def _cards(cohort: Cohort) -> list[str]:
-    kept = sum(not member.again for member in cohort.members)
+def _render_cards(cohort: Cohort) -> list[str]:
+    kept = sum(not member.is_new for member in cohort.members)
     note = f"{kept} of them taken over from an earlier run" if kept else "all of them in this run"
-    cards = [card("identified", str(len(cohort.members)), note if cohort.members else "none")]
+    cards = [render_card("identified", str(len(cohort.members)), note if cohort.members else "none")]
     if cohort.failed:
-        cards.append(card("failed", str(len(cohort.failed)), "each with its reason below"))
+        cards.append(render_card("failed", str(len(cohort.failed)), "each with its reason below"))
     for title, values, digits, unit, words in (
         ("force, not used", [float(np.mean(m.rmse[:3])) for m in cohort.members], 1, " N", "RMSE, mean of axes"),
         ("moment, not used", [float(np.mean(m.rmse[3:])) for m in cohort.members], 1, " N m", "RMSE, mean of axes"),
@@ -41,18 +41,18 @@ def _cards(cohort: Cohort) -> list[str]:
     ):
         known = [value for value in values if np.isfinite(value)]
         if known:
-            spread = f"{number(min(known), digits)} to {number(max(known), digits)}"
-            median = f"{number(float(np.median(known)), digits)}{unit}"
-            cards.append(card(title, median, f"{words}; median of {len(known)} subjects, {spread}"))
+            spread = f"{format_number(min(known), digits)} to {format_number(max(known), digits)}"
+            median = f"{format_number(float(np.median(known)), digits)}{unit}"
+            cards.append(render_card(title, median, f"{words}; median of {len(known)} subjects, {spread}"))
     return cards
 
 
-def _failed(cohort: Cohort, numbering: Numbering) -> str:
-    items = "".join(f"<li><b>{escape(item.name)}</b>: {escape(item.why)}</li>" for item in cohort.failed)
+def _render_failed(cohort: Cohort, numbering: Numbering) -> str:
+    items = "".join(f"<li><b>{escape(item.name)}</b>: {escape(item.reason)}</li>" for item in cohort.failed)
     return f'<ul class="warnings">{items}</ul>' if items else ""
 
 
-def _subjects(cohort: Cohort, numbering: Numbering) -> str:
+def _render_subjects(cohort: Cohort, numbering: Numbering) -> str:
     if not cohort.members:
         return ""
     head = ["subject", "person", "mass [kg]", "Fx", "Fy", "Fz", "% BW", "Mx", "My", "Mz", "ratio", "ratio",
@@ -61,15 +61,15 @@ def _subjects(cohort: Cohort, numbering: Numbering) -> str:
              ("not used", 1), ("used", 1), ("", 3)]  # fmt: skip
     rows = [
         [
-            f'<a href="{_address(member)}">{escape(member.name)}</a>',
+            f'<a href="{_report_address(member)}">{escape(member.name)}</a>',
             escape(member.subject),
-            with_std(member.mass, member.mass_std, 2),
-            *(_beside_prior(member, axis) for axis in range(3)),
-            number(100.0 * member.force_in_weights, 1),
-            *(_beside_prior(member, axis) for axis in range(3, 6)),
-            ratio_cell(member.mean_ratio),
-            ratio_cell(member.mean_ratio_used),
-            number(1e3 * member.marker_error, 1),
+            format_with_std(member.mass, member.mass_std, 2),
+            *(_format_rmse(member, axis) for axis in range(3)),
+            format_number(100.0 * member.force_in_body_weights, 1),
+            *(_format_rmse(member, axis) for axis in range(3, 6)),
+            format_ratio(member.mean_ratio),
+            format_ratio(member.mean_ratio_used),
+            format_number(1e3 * member.marker_error, 1),
             str(len(member.trials)),
             str(len(member.warnings)) if member.warnings else DASH,
         ]
@@ -80,37 +80,39 @@ def _subjects(cohort: Cohort, numbering: Numbering) -> str:
         "were fitted without; ratio is the RMSE with the identified over that with the prior inertials, each with "
         "frequency weights of its own, mean of six axes. % BW: the force's RMSE, mean of three axes, in body weights."
     )
-    listed = numbering.show("Table", table(head, rows, above=above, words=True), caption)
-    drawn = numbering.show(
+    listed = numbering.add_caption(
+        "Table", render_table(head, rows, spanning_titles=above, has_text_column=True), caption
+    )
+    drawn = numbering.add_caption(
         "Figure",
-        figures.subjects(cohort.members),
+        figures.draw_subjects(cohort.members),
         "Each subject's RMSE ratio on trials not used (filled) and used (open), force error in body weights, and error "
         "of the markers.",
     )
     return listed + drawn
 
 
-def _beside_prior(member: Member, axis: int) -> str:
+def _format_rmse(member: CohortMember, axis: int) -> str:
     """RMSE of one axis, and in brackets the prior's with and without frequency weights."""
-    prior, unweighted = (number(float(rmse[axis]), 1) for rmse in (member.prior_rmse, member.unweighted_rmse))
-    return f'{number(float(member.rmse[axis]), 1)} <span class="std">({prior}, {unweighted})</span>'
+    prior, unweighted = (format_number(float(rmse[axis]), 1) for rmse in (member.prior_rmse, member.unweighted_rmse))
+    return f'{format_number(float(member.rmse[axis]), 1)} <span class="std">({prior}, {unweighted})</span>'
 
 
-def _masses(cohort: Cohort, numbering: Numbering) -> str:
-    groups: dict[tuple[str, ...], list[Member]] = {}
+def _render_masses(cohort: Cohort, numbering: Numbering) -> str:
+    groups: dict[tuple[str, ...], list[CohortMember]] = {}
     for member in cohort.members:
         groups.setdefault(member.links, []).append(member)
-    return "".join(_masses_of(members, numbering) for members in groups.values())
+    return "".join(_render_masses_of_links(members, numbering) for members in groups.values())
 
 
-def _masses_of(members: list[Member], numbering: Numbering) -> str:
-    found, prior = figures.fractions(members)
+def _render_masses_of_links(members: list[CohortMember], numbering: Numbering) -> str:
+    found, prior = figures.mass_fractions(members)
     legend = (
         '<p class="legend"><span class="disc identified"></span>identified<span class="disc prior"></span>prior</p>'
     )
-    figure = numbering.show(
+    figure = numbering.add_caption(
         "Figure",
-        legend + figures.masses(members),
+        legend + figures.draw_masses(members),
         "Mass of every link as a share of the body mass: a filled dot for each subject, an open one for its prior; the "
         "bar is the subjects' mean with one standard deviation between subjects.",
     )
@@ -123,10 +125,10 @@ def _masses_of(members: list[Member], numbering: Numbering) -> str:
         rows.append(
             [
                 link_name(name),
-                with_std(100.0 * mean, 100.0 * spread, 2),
-                with_std(100.0 * before, 100.0 * prior_spread, 2),
-                percent(mean / before - 1.0 if before else np.nan),
-                number(100.0 * float(np.sqrt(np.mean([(m.std[index] / m.mass) ** 2 for m in members]))), 2),
+                format_with_std(100.0 * mean, 100.0 * spread, 2),
+                format_with_std(100.0 * before, 100.0 * prior_spread, 2),
+                format_percent(mean / before - 1.0 if before else np.nan),
+                format_number(100.0 * float(np.sqrt(np.mean([(m.std[index] / m.mass) ** 2 for m in members]))), 2),
             ]
         )
     head = ["link", "identified", "prior", "change", "within a subject"]
@@ -135,37 +137,40 @@ def _masses_of(members: list[Member], numbering: Numbering) -> str:
         "subjects; within a subject: the bootstrap's standard deviation, root mean square over subjects. A spread "
         "between subjects that is no larger than that within them tells nothing of how people differ."
     )
-    return figure + numbering.show("Table", table(head, rows, above=[("", 1), ("share of body mass [%]", 4)]), caption)
+    return figure + numbering.add_caption(
+        "Table", render_table(head, rows, spanning_titles=[("", 1), ("share of body mass [%]", 4)]), caption
+    )
 
 
-def _warnings(cohort: Cohort, numbering: Numbering) -> str:
+def _render_warnings(cohort: Cohort, numbering: Numbering) -> str:
     parts = []
     for member in cohort.members:
         if member.warnings:
             items = "".join(f"<li>{escape(text)}</li>" for text in member.warnings)
             count = f"{len(member.warnings)} warning{'s' * (len(member.warnings) > 1)}"
             parts.append(
-                f"<details{' open' * (len(cohort.members) <= FEW)}><summary><b>{escape(member.name)}</b>: {count}"
+                f"<details{' open' * (len(cohort.members) <= MAX_UNFOLDED)}><summary><b>{escape(member.name)}</b>: "
+                f"{count}"
                 f'</summary><ul class="warnings">{items}</ul></details>'
             )
     return "".join(parts)
 
 
-def _methods(cohort: Cohort, numbering: Numbering) -> str:
+def _render_methods(cohort: Cohort, numbering: Numbering) -> str:
     rows = "".join(f"<dt>{escape(what)}</dt><dd>{escape(how)}</dd>" for what, how in cohort.methods)
     return f"<dl>{rows}</dl>" if rows else ""
 
 
-def _address(member: Member) -> str:
+def _report_address(member: CohortMember) -> str:
     return f"{quote(member.name)}/{REPORT_FILE}"
 
 
-FEW = 6
+MAX_UNFOLDED = 6
 """So many subjects' warnings are unfolded from the start."""
 SECTIONS: tuple[tuple[str, Callable[[Cohort, Numbering], str]], ...] = (
-    ("Failed", _failed),
-    ("Subjects", _subjects),
-    ("Masses", _masses),
-    ("Warnings", _warnings),
-    ("Methods", _methods),
+    ("Failed", _render_failed),
+    ("Subjects", _render_subjects),
+    ("Masses", _render_masses),
+    ("Warnings", _render_warnings),
+    ("Methods", _render_methods),
 )

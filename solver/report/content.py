@@ -14,7 +14,7 @@ from ..inertials import PER_LINK, InertialParameters
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class TrialErrors:
     """Measured against reconstructed wrench of one trial, per axis Fx Fy Fz Mx My Mz.
 
     Attributes:
@@ -89,18 +89,18 @@ class TrackingErrors:
         trial: its name.
         markers: M names.
         rmse: (M,) [m] over frames.
-        seen: (M,) share of frames in which the marker was seen.
+        visible_fraction: (M,) share of frames in which the marker was seen.
         total: RMSE over markers and frames [m].
     """
 
     trial: str
     markers: tuple[str, ...]
     rmse: np.ndarray
-    seen: np.ndarray
+    visible_fraction: np.ndarray
     total: float
 
     def __post_init__(self) -> None:
-        for name in ("rmse", "seen"):
+        for name in ("rmse", "visible_fraction"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.markers),), finite=False))
 
 
@@ -131,7 +131,7 @@ class Weighing:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class ResidualSummary:
     """What the result leaves unexplained of one trial that was fitted, by the measures of the field.
 
     Attributes:
@@ -152,20 +152,20 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspected:
+class PlateFinding:
     """One thing that was looked at in the plates before anything was fitted.
 
     Attributes:
-        what: was looked at, in words.
+        check: was looked at, in words.
         trials: names.
         evidence, low, high: the number that tells, and its 95 % interval; NaN where there is none.
         unit: of these.
         done: what became of it, in words.
         text: the finding in words.
-        warns: a reader must be warned of it.
+        is_warning: a reader must be warned of it.
     """
 
-    what: str
+    check: str
     trials: tuple[str, ...]
     evidence: float
     low: float
@@ -173,11 +173,11 @@ class Suspected:
     unit: str
     done: str
     text: str
-    warns: bool
+    is_warning: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class FlightCheck:
     """A check in the air: RMS of (CoM acceleration - gravity) [m/s^2] and of the momentum's rate [N m]."""
 
     trial: str
@@ -189,20 +189,20 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True)
-class FromFlight:
+class FlightIdentification:
     """What flights told without forces.
 
     Attributes:
         spans: (trial, first, last [s], whether it was long enough to be used) of every flight.
         dimension: of the null space of their equations.
         gap: between the singular values that part it from the rest.
-        told: in a sentence what flight alone determined.
+        summary: in a sentence what flight alone determined.
     """
 
     spans: tuple[tuple[str, float, float, bool], ...]
     dimension: int
     gap: float
-    told: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class BaseParameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadSummary:
     """One load that was found, or that none was found (no link).
 
     Attributes:
@@ -252,14 +252,16 @@ class Content:
         identified, prior: parameters per link.
         std: (L, 10) bootstrap standard deviations; NaN where there are none.
         com_std: (L, 3) [m] of the centres of mass.
-        limits: by cause, (L, 10) standard deviations whose squares sum to those of ``std``; none where nothing tells.
+        std_by_source: by cause, (L, 10) standard deviations whose squares sum to those of ``std``; none where nothing
+            tells.
         determined: (L, 10) share that the data determined.
         on_bounds: names of bounds that parameters ended on.
         singular_values: of the scaled regressor, descending.
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
-        left, signals, tracking, weighings, suspected, flights, base: sections; empty when there is nothing to show.
+        residuals, signals, tracking, weighings, plate_findings, flights, base: sections; empty when there is nothing
+            to show.
         from_flight: what an identification from flight alone stands on; None for one with forces.
         loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
             that was not asked.
@@ -283,20 +285,20 @@ class Content:
     singular_values: np.ndarray
     rank: int
     truth: InertialParameters | None = None
-    errors: tuple[Errors, ...] = ()
+    errors: tuple[TrialErrors, ...] = ()
     signals: tuple[Signals, ...] = ()
     tracking: tuple[TrackingErrors, ...] = ()
     weighings: tuple[Weighing, ...] = ()
-    suspected: tuple[Suspected, ...] = ()
-    left: tuple[Left, ...] = ()
-    flights: tuple[Flight, ...] = ()
-    from_flight: FromFlight | None = None
+    plate_findings: tuple[PlateFinding, ...] = ()
+    residuals: tuple[ResidualSummary, ...] = ()
+    flights: tuple[FlightCheck, ...] = ()
+    from_flight: FlightIdentification | None = None
     base: tuple[BaseParameter, ...] = ()
-    loads: tuple[Load, ...] = ()
+    loads: tuple[LoadSummary, ...] = ()
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    limits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         links = self.identified.links

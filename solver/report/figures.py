@@ -8,19 +8,19 @@ import numpy as np
 
 from ..identification.result import TWO_SIDED
 from ..inertials import MASS
-from ..scene.words import spoken
+from ..scene.labels import display_name
 from .content import Content, Signals, TrackingErrors
-from .svg import MINUS, Axis, Drawing, label, round_values, runs, spread
-from .tables import change
+from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick, round_ticks
+from .tables import relative_change
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
 WIDTH = 1000.0
-LEAST_FORCE, LEAST_MOMENT = 20.0, 5.0
+MIN_FORCE_RANGE, MIN_MOMENT_RANGE = 20.0, 5.0
 """[N], [N m] a panel shows at least, so that noise does not look like a signal."""
 
 
-def wrenches(signals: Signals, key: str) -> str:
+def draw_wrenches(signals: Signals, key: str) -> str:
     """Six panels, forces left and moments right: measured, identified and prior over time; left-out frames shaded.
 
     ``key`` tells this figure's marks from those of others on the page.
@@ -35,12 +35,12 @@ def wrenches(signals: Signals, key: str) -> str:
         x = Axis(float(signals.times[0]), float(signals.times[-1]), x0, x0 + column)
         curves = [signals.measured[:, axis], signals.identified[:, axis], signals.prior[:, axis]]
         shown = [np.where(left_out, np.nan, curve) for curve in curves] if not left_out.all() else curves
-        low, high = spread(*shown, least=LEAST_MOMENT if side else LEAST_FORCE)
+        low, high = axis_limits(*shown, min_range=MIN_MOMENT_RANGE if side else MIN_FORCE_RANGE)
         y = Axis(low, high, y0 + panel, y0)
         clip = f"clip-{key}-{axis}"
         drawing.add(f'<clipPath id="{clip}"><rect x="{x0:.1f}" y="{y0:.1f}" width="{column:.1f}" height="{panel}"/>')
         drawing.add("</clipPath>")
-        for start, stop in runs(left_out):
+        for start, stop in find_runs(left_out):
             first, last = float(x(signals.times[start])), float(x(signals.times[stop - 1]))
             drawing.rect(first, y0, max(last - first, 1.0), panel, "left-out")
         drawing.frame(x, y, x.ticks(8), y.ticks(3), times=row == 2)
@@ -54,7 +54,7 @@ def wrenches(signals: Signals, key: str) -> str:
     return drawing.markup()
 
 
-def masses(content: Content) -> str:
+def draw_masses(content: Content) -> str:
     """Mass of every link: prior, identified with its 95 % interval and, in a simulation, the truth."""
     names = content.identified.links
     step, left, right, top = 24.0, 150.0, 84.0, 10.0
@@ -62,17 +62,17 @@ def masses(content: Content) -> str:
     found, prior = content.identified.masses, content.prior.masses
     reach = TWO_SIDED * np.nan_to_num(content.std[:, MASS])
     truth = np.full(len(names), np.nan) if content.truth is None else content.truth.masses
-    low, high = spread(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
+    low, high = axis_limits(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)
     bottom = top + step * len(names)
     for tick in x.ticks(8):
         drawing.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
-        drawing.text(float(x(tick)), bottom + 17, label(tick), "tick", "middle")
+        drawing.text(float(x(tick)), bottom + 17, format_tick(tick), "tick", "middle")
     drawing.line(float(x(0.0)), top, float(x(0.0)), bottom, "mark")
     drawing.text(WIDTH - right, bottom + 36, "mass [kg]", "tick", "end")
     for index, name in enumerate(names):
         y = top + step * (index + 0.5)
-        drawing.text(left - 10, y + 4, spoken(name), "label", "end")
+        drawing.text(left - 10, y + 4, display_name(name), "label", "end")
         hint = f"{name}: identified {found[index]:.3f} kg, prior {prior[index]:.3f} kg"
         drawing.line(float(x(prior[index])), y, float(x(found[index])), y, "change")
         if reach[index] > 0.0:
@@ -82,12 +82,12 @@ def masses(content: Content) -> str:
         if np.isfinite(truth[index]):
             place = float(x(truth[index]))
             drawing.line(place, y - 7, place, y + 7, "truth")
-        grown = 100.0 * change(found[index], prior[index])
+        grown = 100.0 * relative_change(found[index], prior[index])
         drawing.text(WIDTH - 4, y + 4, f"{grown:+.0f} %".replace("-", MINUS), "tick", "end")
     return drawing.markup()
 
 
-def timeline(signals: Signals) -> str:
+def draw_timeline(signals: Signals) -> str:
     """One strip: which frames counted, which did not and for what reason (a shade each)."""
     left, height = 150.0, 26.0
     drawing = Drawing(WIDTH, height + 20.0, f"Frames of {signals.trial} that count")
@@ -95,17 +95,17 @@ def timeline(signals: Signals) -> str:
     drawing.text(left - 10, 16, signals.trial, "label", "end")
     half = 0.5 * float(np.median(np.diff(signals.times)))
     for state, name in enumerate(signals.state_names):
-        for start, stop in runs(signals.states == state):
+        for start, stop in find_runs(signals.states == state):
             first, last = float(x(signals.times[start] - half)), float(x(signals.times[stop - 1] + half))
             hint = f"{name}: {signals.times[start]:.2f} to {signals.times[stop - 1]:.2f} s"
             drawing.rect(max(first, left), 4, min(last, WIDTH - 12.0) - max(first, left), 16, f"state-{state}", hint)
     for tick in x.ticks(10):
         drawing.line(float(x(tick)), 20, float(x(tick)), 24, "mark")
-        drawing.text(float(x(tick)), 36, label(tick), "tick", "middle")
+        drawing.text(float(x(tick)), 36, format_tick(tick), "tick", "middle")
     return drawing.markup()
 
 
-def singular_values(content: Content) -> str:
+def draw_singular_values(content: Content) -> str:
     """Singular values of the scaled regressor on a logarithmic scale; those beyond the rank are hollow."""
     values = np.maximum(content.singular_values, np.finfo(float).tiny)
     values = values / values[0]
@@ -115,7 +115,7 @@ def singular_values(content: Content) -> str:
     logs = np.log10(shown)
     x = Axis(0.0, len(values) + 1.0, left, WIDTH - 12.0)
     y = Axis(min(float(logs.min()), -1.0) - 0.5, 0.5, top + height, top)
-    for tick in round_values(y.low, y.high, 6):
+    for tick in round_ticks(y.low, y.high, 6):
         level = float(y(tick))
         drawing.line(left, level, WIDTH - 12.0, level, "grid")
         drawing.text(left - 6, level + 3.5, f"1e{tick:.0f}".replace("-", MINUS), "tick", "end")
@@ -126,12 +126,12 @@ def singular_values(content: Content) -> str:
     drawing.line(edge, top, edge, top + height, "mark")
     drawing.text(edge - 6, top + 12, f"rank {content.rank}", "tick", "end")
     for tick in x.ticks(8):
-        drawing.text(float(x(tick)), top + height + 17, label(tick), "tick", "middle")
+        drawing.text(float(x(tick)), top + height + 17, format_tick(tick), "tick", "middle")
     drawing.text(WIDTH - 12.0, top + height + 34, "index", "tick", "end")
     return drawing.markup()
 
 
-def marker_errors(tracking: tuple[TrackingErrors, ...]) -> str:
+def draw_marker_errors(tracking: tuple[TrackingErrors, ...]) -> str:
     """RMSE of every marker: a dot per trial and a bar for their mean, largest first."""
     names = sorted({name for trial in tracking for name in trial.markers})
     rmse = np.full((len(tracking), len(names)), np.nan)
@@ -149,7 +149,7 @@ def marker_errors(tracking: tuple[TrackingErrors, ...]) -> str:
     y = Axis(0.0, 1.05 * float(np.nanmax(rmse)), top + height, top)
     for tick in y.ticks(5):
         drawing.line(left, float(y(tick)), WIDTH - 12.0, float(y(tick)), "grid")
-        drawing.text(left - 6, float(y(tick)) + 3.5, label(tick), "tick", "end")
+        drawing.text(left - 6, float(y(tick)) + 3.5, format_tick(tick), "tick", "end")
     drawing.text(4, top - 8, "RMSE [mm]", "panel")
     for place, index in enumerate(order):
         middle = left + step * (place + 0.5)

@@ -7,9 +7,9 @@ import numpy as np
 from ..errors import InvalidValue
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
-from ..identification.belief import told
 from ..identification.comparison import Comparison
 from ..identification.equations import measured_wrench, reconstructed_wrench
+from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
@@ -18,31 +18,31 @@ from ..plate_options import FINDINGS
 from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
-from ..study.residuals import FieldResidual, field_residuals
+from ..study.residuals import TrialResidual, compute_residuals
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,
     Content,
-    Errors,
-    Flight,
-    FromFlight,
-    Left,
-    Load,
+    FlightCheck,
+    FlightIdentification,
+    LoadSummary,
+    PlateFinding,
+    ResidualSummary,
     Signals,
-    Suspected,
     TrackingErrors,
+    TrialErrors,
     Weighing,
 )
 
-SATISFIES = {
+CONSISTENCY_TEXT = {
     CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
     ROTATIONAL: "rotational inertias positive definite; not every link's pseudo-inertia is",
 }
 NOT_PHYSICAL = "not physical: a mass or an inertia is negative"
-STATES = tuple(reason.text for reason in Reason)
+STATE_NAMES = tuple(reason.text for reason in Reason)
 
 
-def content_of(
+def build_content(
     study: Study, *, title: str | None = None, simulated: bool = False, truth: InertialParameters | None = None
 ) -> Content:
     """What the report of a study shows.
@@ -68,48 +68,48 @@ def content_of(
         subject=study.rig.name,
         simulated=simulated,
         method=result.estimate.method,
-        satisfies=SATISFIES.get(result.estimate.satisfies, NOT_PHYSICAL),
+        satisfies=CONSISTENCY_TEXT.get(result.estimate.satisfies, NOT_PHYSICAL),
         mass=result.parameters.total_mass if study.mass is None else study.mass.mass,
         mass_std=np.nan if study.mass is None else study.mass.std,
         identified=result.parameters,
         prior=result.prior,
         std=std,
         com_std=com_std,
-        limits={} if spread is None else result.limits,
+        std_by_source={} if spread is None else result.std_by_source,
         determined=result.determined,
         on_bounds=result.estimate.at_bounds,
         singular_values=result.singular_values,
         rank=result.rank,
         truth=truth,
-        errors=tuple(_errors(comparison) for comparison in result.comparisons),
+        errors=tuple(_trial_errors(comparison) for comparison in result.comparisons),
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
         weighings=_weighings(study),
-        left=tuple(_left(residual) for residual in field_residuals(study.rig, study.trials, result)),
-        suspected=tuple(_suspected(finding) for finding in study.findings),
+        residuals=tuple(_residual_summary(residual) for residual in compute_residuals(study.rig, study.trials, result)),
+        plate_findings=tuple(_plate_finding(finding) for finding in study.findings),
         flights=tuple(
-            Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
+            FlightCheck(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
         ),
-        from_flight=_from_flight(study.flights),
-        base=_base(result),
-        loads=_loads(study.load),
-        methods=_methods(study, result),
+        from_flight=_flight_identification(study.flights),
+        base=_base_parameters(result),
+        loads=_load_summaries(study.load),
+        methods=_method_rows(study, result),
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
     )
 
 
-def _from_flight(flights: Flights | None) -> FromFlight | None:
+def _flight_identification(flights: Flights | None) -> FlightIdentification | None:
     if flights is None:
         return None
     spans = sorted([*((*span, True) for span in flights.used), *((*span, False) for span in flights.short)])
     space = flights.null_space
-    return FromFlight(tuple(spans), space.dimension, space.gap, space.told)
+    return FlightIdentification(tuple(spans), space.dimension, space.gap, space.summary)
 
 
-def _errors(comparison: Comparison) -> Errors:
+def _trial_errors(comparison: Comparison) -> TrialErrors:
     found, prior, unweighted = comparison.identified, comparison.prior, comparison.unweighted_prior
-    return Errors(
+    return TrialErrors(
         comparison.trial,
         comparison.used,
         comparison.frames,
@@ -137,7 +137,7 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     measured = measured_wrench(rig, trial, base)
     lag = np.nan if record.lag is None else record.lag.seconds
     return Signals(
-        trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATES, lag
+        trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATE_NAMES, lag
     )
 
 
@@ -155,27 +155,27 @@ def _weighings(study: Study) -> tuple[Weighing, ...]:
         return ()
     by_name = {trial.name: trial for trial in study.mass.trials}
     return tuple(
-        Weighing(name, number, trial.apparent, trial.std, trial.seconds, trial.zero is not None, group.bias)
+        Weighing(name, number, trial.apparent_mass, trial.std, trial.seconds, trial.unloaded is not None, group.bias)
         for number, group in enumerate(study.mass.groups, 1)
         for name in group.trials
         for trial in (by_name[name],)
     )
 
 
-def _left(residual: FieldResidual) -> Left:
+def _residual_summary(residual: TrialResidual) -> ResidualSummary:
     weight, lever = residual.weight, residual.weight * residual.height
-    return Left(
+    return ResidualSummary(
         residual.trial,
         (residual.identified.force / weight, residual.prior.force / weight),
         (residual.identified.moment / lever, residual.prior.moment / lever),
         residual.force_share,
         residual.moment_share,
-        residual.meets,
+        residual.meets_thresholds,
     )
 
 
-def _suspected(finding: Finding) -> Suspected:
-    return Suspected(
+def _plate_finding(finding: Finding) -> PlateFinding:
+    return PlateFinding(
         FINDINGS[finding.kind],
         finding.trials,
         finding.evidence,
@@ -183,31 +183,33 @@ def _suspected(finding: Finding) -> Suspected:
         finding.unit,
         finding.done.value,
         finding.text,
-        not finding.done.silent,
+        not finding.done.is_silent,
     )
 
 
-def _base(result: Identification) -> tuple[BaseParameter, ...]:
+def _base_parameters(result: Identification) -> tuple[BaseParameter, ...]:
     if result.base is None:
         return ()
     rows = zip(result.base.base.names, result.base.values, result.base.relative_std(), strict=True)
     return tuple(BaseParameter(name, float(value), float(std)) for name, value, std in rows)
 
 
-def _loads(found: AddedLoad | None) -> tuple[Load, ...]:
+def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
     if found is None:
         return ()
     if not found.carriers:
-        return (Load("", 0.0, np.nan, np.full(3, np.nan), ()),)
+        return (LoadSummary("", 0.0, np.nan, np.full(3, np.nan), ()),)
     alternatives = tuple(" and ".join(links) for links in found.alternatives)
     return tuple(
-        Load(name, body.mass, float(found.mass_std[index]), body.com, alternatives, float(found.probabilities[index]))
+        LoadSummary(
+            name, body.mass, float(found.mass_std[index]), body.com, alternatives, float(found.probabilities[index])
+        )
         for name in found.carriers
         for body, index in ((found.loads[name], found.links.index(name)),)
     )
 
 
-def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:
+def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:
     settings = study.settings
     preset = preset_of(settings.preset)
     given = [record.name for record in study.records if record.name not in result.trials]
@@ -221,12 +223,15 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         how = "each recording smoothed as a whole" if settings.smooth else "each frame followed by itself"
         rows.append(("Motion", f"dynamical inverse kinematics, {how}"))
     rows.append(
-        ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
+        (
+            "Filter",
+            f"{_describe_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike",
+        )
     )
     rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
     weights = result.frequency_weights
     for name, own in (("identified parameters", weights.identified), ("prior", weights.prior)):
-        if own is not None and (words := told(study.rig, own)):
+        if own is not None and (words := describe_cutoffs(study.rig, own)):
             text = f"reconstructed forces of the {name} follow half or less of the motion above {words}"
             rows.append((f"Frequency weights, {name}", f"{text}; estimated from the plates"))
     rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
@@ -236,8 +241,10 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
     )
     chosen = "; ".join(f"{name} {value:.4g}" for name, value in result.estimate.settings.items())
     rows.append(("Method", result.estimate.method + (f" ({chosen})" if chosen else "")))
-    rows.append(("Prior", f"{study.rig.name}, {_table(study)}scaled to {result.prior.total_mass:.2f} kg"))
-    rows.extend(("Not stated", text) for text in study.assumed)
+    rows.append(
+        ("Prior", f"{study.rig.name}, {_describe_segment_table(study)}scaled to {result.prior.total_mass:.2f} kg")
+    )
+    rows.extend(("Not stated", text) for text in study.assumptions)
     if result.uncertainty is not None:
         spread = result.uncertainty
         text = f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames"
@@ -250,7 +257,7 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
     return tuple(rows)
 
 
-def _table(study: Study) -> str:
+def _describe_segment_table(study: Study) -> str:
     """Whose segment inertias a person's prior is made of."""
     parameters = study.rig.provenance
     if parameters.get("kind") != "human":
@@ -260,5 +267,5 @@ def _table(study: Study) -> str:
     return f"segment table {parameters['table']} for {body}, "
 
 
-def _filter(order: int, cutoff: float) -> str:
+def _describe_filter(order: int, cutoff: float) -> str:
     return f"low-pass Butterworth, order {order}, {cutoff:g} Hz, forwards and backwards"

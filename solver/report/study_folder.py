@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 
 from ..calibration.calibration_file import CALIBRATION
-from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.plain import plain
+from ..formats.json_values import to_json_values
+from ..formats.output_folder import write_folder
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
-from ..identification.result_file import write_result_table
+from ..identification.result_table import write_result_table
 from ..inertials import InertialParameters
 from ..scene import study_folder as names
-from ..scene.bodies import RESULT, SceneResult
 from ..scene.covariance import COVARIANCE, InertialCovariance
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
+from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..study.provenance import PROVENANCE, Provenance
-from ..study.residuals import FieldResidual, field_residuals
+from ..study.residuals import TrialResidual, compute_residuals
 from ..study.values import Flights, Study
 from ..tracking.marker_errors import write_marker_errors
-from . import content_of, write_report
+from . import build_content, write_report
 
 
 def write_study(
@@ -62,7 +62,7 @@ def write_study(
         >>> import tempfile
         >>> import solver
         >>> robot = solver.simulated_robot()
-        >>> study = solver.track_study(robot.recordings, robot.rig)
+        >>> study = solver.track(robot.recordings, robot.rig)
         >>> "dance.motion.npz" in solver.write_study(study, tempfile.mkdtemp(), simulated=True)
         True
     """
@@ -86,7 +86,7 @@ def write_study(
             PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
         if study.identification is not None:
             _write_identification(study, study.identification, building)
-            content = content_of(study, title=title, simulated=simulated, truth=truth)
+            content = build_content(study, title=title, simulated=simulated, truth=truth)
             if provenance is not None:
                 content = replace(content, methods=(*content.methods, *provenance.rows))
             write_report(content, building)
@@ -94,7 +94,7 @@ def write_study(
 
 
 def _write_identification(study: Study, found: Identification, folder: Path) -> None:
-    result = result_of(study, found)
+    result = build_result(study, found)
     RESULT.write(folder / names.RESULT_FILE, result)
     write_result_table(folder / names.RESULT_TABLE, result)
     if found.covariance_root is not None:
@@ -103,7 +103,7 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
 
 
-def result_of(study: Study, found: Identification) -> SceneResult:
+def build_result(study: Study, found: Identification) -> SceneResult:
     """A study's result as its file holds it."""
     spread = found.uncertainty
     return SceneResult(
@@ -120,17 +120,17 @@ def result_of(study: Study, found: Identification) -> SceneResult:
         at_bounds=found.estimate.at_bounds,
         trials=found.trials,
         base_link=found.base_link,
-        settings=plain(study.settings),
-        details=plain(_details(study, found)),
+        settings=to_json_values(study.settings),
+        details=to_json_values(_result_details(study, found)),
     )
 
 
-def _details(study: Study, found: Identification) -> dict[str, Any]:
+def _result_details(study: Study, found: Identification) -> dict[str, Any]:
     """What else a reader may want to know."""
     return {
         "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
-        "plates": study.plates,
+        "plates": study.known_plates,
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
         "frames": found.frames,
         "weights": found.weights,
@@ -151,25 +151,25 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             }
             for c in found.comparisons
         ],
-        "residuals": [_residual(residual) for residual in field_residuals(study.rig, study.trials, found)],
+        "residuals": [_residual_data(residual) for residual in compute_residuals(study.rig, study.trials, found)],
         "flights": [
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
             for f in found.flights
         ],
-        "from_flight": None if study.flights is None else _flights_tree(study.flights),
-        "limits": dict(found.limits),
+        "from_flight": None if study.flights is None else _flights_data(study.flights),
+        "limits": dict(found.std_by_source),
         "method_settings": dict(found.estimate.settings),
         "findings": study.findings,
         "suspected": [finding.sentence for finding in study.findings],
-        "added_load": None if study.load is None else _load_tree(study.load),
+        "added_load": None if study.load is None else _load_data(study.load),
         "seconds": dict(study.seconds),
         "warnings": study.warnings,
-        "assumed": study.assumed,
+        "assumed": study.assumptions,
         "notes": found.notes,
     }
 
 
-def _flights_tree(flights: Flights) -> dict[str, Any]:
+def _flights_data(flights: Flights) -> dict[str, Any]:
     """What flights told without forces: null space of their equations, base parameters by it."""
     space = flights.null_space
     return {
@@ -184,13 +184,13 @@ def _flights_tree(flights: Flights) -> dict[str, Any]:
     }
 
 
-def _residual(residual: FieldResidual) -> dict[str, Any]:
+def _residual_data(residual: TrialResidual) -> dict[str, Any]:
     """What is left unexplained of a trial, with the shares that the field judges it by."""
     shares = {"force_share": residual.force_share, "moment_share": residual.moment_share}
-    return {**plain(residual), **shares, "meets_usual_thresholds": residual.meets}
+    return {**to_json_values(residual), **shares, "meets_usual_thresholds": residual.meets_thresholds}
 
 
-def _load_tree(found: AddedLoad) -> dict[str, Any]:
+def _load_data(found: AddedLoad) -> dict[str, Any]:
     """An added load as plain data: its carriers with mass [kg], deviation, centre of mass [m], inertia [kg m^2]."""
     bodies = [found.loads[name] for name in found.carriers]
     return {

@@ -32,10 +32,10 @@ class Axis:
 
     def ticks(self, count: int = 4) -> list[float]:
         """Round values inside the axis, about ``count`` of them."""
-        return round_values(self.low, self.high, count)
+        return round_ticks(self.low, self.high, count)
 
 
-def round_values(low: float, high: float, count: int = 4) -> list[float]:
+def round_ticks(low: float, high: float, count: int = 4) -> list[float]:
     """About ``count`` multiples of 1, 2 or 5 times a power of ten in [low, high]."""
     span = high - low
     if not span > 0.0 or not math.isfinite(span):
@@ -47,20 +47,20 @@ def round_values(low: float, high: float, count: int = 4) -> list[float]:
     return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def label(value: float) -> str:
+def format_tick(value: float) -> str:
     """A tick's text, with a true minus sign."""
     text = f"{value:.10g}" if abs(value) < 1e5 else f"{value:.2g}"
     return "0" if float(text) == 0.0 else text.replace("-", MINUS)
 
 
-def spread(*arrays: np.ndarray, least: float = 0.0, margin: float = 0.06) -> tuple[float, float]:
+def axis_limits(*arrays: np.ndarray, min_range: float = 0.0, margin: float = 0.06) -> tuple[float, float]:
     """Limits that hold all finite values with a margin, at least ``least`` apart."""
     finite = [a[np.isfinite(a)] for a in map(np.asarray, arrays)]
     finite = [a for a in finite if a.size]
     if not finite:
         return -1.0, 1.0
     low, high = min(float(a.min()) for a in finite), max(float(a.max()) for a in finite)
-    short = max(least - (high - low), 0.0) / 2.0
+    short = max(min_range - (high - low), 0.0) / 2.0
     low, high = low - short, high + short
     if not high > low:
         low, high = low - 1.0, high + 1.0
@@ -85,14 +85,16 @@ class Drawing:
         """A straight line."""
         self.add(f'<line class="{style}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
-    def rect(self, x: float, y: float, width: float, height: float, style: str, hint: str = "") -> None:
+    def rect(self, x: float, y: float, width: float, height: float, style: str, tooltip: str = "") -> None:
         """A rectangle; ``hint`` shows under the pointer."""
         place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{max(height, 0.0):.1f}"'
-        self.add(f'<rect class="{style}" {place}>{_hint(hint)}</rect>')
+        self.add(f'<rect class="{style}" {place}>{_render_tooltip(tooltip)}</rect>')
 
-    def dot(self, x: float, y: float, radius: float, style: str, hint: str = "") -> None:
+    def dot(self, x: float, y: float, radius: float, style: str, tooltip: str = "") -> None:
         """A disc."""
-        self.add(f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}">{_hint(hint)}</circle>')
+        self.add(
+            f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}">{_render_tooltip(tooltip)}</circle>'
+        )
 
     def text(self, x: float, y: float, text: str, style: str = "label", anchor: str = "start") -> None:
         """A line of text whose baseline starts, ends or is centred at the point."""
@@ -101,8 +103,10 @@ class Drawing:
     def curve(self, x: Axis, y: Axis, times: np.ndarray, values: np.ndarray, style: str) -> None:
         """A line through samples; NaN breaks it."""
         pieces = []
-        for start, stop in runs(np.isfinite(values)):
-            xs, ys = thin(np.asarray(x(times[start:stop])), np.asarray(y(values[start:stop])), abs(x.stop - x.start))
+        for start, stop in find_runs(np.isfinite(values)):
+            xs, ys = thin_line(
+                np.asarray(x(times[start:stop])), np.asarray(y(values[start:stop])), abs(x.stop - x.start)
+            )
             pieces.append("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(xs, ys, strict=True)))
         if pieces:
             self.add(f'<path class="{style}" d="{"".join(pieces)}"/>')
@@ -112,11 +116,11 @@ class Drawing:
         for tick in yticks:
             level = float(y(tick))
             self.line(x.start, level, x.stop, level, "grid")
-            self.text(x.start - 6, level + 3.5, label(tick), "tick", "end")
+            self.text(x.start - 6, level + 3.5, format_tick(tick), "tick", "end")
         for tick in xticks if times else ():
             place = float(x(tick))
             self.line(place, y.start, place, y.start + 4, "mark")
-            self.text(place, y.start + 16, label(tick), "tick", "middle")
+            self.text(place, y.start + 16, format_tick(tick), "tick", "middle")
         self.line(x.start, y.start, x.stop, y.start, "mark")
 
     def markup(self) -> str:
@@ -125,13 +129,13 @@ class Drawing:
         return f'<svg {box} role="img"><title>{escape(self.title)}</title>{"".join(self.parts)}</svg>'
 
 
-def runs(mask: np.ndarray) -> list[tuple[int, int]]:
+def find_runs(mask: np.ndarray) -> list[tuple[int, int]]:
     """Start and stop (exclusive) of every stretch of True in a mask (N,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(int)))
     return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def thin(xs: np.ndarray, ys: np.ndarray, pixels: float) -> tuple[np.ndarray, np.ndarray]:
+def thin_line(xs: np.ndarray, ys: np.ndarray, pixels: float) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and largest sample of every group of neighbours, so that no peak is lost."""
     groups = max(int(pixels * POINTS_PER_PIXEL / 2), 2)
     if len(xs) <= 2 * groups:
@@ -144,5 +148,5 @@ def thin(xs: np.ndarray, ys: np.ndarray, pixels: float) -> tuple[np.ndarray, np.
     return xs[order], ys[order]
 
 
-def _hint(text: str) -> str:
+def _render_tooltip(text: str) -> str:
     return f"<title>{escape(text)}</title>" if text else ""

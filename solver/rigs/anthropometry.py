@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inertials import InertialParameters, steiner
-from ..so3 import between
+from ..so3 import rotation_between
 from .assets import read_asset
 from .solids import UP
 
@@ -21,7 +21,7 @@ DUMAS_TO_LINK = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Table axes (X anterior, Y up, Z right) to link axes (x forward, y left, z up)."""
 MIRROR = np.diag([1.0, 1.0, -1.0])
 """Right to left in table axes."""
-SMALLEST_SECOND_MOMENT = 0.02
+MIN_SECOND_MOMENT = 0.02
 """An inconsistent table row is projected to principal second moments of at least this fraction of their sum."""
 
 
@@ -55,7 +55,7 @@ class SegmentInertia:
     inertia: np.ndarray
     projected: bool = False
 
-    def plus(self, other: SegmentInertia, offset: np.ndarray) -> SegmentInertia:
+    def combine(self, other: SegmentInertia, offset: np.ndarray) -> SegmentInertia:
         """Both bodies as one, the other's link origin at ``offset`` (3,) in parallel axes."""
         mass = self.mass + other.mass
         second = other.com + np.asarray(offset, float)
@@ -74,15 +74,15 @@ def segment_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, f
         body: lengths [m] the segment alone does not tell: torso, pelvis_height, ankle_height, foot, heel.
     """
     if table == "dumas":
-        return _dumas(sex, segment)
-    return _deleva(sex, segment, body)
+        return _dumas_inertia(sex, segment)
+    return _deleva_inertia(sex, segment, body)
 
 
-def consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
+def nearest_consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
     """Nearest inertia about the centre of mass that some body has (Frobenius norm of the second moments).
 
     The second moments 0.5 tr(I) 1 - I must have no negative eigenvalue. Where one is negative, eigenvalues are raised
-    to `SMALLEST_SECOND_MOMENT` of the trace, since a flat body (zero) would sit on the border of every cone program.
+    to `MIN_SECOND_MOMENT` of the trace, since a flat body (zero) would sit on the border of every cone program.
 
     Returns:
         (3, 3) inertia, and whether it had to change.
@@ -91,30 +91,30 @@ def consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
     values, vectors = np.linalg.eigh(second)
     if values[0] >= 0.0:
         return inertia, False
-    raised = np.maximum(values, SMALLEST_SECOND_MOMENT * values.sum())
+    raised = np.maximum(values, MIN_SECOND_MOMENT * values.sum())
     second = (vectors * raised) @ vectors.T
     return np.trace(second) * np.eye(3) - second, True
 
 
-def _dumas(sex: str, segment: Segment) -> SegmentInertia:
+def _dumas_inertia(sex: str, segment: Segment) -> SegmentInertia:
     row = read_asset("human_dumas")["segments"][segment.name][sex]
     length = segment.length
     com = length * np.array(row["com"])
     inertia = np.diag(np.array(row["radii"]) ** 2)
     xy, xz, yz = (np.sign(r) * r**2 for r in row["products"])
     inertia += np.array([[0, xy, xz], [xy, 0, yz], [xz, yz, 0]])
-    inertia, projected = consistent(row["mass"] * length**2 * inertia)
+    inertia, projected = nearest_consistent(row["mass"] * length**2 * inertia)
     if segment.side == "left":
         com, inertia = MIRROR @ com, MIRROR @ inertia @ MIRROR
     if segment.name == "torso":  # the table counts down from C7T1, the link starts at L5S1
         com = com + length * np.array([0.0, 1.0, 0.0])
-    turn = _alignment(segment) @ DUMAS_TO_LINK
+    turn = _align_long_axis(segment) @ DUMAS_TO_LINK
     return SegmentInertia(row["mass"], turn @ com, turn @ inertia @ turn.T, projected)
 
 
-def _deleva(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+def _deleva_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
     if segment.name in ("torso", "pelvis"):
-        return _deleva_trunk(sex, segment, body)
+        return _deleva_trunk_inertia(sex, segment, body)
     row = read_asset("human_deleva")["segments"][segment.name][sex]
     sagittal, transverse, longitudinal = row["radii"]
     if segment.name == "foot":  # its long axis points forwards, and it is measured from the heel
@@ -124,12 +124,12 @@ def _deleva(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentIne
         return SegmentInertia(row["mass"], com, row["mass"] * length**2 * np.diag(radii**2))
     length = segment.length
     share = 1.0 - row["com"] if segment.name == "head" else row["com"]
-    turn = _alignment(segment)
+    turn = _align_long_axis(segment)
     inertia = row["mass"] * length**2 * np.diag(np.array([sagittal, transverse, longitudinal]) ** 2)
     return SegmentInertia(row["mass"], share * segment.end, turn @ inertia @ turn.T)
 
 
-def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+def _deleva_trunk_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
     """Torso = upper and middle trunk, pelvis = lower trunk: the parts stacked from C7T1 to the hips' height."""
     rows = read_asset("human_deleva")["segments"]
     names = ("upper_trunk", "middle_trunk", "lower_trunk")
@@ -144,8 +144,8 @@ def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> Segm
         top -= length
     if segment.name == "pelvis":
         return parts["lower_trunk"]
-    torso = parts["upper_trunk"].plus(parts["middle_trunk"], np.zeros(3))
-    turn = _alignment(segment)
+    torso = parts["upper_trunk"].combine(parts["middle_trunk"], np.zeros(3))
+    turn = _align_long_axis(segment)
     return SegmentInertia(torso.mass, turn @ torso.com, turn @ torso.inertia @ turn.T)
 
 
@@ -168,7 +168,7 @@ def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.
         ("abdomen", middle, share, np.zeros(3), abdomen),
         ("torso", upper, 1.0 - share, abdomen, trunk),
     ):
-        turn = between(UP, high - low)
+        turn = rotation_between(UP, high - low)
         radii = np.linalg.norm(high - low) * np.array(row["radii"])
         com = high - row["com"] * (high - low)
         inertia = turn @ np.diag(radii**2) @ turn.T
@@ -180,16 +180,16 @@ def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.
     }
 
 
-def _alignment(segment: Segment) -> np.ndarray:
+def _align_long_axis(segment: Segment) -> np.ndarray:
     """Turns the table's long axis onto the line between the segment's joint centres (identity at the defaults)."""
     if segment.name in ("torso", "head"):
-        return between(UP, segment.end)
+        return rotation_between(UP, segment.end)
     if segment.name in ("pelvis", "foot"):
         return np.eye(3)
-    return between(UP, -segment.end)
+    return rotation_between(UP, -segment.end)
 
 
-def stacked(links: tuple[str, ...], segments: list[SegmentInertia], mass: float) -> InertialParameters:
+def stack_parameters(links: tuple[str, ...], segments: list[SegmentInertia], mass: float) -> InertialParameters:
     """Inertial parameters of links whose mass fractions are scaled to sum to ``mass`` [kg]."""
     factor = mass / sum(s.mass for s in segments)
     return InertialParameters.from_com(

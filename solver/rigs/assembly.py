@@ -9,7 +9,7 @@ import numpy as np
 
 from ..joints import Joint, Limits
 
-ROOT = "root_joint"
+ROOT_JOINT = "root_joint"
 """Name of the free-flyer joint."""
 KIND_BY_AXES = ("free", "revolute", "universal", "spherical")
 """Kind of joint by its number of axes."""
@@ -51,23 +51,23 @@ def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
     names = [body.name for body in bodies]
     joints = tuple(
         Joint(
-            ROOT if body.parent is None else body.joint_name or body.name,
+            ROOT_JOINT if body.parent is None else body.joint_name or body.name,
             KIND_BY_AXES[len(body.axes)],
             -1 if body.parent is None else names.index(body.parent),
             np.array(body.position, float),
             np.array(body.rotation, float),
-            _axes(body),
+            _unit_axes(body),
         )
         for body in bodies
     )
-    return joints, Limits(*(_stacked(bodies, part) for part in ("lower", "upper", "speed", "torque")))
+    return joints, Limits(*(_stack(bodies, part) for part in ("lower", "upper", "speed", "torque")))
 
 
-def _axes(body: Body) -> np.ndarray:
+def _unit_axes(body: Body) -> np.ndarray:
     """(K, 3) unit axes; a spherical joint turns about all."""
     axes = np.array(body.axes[: 0 if len(body.axes) == 3 else None], float).reshape(-1, 3)
     return axes / np.linalg.norm(axes, axis=1, keepdims=True)
 
 
-def _stacked(bodies: Sequence[Body], part: str) -> np.ndarray:
+def _stack(bodies: Sequence[Body], part: str) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(np.asarray(getattr(b, part), float) for b in bodies if b.parent is not None)])

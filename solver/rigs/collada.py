@@ -13,14 +13,14 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..so3 import exp
-from .triangles import BadMesh, Mesh, fans
-from .xml_tree import read_xml
+from .safe_xml import read_xml
+from .triangles import Mesh, MeshError, triangulate_fans
 
-MOST_TRIANGLES = 4_000_000
+MAX_TRIANGLES = 4_000_000
 """Of a scene: one geometry may be placed many times."""
-DEEPEST = 100
+MAX_DEPTH = 100
 """Nodes within each other."""
-MOST_NODES = 10_000
+MAX_NODES = 10_000
 """Visited: nodes may refer to each other, so that a short file can hold any number."""
 
 
@@ -31,15 +31,15 @@ def read_collada(path: Path) -> Mesh:
         InputError: no XML.
         BadMesh: another document, a reference that leads nowhere or in a circle, sizes that contradict each other.
     """
-    return _Reading(read_xml(path)).read()
+    return _SceneReader(read_xml(path)).read()
 
 
-class _Reading:
+class _SceneReader:
     def __init__(self, root: Element) -> None:
         for element in root.iter():
             element.tag = str(element.tag).rpartition("}")[2]
         if root.tag != "COLLADA":
-            raise BadMesh(f"the outermost element is <{root.tag}>, not <COLLADA>")
+            raise MeshError(f"the outermost element is <{root.tag}>, not <COLLADA>")
         self.root = root
         self.by_id = {name: element for element in root.iter() if (name := element.get("id")) is not None}
         self.known: dict[int, Mesh] = {}
@@ -52,11 +52,11 @@ class _Reading:
         scaled = np.diag([metre, metre, metre, 1.0])
         instance = self.root.find("scene/instance_visual_scene")
         if instance is not None:
-            for node in self._found(instance, "url", "visual_scene").findall("node"):
-                self._node(node, scaled, 0)
+            for node in self._resolve(instance, "url", "visual_scene").findall("node"):
+                self._read_node(node, scaled, 0)
         else:
             for geometry in self.root.findall("library_geometries/geometry"):
-                self._place(geometry, scaled)
+                self._place_geometry(geometry, scaled)
         first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
         for (points, faces), moved in self.placed:
             vertices.append(points @ moved[:3, :3].T + moved[:3, 3])
@@ -64,118 +64,118 @@ class _Reading:
             first += len(points)
         return np.vstack(vertices), np.vstack(triangles)
 
-    def _node(self, node: Element, above: np.ndarray, depth: int) -> None:
+    def _read_node(self, node: Element, above: np.ndarray, depth: int) -> None:
         self.nodes += 1
-        if depth > DEEPEST or self.nodes > MOST_NODES:
-            problem = f"more than {DEEPEST} levels deep" if depth > DEEPEST else f"{MOST_NODES} times"
-            raise BadMesh(f"its nodes are nested, or refer to each other, {problem}")
-        moved = above @ _transform(node)
+        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            problem = f"more than {MAX_DEPTH} levels deep" if depth > MAX_DEPTH else f"{MAX_NODES} times"
+            raise MeshError(f"its nodes are nested, or refer to each other, {problem}")
+        moved = above @ _node_transform(node)
         for element in node:
             if element.tag == "node":
-                self._node(element, moved, depth + 1)
+                self._read_node(element, moved, depth + 1)
             elif element.tag == "instance_node":
-                self._node(self._found(element, "url", "node"), moved, depth + 1)
+                self._read_node(self._resolve(element, "url", "node"), moved, depth + 1)
             elif element.tag == "instance_geometry":
-                self._place(self._found(element, "url", "geometry"), moved)
+                self._place_geometry(self._resolve(element, "url", "geometry"), moved)
             elif element.tag == "instance_controller":
-                skin = self._found(element, "url", "controller").find("skin")
+                skin = self._resolve(element, "url", "controller").find("skin")
                 if skin is not None:
-                    self._place(self._found(skin, "source", "geometry"), moved)
+                    self._place_geometry(self._resolve(skin, "source", "geometry"), moved)
 
-    def _place(self, geometry: Element, moved: np.ndarray) -> None:
+    def _place_geometry(self, geometry: Element, moved: np.ndarray) -> None:
         if id(geometry) not in self.known:
-            self.known[id(geometry)] = self._geometry(geometry)
+            self.known[id(geometry)] = self._read_geometry(geometry)
         mesh = self.known[id(geometry)]
         if not len(mesh[1]):
             return
         self.placed.append((mesh, moved))
         self.count += len(mesh[1])
-        if self.count > MOST_TRIANGLES:
-            raise BadMesh(f"its scene holds more than {MOST_TRIANGLES} triangles")
+        if self.count > MAX_TRIANGLES:
+            raise MeshError(f"its scene holds more than {MAX_TRIANGLES} triangles")
 
-    def _geometry(self, geometry: Element) -> Mesh:
+    def _read_geometry(self, geometry: Element) -> Mesh:
         mesh = geometry.find("mesh")
         if mesh is None:  # a spline
             return np.zeros((0, 3)), np.zeros((0, 3), int)
         first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
         for piece in mesh:
             if piece.tag in ("triangles", "polylist", "polygons", "trifans", "tristrips"):
-                points, faces = self._piece(piece)
+                points, faces = self._read_primitive(piece)
                 vertices.append(points)
                 triangles.append(faces + first)
                 first += len(points)
         return np.vstack(vertices), np.vstack(triangles)
 
-    def _piece(self, piece: Element) -> Mesh:
+    def _read_primitive(self, piece: Element) -> Mesh:
         """Triangles of one primitive with the vertices that it refers to."""
         inputs = piece.findall("input")
         offsets = [int(each.get("offset", "0")) for each in inputs]
         stride = max(offsets, default=0) + 1
         own = [(each, offset) for each, offset in zip(inputs, offsets) if each.get("semantic") == "VERTEX"]
         if not own or not 0 <= min(offsets) <= stride <= 64:
-            raise BadMesh(f"a <{piece.tag}> has no input of vertices")
-        lists = [_numbers(p, int) for p in piece.findall("p")]
+            raise MeshError(f"a <{piece.tag}> has no input of vertices")
+        lists = [_parse_numbers(p, int) for p in piece.findall("p")]
         if any(len(each) % stride for each in lists):
-            raise BadMesh(f"a <{piece.tag}> holds indices that are no multiple of its {stride} inputs")
+            raise MeshError(f"a <{piece.tag}> holds indices that are no multiple of its {stride} inputs")
         corners = [each.reshape(-1, stride)[:, own[0][1]] for each in lists]
-        points = self._vertices(self._found(own[0][0], "source", "vertices"))
-        faces = _triangles(piece, corners)
+        points = self._read_vertices(self._resolve(own[0][0], "source", "vertices"))
+        faces = _triangulate(piece, corners)
         if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
-            raise BadMesh(f"a <{piece.tag}> uses a vertex that does not exist ({len(points)} do)")
+            raise MeshError(f"a <{piece.tag}> uses a vertex that does not exist ({len(points)} do)")
         return points, faces
 
-    def _vertices(self, vertices: Element) -> np.ndarray:
+    def _read_vertices(self, vertices: Element) -> np.ndarray:
         places = [each for each in vertices.findall("input") if each.get("semantic") == "POSITION"]
         if not places:
-            raise BadMesh("its vertices have no positions")
-        source = self._found(places[0], "source", "source")
+            raise MeshError("its vertices have no positions")
+        source = self._resolve(places[0], "source", "source")
         accessor, array = source.find("technique_common/accessor"), source.find("float_array")
         if array is None:
-            raise BadMesh("positions hold no <float_array>")
-        values = _numbers(array, float)
+            raise MeshError("positions hold no <float_array>")
+        values = _parse_numbers(array, float)
         stride, offset = 3, 0
         if accessor is not None:
             stride, offset = int(accessor.get("stride", "1")), int(accessor.get("offset", "0"))
         if stride < 3 or offset < 0:
-            raise BadMesh("positions are not of three coordinates each")
+            raise MeshError("positions are not of three coordinates each")
         count = max(len(values) - offset, 0) // stride
         return values[offset : offset + count * stride].reshape(count, stride)[:, :3]
 
-    def _found(self, element: Element, key: str, tag: str) -> Element:
+    def _resolve(self, element: Element, key: str, tag: str) -> Element:
         """The element of a tag that another one refers to."""
         name = element.get(key, "").removeprefix("#")
         found = self.by_id.get(name)
         if found is None or found.tag != tag:
-            raise BadMesh(f"a <{element.tag}> refers to the <{tag}> {name[:60]!r}, which does not exist")
+            raise MeshError(f"a <{element.tag}> refers to the <{tag}> {name[:60]!r}, which does not exist")
         return found
 
 
-def _triangles(piece: Element, corners: Sequence[np.ndarray]) -> np.ndarray:
+def _triangulate(piece: Element, corners: Sequence[np.ndarray]) -> np.ndarray:
     """(F, 3) of a primitive's lists of corners."""
     all_corners = np.concatenate([np.zeros(0, int), *corners])
     if piece.tag == "triangles":
-        return fans(np.full(len(all_corners) // 3, 3), all_corners)
+        return triangulate_fans(np.full(len(all_corners) // 3, 3), all_corners)
     if piece.tag == "polylist":
         counts = piece.find("vcount")
-        return fans(np.zeros(0, int) if counts is None else _numbers(counts, int), all_corners)
+        return triangulate_fans(np.zeros(0, int) if counts is None else _parse_numbers(counts, int), all_corners)
     if piece.tag == "tristrips":
         strips = [np.column_stack([each[:-2], each[1:-1], each[2:]]) for each in corners if len(each) > 2]
         for strip in strips:
             strip[1::2] = strip[1::2, [1, 0, 2]]
         return np.vstack([np.zeros((0, 3), int), *strips])
-    return fans(np.array([len(each) for each in corners], int), all_corners)
+    return triangulate_fans(np.array([len(each) for each in corners], int), all_corners)
 
 
-def _transform(node: Element) -> np.ndarray:
+def _node_transform(node: Element) -> np.ndarray:
     """(4, 4) of a node: its steps one after the other."""
     result = np.eye(4)
     for element in node:
         count = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}.get(str(element.tag))
         if count is None:
             continue
-        values, step = _numbers(element, float), np.eye(4)
+        values, step = _parse_numbers(element, float), np.eye(4)
         if len(values) != count:
-            raise BadMesh(f"a <{element.tag}> of a node holds {len(values)} numbers, not {count}")
+            raise MeshError(f"a <{element.tag}> of a node holds {len(values)} numbers, not {count}")
         if element.tag == "matrix":
             step = values.reshape(4, 4)
         elif element.tag == "translate":
@@ -188,5 +188,5 @@ def _transform(node: Element) -> np.ndarray:
     return result
 
 
-def _numbers(element: Element, kind: type) -> np.ndarray:
+def _parse_numbers(element: Element, kind: type) -> np.ndarray:
     return np.array((element.text or "").split(), kind)

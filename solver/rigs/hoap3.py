@@ -18,11 +18,11 @@ from ..rig import Rig
 from .anthropometry import SegmentInertia
 from .assembly import assemble
 from .assets import read_asset
-from .robots import bodies, pairs, shapes, soles, tips, with_left
+from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
 
-SPEED = 1.0
+MAX_SPEED = 1.0
 """Joint speed limit of bonnet2016 [rad/s]; the public URDF has only placeholders."""
-TORQUES = ("rated", "peak")
+TORQUE_RATINGS = ("rated", "peak")
 """Which of the motors' published torques limit the joints."""
 MILLI, SQUARE_MILLI = 1e-3, 1e-6
 
@@ -51,9 +51,9 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
     asset = read_asset("hoap3")
     if payload not in asset["payloads"]:
         raise UnknownPreset(payload, asset["payloads"])
-    if torque not in TORQUES:
-        raise UnknownPreset(torque, TORQUES)
-    records = with_left(asset["links"])
+    if torque not in TORQUE_RATINGS:
+        raise UnknownPreset(torque, TORQUE_RATINGS)
+    records = add_left_side(asset["links"])
     links = tuple(record["name"] for record in records)
     table = {**asset["rows"], "BODY1": asset["payloads"][payload]}
     parts = [_link_inertia(record, table, asset["dh_axes"]) for record in records]
@@ -63,7 +63,7 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
         np.array([p.com for p in parts]),
         np.array([p.inertia for p in parts]),
     )
-    joints, limits = assemble(bodies(records, SPEED, TORQUES.index(torque)))
+    joints, limits = assemble(build_bodies(records, MAX_SPEED, TORQUE_RATINGS.index(torque)))
     return Rig(
         name=f"HOAP-3 ({payload.replace('_', ' and ')})",
         links=links,
@@ -71,10 +71,10 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
         prior=prior,
         boxes=np.array([record["box"] for record in records]),
         limits=limits,
-        contacts=soles(asset["sole"]),
-        pairs=pairs(links),
-        shapes=shapes(asset["shapes"]),
-        tips=tips(records),
+        contacts=build_soles(asset["sole"]),
+        pairs=left_right_pairs(links),
+        shapes=build_shapes(asset["shapes"]),
+        tips=find_tips(records),
         notes=(
             asset["source"],
             f"torque limits: {torque}; ranges: the narrower of two public sources, knee from 0 deg; speeds: 1 rad/s",
@@ -97,6 +97,6 @@ def _link_inertia(
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         com = MILLI * np.array(row["com"])
         part = SegmentInertia(row["mass"], turn @ com + place, turn @ inertia @ turn.T)
-        total = part if total is None else total.plus(part, np.zeros(3))
+        total = part if total is None else total.combine(part, np.zeros(3))
     assert total is not None
     return total

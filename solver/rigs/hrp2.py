@@ -17,7 +17,7 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from .assembly import assemble
 from .assets import read_asset
-from .robots import bodies, pairs, shapes, soles, tips, with_left
+from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
 from .solids import box_inertia
 
 CAD_MASS = 58.0
@@ -47,14 +47,14 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
     if not (np.isfinite(mass) and mass > 0.0):
         raise InvalidValue(f"HRP-2's mass must be positive, got {mass!r} kg")
     asset = read_asset("hrp2")
-    records = with_left(asset["links"])
+    records = add_left_side(asset["links"])
     links = tuple(record["name"] for record in records)
     boxes = np.array([record["box"] for record in records])
     masses = mass * np.array([record["mass_share"] for record in records])
     sides = boxes[:, 1] - boxes[:, 0]
     inertias = np.array([box_inertia(m, s) for m, s in zip(masses, sides)])
     prior = InertialParameters.from_com(links, masses, boxes.mean(axis=1), inertias)
-    joints, limits = assemble(bodies(records))
+    joints, limits = assemble(build_bodies(records))
     right_boxes = [r for r in records if not r["name"].startswith("left_")]
     rig = Rig(
         name=f"HRP-2 (approximate, from published dimensions), {mass:g} kg",
@@ -63,10 +63,10 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
         prior=prior,
         boxes=boxes,
         limits=limits,
-        contacts=soles(asset["sole"]),
-        pairs=pairs(links),
-        shapes=shapes([[r["name"], "box", *r["box"]] for r in right_boxes]),
-        tips=tips(records),
+        contacts=build_soles(asset["sole"]),
+        pairs=left_right_pairs(links),
+        shapes=build_shapes([[r["name"], "box", *r["box"]] for r in right_boxes]),
+        tips=find_tips(records),
         notes=(asset["source"],),
         provenance={
             "kind": "hrp2",

@@ -24,15 +24,15 @@ from ..inertials import InertialParameters
 from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, require_person
 from ..rig import PRIOR_SPREAD, Rig
 from ..shape import Shape
-from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stacked
+from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stack_parameters
 from .assembly import Body, assemble
 from .assets import read_asset
-from .girdle import girdle_axes, with_girdle
-from .human_shape import girth, segment_box, segment_shapes, soles
-from .skeleton import ABDOMEN, LATERAL, Skeleton, build_skeleton
+from .human_shape import build_soles, segment_box, segment_shapes, width_unit
+from .human_skeleton import ABDOMEN, LATERAL_SIGN, Skeleton, build_skeleton
+from .shoulder_girdle import girdle_axes, split_girdle
 
 VARIANTS = ("34dof", "23dof")
-MERGED = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
+MERGED_LINKS = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
 """Links that are part of their parent, by variant."""
 PITCH, ROLL = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
 SPHERICAL = (ROLL, PITCH, (0.0, 0.0, 1.0))
@@ -46,9 +46,9 @@ prior's vertical forces, over her moving trials, err by 38 N instead of the 21 N
 .06 rad of rest it leaves 31 or 23 N. It is not held: .2 rad explained two runs of others less well (.44 and .58 of the
 prior's instead of .41 and .56).
 """
-FEWER_AXES = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}
+JOINT_AXES = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}
 """Joints that are no ball joints, by segment; those of the girdle differ by side."""
-ARMS_OUT = np.radians(15.0)
+ARM_ABDUCTION = np.radians(15.0)
 """Abduction of the shoulders in the standing posture: with the arms straight down, hands and hips overlap."""
 MIRRORED_AXES = np.array([True, False, True])
 """Rotations about x and z change sign between right and left."""
@@ -119,28 +119,30 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     require_person(height, mass)
     lengths, joints = dict(lengths or {}), dict(joints or {})
     skeleton = build_skeleton(height, sex, lengths, joints, trunk, shoulders)
-    merged = MERGED[variant]
+    merged = MERGED_LINKS[variant]
     links = tuple(link for link in skeleton.links if link not in merged)
-    priors, projected = zip(*(_prior(skeleton, each, table, height, mass, links) for each in columns_of(sex)))
+    priors, projected = zip(*(_build_prior(skeleton, each, table, height, mass, links) for each in columns_of(sex)))
     prior = InertialParameters(links, np.mean([each.values for each in priors], axis=0))
     strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
-    bodies = [_body(skeleton, link, variant, float(strength)) for link in links]
+    bodies = [_build_body(skeleton, link, variant, float(strength)) for link in links]
     moving, limits = assemble(bodies)
-    boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
+    boxes, shapes = _build_geometry(skeleton, merged, width_unit(height, mass))
     rig = Rig(
         # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
-        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else "") + _words(trunk, shoulders),
+        name=f"human, {sex}, {height:.2f} m"
+        + (", 23 DoF" if variant == "23dof" else "")
+        + _describe_options(trunk, shoulders),
         links=links,
         joints=moving,
         prior=prior,
         boxes=np.array([boxes[link] for link in links]),
         limits=limits,
-        contacts=soles(skeleton),
-        pairs=tuple((f"left_{n}", f"right_{n}") for n in _sided(links)),
+        contacts=build_soles(skeleton),
+        pairs=tuple((f"left_{n}", f"right_{n}") for n in _right_segments(links)),
         shapes=shapes,
-        tips=np.array([_tip(skeleton, link) for link in links]),
-        notes=_notes(table, sex, mass, tuple(dict.fromkeys(link for names in projected for link in names))),
-        excluded=_touching(skeleton),
+        tips=np.array([_link_tip(skeleton, link) for link in links]),
+        notes=_build_notes(table, sex, mass, tuple(dict.fromkeys(link for names in projected for link in names))),
+        excluded=_touching_links(skeleton),
         provenance={
             "kind": "human",
             "height": float(height),
@@ -152,40 +154,40 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             "shoulders": shoulders,
             "lengths": {name: float(value) for name, value in lengths.items()},
             "joints": {name: [float(x) for x in position] for name, position in joints.items()},
-            **({PRIOR_SPREAD: _spread(*priors)} if sex == UNKNOWN else {}),
+            **({PRIOR_SPREAD: _relative_std(*priors)} if sex == UNKNOWN else {}),
         },
     )
-    return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
+    return replace(rig, provenance={**rig.provenance, "standing": _standing_posture(rig, skeleton)})
 
 
-def _words(trunk: str, shoulders: str) -> str:
+def _describe_options(trunk: str, shoulders: str) -> str:
     return (", trunk of three" if trunk == "three" else "") + (", shoulder girdle" if shoulders == "girdle" else "")
 
 
-def _sided(links: Sequence[str]) -> list[str]:
+def _right_segments(links: Sequence[str]) -> list[str]:
     return [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
 
 
-def _prior(
+def _build_prior(
     skeleton: Skeleton, sex: str, table: str, height: float, mass: float, links: tuple[str, ...]
 ) -> tuple[InertialParameters, list[str]]:
     """Inertials by one column of a table, and the segments whose inertia no body has there."""
-    inertias = _inertias(skeleton, sex, table, height)
+    inertias = _segment_inertias(skeleton, sex, table, height)
     for link in [link for link in skeleton.links if link not in links]:
         parent = skeleton.parent(link)
         assert parent is not None
-        inertias[parent] = inertias[parent].plus(inertias[link], skeleton.joints[link])
+        inertias[parent] = inertias[parent].combine(inertias[link], skeleton.joints[link])
     changed = [link for link, inertia in inertias.items() if inertia.projected]
-    return stacked(links, [inertias[link] for link in links], mass), changed
+    return stack_parameters(links, [inertias[link] for link in links], mass), changed
 
 
-def _spread(one: InertialParameters, other: InertialParameters) -> dict[str, float]:
+def _relative_std(one: InertialParameters, other: InertialParameters) -> dict[str, float]:
     """Relative standard deviation, link by link, of the masses of two equally likely bodies about their mean."""
     apart = np.abs(one.masses - other.masses) / (one.masses + other.masses)
     return {link: float(each) for link, each in zip(one.links, apart)}
 
 
-def _inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[str, SegmentInertia]:
+def _segment_inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[str, SegmentInertia]:
     result = {}
     for link in skeleton.links:
         if Skeleton.segment(link) in (ABDOMEN, *GIRDLE):
@@ -201,17 +203,17 @@ def _inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[s
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
         result |= split_trunk(result["torso"], sex, abdomen + skeleton.ends["torso"], abdomen)
-    if skeleton.girdled:
+    if skeleton.has_girdle:
         joints = {side: {name: skeleton.joints[f"{side}_{name}"] for name in GIRDLE} for side in SIDES}
-        result |= with_girdle(result["torso"], height, {side: skeleton.shoulder(side) for side in SIDES}, joints)
+        result |= split_girdle(result["torso"], height, {side: skeleton.shoulder(side) for side in SIDES}, joints)
     return result
 
 
-def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
+def _build_body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
     if link == "pelvis":
         return Body("pelvis", None)
     name = Skeleton.segment(link)
-    axes: tuple[tuple[float, float, float], ...] = FEWER_AXES.get(name, SPHERICAL)
+    axes: tuple[tuple[float, float, float], ...] = JOINT_AXES.get(name, SPHERICAL)
     if name in GIRDLE:
         axes = girdle_axes(name, Skeleton.side(link))
     values: dict[str, Any] = {k: np.array(v, float) for k, v in read_asset("human_body")["joints"][name].items()}
@@ -234,7 +236,7 @@ def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
     )
 
 
-def _geometry(
+def _build_geometry(
     skeleton: Skeleton, merged: Sequence[str], unit: float
 ) -> tuple[dict[str, np.ndarray], tuple[Shape, ...]]:
     boxes = {link: segment_box(skeleton, link, unit) for link in skeleton.links}
@@ -251,9 +253,9 @@ def _geometry(
     return boxes, tuple(shapes)
 
 
-def _touching(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
+def _touching_links(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
     """Links that lie on each other where the girdle does: without it they are neighbours, or one."""
-    if not skeleton.girdled:
+    if not skeleton.has_girdle:
         return ()
     return tuple(
         pair
@@ -262,25 +264,25 @@ def _touching(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _tip(skeleton: Skeleton, link: str) -> np.ndarray:
+def _link_tip(skeleton: Skeleton, link: str) -> np.ndarray:
     if Skeleton.segment(link) == "foot":
         return np.array([skeleton.toe(link), 0.0, -skeleton.lengths[f"{Skeleton.side(link)}_ankle_height"]])
     return skeleton.ends[link]
 
 
-def _standing(rig: Rig, skeleton: Skeleton) -> np.ndarray:
+def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     """(nq,) standing with both soles at height zero and the arms clear of the hips."""
     model, q = rig.model, rig.neutral
     for side in SIDES:
         first = model.joints[rig.joint(f"{side}_upper_arm")].idx_q
-        q[first : first + 4] = [LATERAL[side] * np.sin(ARMS_OUT / 2), 0.0, 0.0, np.cos(ARMS_OUT / 2)]
+        q[first : first + 4] = [LATERAL_SIGN[side] * np.sin(ARM_ABDUCTION / 2), 0.0, 0.0, np.cos(ARM_ABDUCTION / 2)]
     _, places = link_poses(rig, q)
     ankle = [places[rig.index(f"{side}_foot"), 2] for side in SIDES]
     q[2] = max(skeleton.lengths[f"{side}_ankle_height"] - z for side, z in zip(SIDES, ankle))
     return q
 
 
-def _notes(table: str, sex: str, mass: float, changed: tuple[str, ...]) -> tuple[str, ...]:
+def _build_notes(table: str, sex: str, mass: float, changed: tuple[str, ...]) -> tuple[str, ...]:
     source = read_asset(f"human_{table}")["source"]
     column = "mean of male and female" if sex == UNKNOWN else sex
     notes = [f"inertial prior: {source}, {column}; mass fractions divided by their sum to total {mass:g} kg"]

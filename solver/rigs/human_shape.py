@@ -11,11 +11,11 @@ import numpy as np
 from ..patch import ContactPolygon
 from ..shape import Shape
 from .assets import read_asset
-from .skeleton import Skeleton
+from .human_skeleton import Skeleton
 from .solids import box, capsule, ellipsoid
 
 
-def girth(height: float, mass: float) -> float:
+def width_unit(height: float, mass: float) -> float:
     """Metres per share of stature for widths of a person of that build."""
     build = mass / height**3 / read_asset("human_body")["reference_mass_over_stature_cubed"]
     return float(height * np.sqrt(build))
@@ -34,12 +34,12 @@ def segment_box(skeleton: Skeleton, link: str, unit: float) -> np.ndarray:
     return np.array([np.minimum(near, far) - margin_low, np.maximum(near, far) + margin_high])
 
 
-def soles(skeleton: Skeleton) -> tuple[ContactPolygon, ...]:
+def build_soles(skeleton: Skeleton) -> tuple[ContactPolygon, ...]:
     """Contact polygons of both feet: heel, ball and toes."""
-    return tuple(_sole(skeleton, side) for side in ("right", "left"))
+    return tuple(_build_sole(skeleton, side) for side in ("right", "left"))
 
 
-def _sole(skeleton: Skeleton, side: str) -> ContactPolygon:
+def _build_sole(skeleton: Skeleton, side: str) -> ContactPolygon:
     link = f"{side}_foot"
     heel, toe = skeleton.heel(link), skeleton.toe(link)
     foot, down = heel + toe, -skeleton.lengths[f"{side}_ankle_height"]
@@ -111,11 +111,11 @@ def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, .
         return (ellipsoid(link, inwards, unit * np.array([0.016, 0.030, 0.044])),)
     if name == "hand":
         return (ellipsoid(link, 0.5 * end, [0.014 * unit, 0.021 * unit, 0.5 * float(np.linalg.norm(end))]),)
-    first, last, radius = LIMBS[name]
+    first, last, radius = LIMB_CAPSULES[name]
     return (capsule(link, first * end, last * end, radius * unit),)
 
 
-LIMBS = {
+LIMB_CAPSULES = {
     "upper_arm": (0.05, 0.95, 0.0265),
     "forearm": (0.05, 0.95, 0.0205),
     "thigh": (0.08, 0.95, 0.0425),

@@ -17,9 +17,9 @@ import numpy as np
 from ..errors import InputError
 from ..files import check_file, read_bytes
 from .collada import read_collada
-from .triangles import BadMesh, Mesh, fans, merged
+from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
 
-LARGEST = 64 << 20
+MAX_BYTES = 64 << 20
 """Bytes: the largest mesh of forty public robots takes 29 million."""
 REMEDY = "Export the mesh again"
 
@@ -38,10 +38,10 @@ def read_mesh(path: str | Path) -> Mesh:
         kind = f"{path.suffix!r} files" if path.suffix else "files without an extension"
         remedy = f"Export the mesh as one of {', '.join(READERS)}"
         raise InputError(path, f"meshes are not read from {kind}", remedy=remedy)
-    check_file(path, LARGEST)
+    check_file(path, MAX_BYTES)
     try:
         vertices, triangles = reader(path)
-    except BadMesh as error:
+    except MeshError as error:
         raise InputError(path, str(error), remedy=REMEDY) from None
     except (ValueError, OverflowError) as error:  # a number that is none
         raise InputError(path, f"is damaged ({str(error)[:80]})", remedy=REMEDY) from None
@@ -54,33 +54,33 @@ def read_mesh(path: str | Path) -> Mesh:
     if not np.isfinite(vertices).all():
         wrong = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
         raise InputError(path, f"vertex {wrong + 1} is not finite", remedy=REMEDY)
-    return merged(vertices, triangles)
+    return merge_vertices(vertices, triangles)
 
 
-def _stl(path: Path) -> Mesh:
+def _read_stl(path: Path) -> Mesh:
     """STL, binary where its length is what its count says, else text."""
     data = read_bytes(path)
     if len(data) >= 84:
         count = int.from_bytes(data[80:84], "little")
-        if len(data) == 84 + 50 * count or (len(data) > 84 + 50 * count > 84 and not _says_solid(data)):
+        if len(data) == 84 + 50 * count or (len(data) > 84 + 50 * count > 84 and not _is_text_stl(data)):
             kind = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
             corners = np.frombuffer(data, kind, count, 84)["corners"].reshape(-1, 3).astype(float)
             return corners, np.arange(len(corners)).reshape(-1, 3)
-    if not _says_solid(data):
-        raise BadMesh("is neither a binary STL, whose length its count of triangles gives, nor a text that begins "
+    if not _is_text_stl(data):
+        raise MeshError("is neither a binary STL, whose length its count of triangles gives, nor a text that begins "
                       "with 'solid'")  # fmt: skip
     found = re.findall(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", data, re.IGNORECASE)
     corners = np.array(found, float).reshape(-1, 3)
     if len(corners) % 3:
-        raise BadMesh(f"holds {len(corners)} corners, which are no whole triangles")
+        raise MeshError(f"holds {len(corners)} corners, which are no whole triangles")
     return corners, np.arange(len(corners)).reshape(-1, 3)
 
 
-def _says_solid(data: bytes) -> bool:
+def _is_text_stl(data: bytes) -> bool:
     return data[:256].lstrip().lower().startswith(b"solid") and b"facet" in data[:4096].lower()
 
 
-def _obj(path: Path) -> Mesh:
+def _read_obj(path: Path) -> Mesh:
     data = re.sub(rb"\\\r?\n", b" ", read_bytes(path))
     points = list(re.finditer(rb"^[ \t]*v[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", data, re.MULTILINE))
     vertices = np.array([point.groups() for point in points], float).reshape(-1, 3)
@@ -89,36 +89,36 @@ def _obj(path: Path) -> Mesh:
     counts = np.array([len(each) for each in own], int)
     corners = np.array([corner for each in own for corner in each], int)
     if (corners == 0).any():
-        raise BadMesh("a face uses vertex 0, and OBJ counts from 1")
+        raise MeshError("a face uses vertex 0, and OBJ counts from 1")
     before = np.searchsorted([point.start() for point in points], [polygon.start() for polygon in polygons])
     corners = np.where(corners > 0, corners - 1, corners + np.repeat(before, counts).astype(int))  # -1: the last so far
-    return vertices, fans(counts, corners)
+    return vertices, triangulate_fans(counts, corners)
 
 
-def _off(path: Path) -> Mesh:
+def _read_off(path: Path) -> Mesh:
     text = re.sub(rb"#[^\r\n]*", b"", read_bytes(path)).strip()
     head = re.match(rb"(?:ST)?C?N?OFF\b", text)
     if head is None:
-        raise BadMesh("does not begin with OFF")
+        raise MeshError("does not begin with OFF")
     lines = [line for line in text[head.end() :].splitlines() if line.strip()]
     sizes = lines[0].split() if lines else []
     if len(sizes) < 2:
-        raise BadMesh("states no numbers of vertices and faces")
+        raise MeshError("states no numbers of vertices and faces")
     points, polygons = int(sizes[0]), int(sizes[1])
     if points < 0 or polygons < 0 or points + polygons > len(lines) - 1:
-        raise BadMesh(f"states {points} vertices and {polygons} faces, and holds {len(lines) - 1} lines of them")
-    vertices = np.array([_first(line.split(), 3) for line in lines[1 : 1 + points]], float).reshape(-1, 3)
+        raise MeshError(f"states {points} vertices and {polygons} faces, and holds {len(lines) - 1} lines of them")
+    vertices = np.array([_take_cells(line.split(), 3) for line in lines[1 : 1 + points]], float).reshape(-1, 3)
     own = []
     for line in lines[1 + points : 1 + points + polygons]:
         cells = line.split()
-        own.append(_first(cells[1:], int(cells[0])))
+        own.append(_take_cells(cells[1:], int(cells[0])))
     counts = np.array([len(each) for each in own], int)
-    return vertices, fans(counts, np.array([corner for each in own for corner in each], int))
+    return vertices, triangulate_fans(counts, np.array([corner for each in own for corner in each], int))
 
 
-def _first(cells: Sequence[bytes], count: int) -> Sequence[bytes]:
+def _take_cells(cells: Sequence[bytes], count: int) -> Sequence[bytes]:
     if not 0 <= count <= len(cells):
-        raise BadMesh(f"a line holds {len(cells)} numbers where {count} are needed")
+        raise MeshError(f"a line holds {len(cells)} numbers where {count} are needed")
     return cells[:count]
 
 
@@ -128,62 +128,62 @@ PLY_TYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": 
 PLY_ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 PLY_CORNERS = ("vertex_indices", "vertex_index")
 
-Property = tuple[str, str, str]
+PlyProperty = tuple[str, str, str]
 """Name, NumPy type, and type of the count before a list (empty: no list)."""
 
 
-def _ply(path: Path) -> Mesh:
+def _read_ply(path: Path) -> Mesh:
     data = read_bytes(path)
-    order, elements, place = _ply_header(data)
+    order, elements, place = _read_ply_header(data)
     body: _PlyText | _PlyBytes = _PlyBytes(data, place, order) if order else _PlyText(data[place:])
     vertices, triangles = np.zeros((0, 3)), np.zeros((0, 3), int)
     for name, count, properties in elements:
-        columns = body.element(name, count, properties)
+        columns = body.read_element(name, count, properties)
         if name == "vertex":
             missing = [axis for axis in "xyz" if axis not in columns]
             if missing:
-                raise BadMesh(f"its vertices have no {', '.join(missing)}")
+                raise MeshError(f"its vertices have no {', '.join(missing)}")
             vertices = np.column_stack([columns[axis][1] for axis in "xyz"]).astype(float)
         elif name == "face":
             key = next((key for key in PLY_CORNERS if key in columns), None)
             if key is None:
-                raise BadMesh(f"its faces have no {PLY_CORNERS[0]}")
+                raise MeshError(f"its faces have no {PLY_CORNERS[0]}")
             counts, corners = columns[key]
             if corners.dtype.kind == "f":
-                raise BadMesh("its faces' indices are no whole numbers")
-            triangles = fans(counts, corners.astype(int))
+                raise MeshError("its faces' indices are no whole numbers")
+            triangles = triangulate_fans(counts, corners.astype(int))
     return vertices, triangles
 
 
-def _ply_header(data: bytes) -> tuple[str, list[tuple[str, int, list[Property]]], int]:
+def _read_ply_header(data: bytes) -> tuple[str, list[tuple[str, int, list[PlyProperty]]], int]:
     """The order of bytes (empty: text), elements with their number and properties, and where the header ends."""
     end = re.match(rb"ply\s.*?^end_header[ \t]*\r?\n", data[: 1 << 16], re.DOTALL | re.MULTILINE)
     if end is None:
-        raise BadMesh("has no PLY header")
+        raise MeshError("has no PLY header")
     order: str | None = None
-    elements: list[tuple[str, int, list[Property]]] = []
+    elements: list[tuple[str, int, list[PlyProperty]]] = []
     for line in end[0].decode("ascii", "replace").splitlines():
         match line.split():
             case ["format", word, *_] if word in PLY_ORDERS:
                 order = PLY_ORDERS[word]
             case ["element", name, count]:
                 if int(count) < 0:
-                    raise BadMesh(f"states {count} of {name!r}")
+                    raise MeshError(f"states {count} of {name!r}")
                 elements.append((name, int(count), []))
             case ["property", "list", counts, values, name] if elements and counts in PLY_TYPES and values in PLY_TYPES:
                 if PLY_TYPES[counts][0] == "f":
-                    raise BadMesh(f"counts the list {name!r} with {counts}")
+                    raise MeshError(f"counts the list {name!r} with {counts}")
                 elements[-1][2].append((name, PLY_TYPES[values], PLY_TYPES[counts]))
             case ["property", values, name] if elements and values in PLY_TYPES:
                 elements[-1][2].append((name, PLY_TYPES[values], ""))
             case ["property" | "element" | "format", *_]:
-                raise BadMesh(f"its header cannot be read at {line[:60]!r}")
+                raise MeshError(f"its header cannot be read at {line[:60]!r}")
     if order is None:
-        raise BadMesh("its header names no format")
+        raise MeshError("its header names no format")
     return order, elements, end.end()
 
 
-Columns = Mapping[str, tuple[np.ndarray, np.ndarray]]
+PlyColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
 """Of every property of an element the counts (N,) of its lists (1 where it is none) and all values."""
 
 
@@ -193,10 +193,10 @@ class _PlyText:
     def __init__(self, data: bytes) -> None:
         self._lines = [line for line in data.splitlines() if line.strip()]
 
-    def element(self, name: str, count: int, properties: Sequence[Property]) -> Columns:
+    def read_element(self, name: str, count: int, properties: Sequence[PlyProperty]) -> PlyColumns:
         """The next ``count`` of an element."""
         if count > len(self._lines):
-            raise BadMesh(f"states {count} of {name!r}, and {len(self._lines)} lines are left")
+            raise MeshError(f"states {count} of {name!r}, and {len(self._lines)} lines are left")
         own, self._lines = self._lines[:count], self._lines[count:]
         counts: dict[str, list[int]] = {key: [] for key, _, _ in properties}
         values: dict[str, list[bytes]] = {key: [] for key, _, _ in properties}
@@ -205,8 +205,8 @@ class _PlyText:
             for key, _, lengths in properties:
                 length = 1
                 if lengths:
-                    length, cells = int(_first(cells, 1)[0]), cells[1:]
-                values[key] += _first(cells, length)
+                    length, cells = int(_take_cells(cells, 1)[0]), cells[1:]
+                values[key] += _take_cells(cells, length)
                 counts[key].append(length)
                 cells = cells[length:]
         kinds = {key: float if kind[0] == "f" else int for key, kind, _ in properties}
@@ -219,14 +219,14 @@ class _PlyBytes:
     def __init__(self, data: bytes, place: int, order: str) -> None:
         self._data, self._place, self._order = data, place, order
 
-    def element(self, name: str, count: int, properties: Sequence[Property]) -> Columns:
+    def read_element(self, name: str, count: int, properties: Sequence[PlyProperty]) -> PlyColumns:
         """The next ``count`` of an element: at once where all lists are as long as the first ones, else one by one."""
         if not properties:
-            raise BadMesh(f"its element {name!r} has no properties")
+            raise MeshError(f"its element {name!r} has no properties")
         if not count:
             return {key: (np.zeros(0, int), np.zeros(0, kind)) for key, kind, _ in properties}
         start = self._place
-        first = self._row(name, properties)
+        first = self._read_row(name, properties)
         fields: list[Any] = []
         for k, ((_, kind, lengths), values) in enumerate(zip(properties, first)):
             fields += [(f"n{k}", self._order + lengths)] * bool(lengths)
@@ -241,29 +241,29 @@ class _PlyBytes:
                     key: (np.full(count, len(first[k])), rows[f"v{k}"].reshape(-1))
                     for k, (key, _, _) in enumerate(properties)
                 }
-        found = [first, *(self._row(name, properties) for _ in range(count - 1))]
+        found = [first, *(self._read_row(name, properties) for _ in range(count - 1))]
         return {
             key: (np.array([len(row[k]) for row in found]), np.array([each for row in found for each in row[k]], kind))
             for k, (key, kind, _) in enumerate(properties)
         }
 
-    def _row(self, name: str, properties: Sequence[Property]) -> list[tuple[float, ...]]:
+    def _read_row(self, name: str, properties: Sequence[PlyProperty]) -> list[tuple[float, ...]]:
         """The values of the next one's properties."""
         row = []
         for _, kind, lengths in properties:
-            length = int(self._values(name, lengths, 1)[0]) if lengths else 1
-            row.append(self._values(name, kind, length))
+            length = int(self._read_values(name, lengths, 1)[0]) if lengths else 1
+            row.append(self._read_values(name, kind, length))
         return row
 
-    def _values(self, name: str, kind: str, count: int) -> tuple[float, ...]:
+    def _read_values(self, name: str, kind: str, count: int) -> tuple[float, ...]:
         size = int(kind[1]) * count
         if not 0 <= size <= len(self._data) - self._place:
-            raise BadMesh(f"ends within its element {name!r}, or states a list of {count} there")
+            raise MeshError(f"ends within its element {name!r}, or states a list of {count} there")
         found = struct.unpack_from(f"{self._order}{count}{np.dtype(kind).char}", self._data, self._place)
         self._place += size
         return found
 
 
 READERS: Mapping[str, Callable[[Path], Mesh]] = {
-    ".stl": _stl, ".obj": _obj, ".ply": _ply, ".off": _off, ".dae": read_collada,
+    ".stl": _read_stl, ".obj": _read_obj, ".ply": _read_ply, ".off": _read_off, ".dae": read_collada,
 }  # fmt: skip

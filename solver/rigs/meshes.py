@@ -27,17 +27,17 @@ class MeshSource:
         scale: (3,).
         rotation: (3, 3) its axes in the link's.
         position: (3,) [m] its origin, link frame.
-        drawn: vertices (V, 3) [m] and triangles (F, 3), where the file that holds it is not a mesh's own.
+        mesh: vertices (V, 3) [m] and triangles (F, 3), where the file that holds it is not a mesh's own.
     """
 
     path: Path
     scale: np.ndarray
     rotation: np.ndarray
     position: np.ndarray
-    drawn: tuple[np.ndarray, np.ndarray] | None = None
+    mesh: tuple[np.ndarray, np.ndarray] | None = None
 
 
-def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
+def resolve_mesh_uri(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
     """The file a mesh URI means, or None.
 
     ``package://name/rest`` is looked for as ``name/rest`` in every given folder, as ``rest`` where the folder itself is
@@ -74,10 +74,10 @@ def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
     Raises:
         InputError: the file cannot be read or holds no solid.
     """
-    return hull(link, load_mesh(path, scale)[0], path)
+    return convex_hull(link, load_mesh(path, scale)[0], path)
 
 
-def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
+def convex_hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
     """Convex hull of points (V, 3) [m], triangles facing outwards."""
     try:
         result = ConvexHull(vertices)
@@ -95,7 +95,7 @@ def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
     return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces)
 
 
-def solid(points: np.ndarray) -> Any:
+def convex_solid(points: np.ndarray) -> Any:
     """coal's convex hull of points (V, 3) [m], for `gap`."""
     import coal
 
@@ -104,7 +104,7 @@ def solid(points: np.ndarray) -> Any:
     return coal.Convex.convexHull(corners, False, "Qt")
 
 
-def gap(one: Any, other: Any) -> float:
+def solid_distance(one: Any, other: Any) -> float:
     """Signed distance [m] of two solids as they stand."""
     import coal
 
@@ -112,7 +112,7 @@ def gap(one: Any, other: Any) -> float:
     return float(coal.distance(one, still, other, still, coal.DistanceRequest(), coal.DistanceResult()))
 
 
-def cylinder(link: str, radius: float, length: float, sides: int = 24) -> Shape:
+def cylinder_mesh(link: str, radius: float, length: float, sides: int = 24) -> Shape:
     """A cylinder along z as a closed mesh (a capsule would be rounder than it at the ends)."""
     angles = 2 * np.pi * np.arange(sides) / sides
     ring = np.column_stack([radius * np.cos(angles), radius * np.sin(angles)])

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..rig import Rig
 from ..shape import Shape
-from .meshes import MeshSource, cylinder, hull
-from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation
-from .stated import with_exclusions
-from .urdf import standing_rig
-from .urdf_geometry import Geometry, moved
-from .urdf_tree import MovingBodies
+from .meshes import MeshSource, convex_hull, cylinder_mesh
+from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation_matrix
+from .moving_bodies import MovingBodies
+from .overrides import with_exclusions
+from .urdf import build_robot
+from .urdf_geometry import Geometry, transform_shape
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
 """MuJoCo's types of geoms that are bodies: planes and height fields are floors."""
@@ -55,36 +55,36 @@ def from_mjcf(
     """
     found = read_mjcf(path)
     source = {"kind": "mjcf", "path": str(found.document.path)}
-    rig = standing_rig(found.document, partial(_geometry, found), feet, base_link, up, source)
-    if found.others:
-        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.others)}"))
-    return with_exclusions(rig, found.apart, "its file") if found.apart else rig
+    rig = build_robot(found.document, partial(_read_geometry, found), feet, base_link, up, source)
+    if found.other_bodies:
+        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.other_bodies)}"))
+    return with_exclusions(rig, found.excluded_pairs, "its file") if found.excluded_pairs else rig
 
 
-def _geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
+def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
     model, formless = found.model, []
     shapes: list[Shape] = []
     sources: list[MeshSource | None] = []
     for number, origin in found.origins.items():
         name = body_name(model, number)
-        carried = bodies.carried[name]
+        carried = bodies.placements[name]
         first = int(model.body_geomadr[number])
         own = list(range(first, first + int(model.body_geomnum[number]))) if first >= 0 else []
         solid = [k for k in own if model.geom_contype[k] or model.geom_conaffinity[k]]
         for geom in solid or own:
-            shape = _shape(found, name, geom)
+            shape = _geom_shape(found, name, geom)
             if shape is None:
                 formless.append(name)
                 continue
-            turned = carried.rotation @ rotation(model.geom_quat[geom])
+            turned = carried.rotation @ rotation_matrix(model.geom_quat[geom])
             place = carried.position + carried.rotation @ (np.array(model.geom_pos[geom]) - origin)
-            shapes.append(moved(shape, bodies.links[carried.carrier], turned, place))
-            drawn = _mesh(model, geom) if int(model.geom_type[geom]) == MESH else None
+            shapes.append(transform_shape(shape, bodies.links[carried.carrier], turned, place))
+            drawn = _geom_mesh(model, geom) if int(model.geom_type[geom]) == MESH else None
             sources.append(drawn and MeshSource(found.document.path, np.ones(3), turned, place, drawn))
     return Geometry(tuple(shapes), tuple(sources), (), (), tuple(dict.fromkeys(formless)))
 
 
-def _mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
+def _geom_mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (V, 3) [m] and triangles (F, 3) of a geom that is a mesh, in its frame."""
     mesh = int(model.geom_dataid[geom])
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
@@ -92,7 +92,7 @@ def _mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(model.mesh_vert[first : first + count], float), np.array(model.mesh_face[start : start + faces])
 
 
-def _shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
+def _geom_shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
     """A geom in its own frame; None for what is no body."""
     model = found.model
     kind, (a, b, c) = int(model.geom_type[geom]), (float(size) for size in model.geom_size[geom])
@@ -104,9 +104,9 @@ def _shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
     if kind == ELLIPSOID:
         return Shape(link, "ellipsoid", (a, b, c), still, middle)
     if kind == CYLINDER:
-        return cylinder(link, a, 2.0 * b)
+        return cylinder_mesh(link, a, 2.0 * b)
     if kind == BOX:
         return Shape(link, "box", (a, b, c), still, middle)
     if kind != MESH:
         return None
-    return hull(link, _mesh(model, geom)[0], found.document.path)
+    return convex_hull(link, _geom_mesh(model, geom)[0], found.document.path)

@@ -18,15 +18,15 @@ import numpy as np
 from ..errors import InputError, MissingDependency
 from ..joints import Mimic
 from ..so3 import exp
-from .mjcf_limits import check_size
+from .mjcf_size import check_size
+from .safe_xml import read_xml
 from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink
-from .xml_tree import read_xml
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
-COUPLED = 2
+JOINT_EQUALITY = 2
 """MuJoCo's type of an equality that couples joints."""
-JOINT_DRIVE = 0
+JOINT_TRANSMISSION = 0
 """MuJoCo's type of a transmission that acts on a joint."""
 
 
@@ -38,15 +38,15 @@ class MjcfModel:
         document: its links and joints.
         origins: (3,) [m] of each link of the document, in the frame of the MuJoCo body it stands for; by body number.
         model: MuJoCo's own.
-        apart: pairs of bodies that the file excludes from contact.
-        others: bodies that stand beside the robot and are no part of it.
+        excluded_pairs: pairs of bodies that the file excludes from contact.
+        other_bodies: bodies that stand beside the robot and are no part of it.
     """
 
     document: UrdfDocument
     origins: Mapping[int, np.ndarray]
     model: Any
-    apart: tuple[tuple[str, str], ...]
-    others: tuple[str, ...]
+    excluded_pairs: tuple[tuple[str, str], ...]
+    other_bodies: tuple[str, ...]
 
 
 def read_mjcf(path: str | Path) -> MjcfModel:
@@ -70,13 +70,13 @@ def read_mjcf(path: str | Path) -> MjcfModel:
         model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, MemoryError) as error:
         try:
-            model = _alone(mujoco, path)
+            model = _compile_without_scene(mujoco, path)
         except (ValueError, RuntimeError, MemoryError, AttributeError):
             raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
-    return _Reading(path, model).read()
+    return _ModelReader(path, model).read()
 
 
-def _alone(mujoco: Any, path: Path) -> Any:
+def _compile_without_scene(mujoco: Any, path: Path) -> Any:
     """The model of a file that a scene includes, without what may name things of that scene: its floor, say."""
     spec = mujoco.MjSpec.from_file(str(path))
     for own in (*spec.pairs, *spec.sensors, *spec.keys):
@@ -89,7 +89,7 @@ def body_name(model: Any, number: int) -> str:
     return str(model.body(number).name) or f"body_{number}"
 
 
-class _Reading:
+class _ModelReader:
     def __init__(self, path: Path, model: Any) -> None:
         self.path, self.model = path, model
         self.links: dict[str, UrdfLink] = {}
@@ -101,33 +101,35 @@ class _Reading:
         top = [k for k in range(1, model.nbody) if model.body_parentid[k] == 0]
         if not top:
             raise InputError(self.path, "holds no body", remedy="Give a robot's MJCF, not a scene's")
-        under = {k: [n for n in range(1, model.nbody) if self._top(n) == k] for k in top}
+        under = {k: [n for n in range(1, model.nbody) if self._top_body(n) == k] for k in top}
         robot = max(top, key=lambda k: sum(int(model.body_jntnum[n]) for n in under[k]))
         for number in under[robot]:
-            self._body(number, robot)
-        document = UrdfDocument(self.path, self._name(), self.links, self._coupled(), body_name(model, robot))
+            self._add_body(number, robot)
+        document = UrdfDocument(
+            self.path, self._model_name(), self.links, self._joints_with_mimic(), body_name(model, robot)
+        )
         names = [body_name(model, k) for k in range(model.nbody)]
         signatures = [divmod(int(pair), 1 << 16) for pair in np.asarray(model.exclude_signature).reshape(-1)]
         apart = tuple((names[one], names[other]) for one, other in signatures)
         return MjcfModel(document, self.origins, model, apart, tuple(names[k] for k in top if k != robot))
 
-    def _name(self) -> str:
+    def _model_name(self) -> str:
         return str(read_xml(self.path).get("model", self.path.stem))
 
-    def _top(self, number: int) -> int:
+    def _top_body(self, number: int) -> int:
         parents = self.model.body_parentid
         while parents[number]:
             number = int(parents[number])
         return number
 
-    def _body(self, number: int, robot: int) -> None:
+    def _add_body(self, number: int, robot: int) -> None:
         """A link for a body, after a link without mass for every joint of it but the last."""
         model, name = self.model, body_name(self.model, number)
         first, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
         joints = [] if number == robot else list(range(first, first + count))
         offset = np.array(model.jnt_pos[joints[-1]]) if joints else np.zeros(3)
         self.origins[number] = offset
-        turn = rotation(model.body_iquat[number])
+        turn = rotation_matrix(model.body_iquat[number])
         inertia = turn @ np.diag(model.body_inertia[number]) @ turn.T
         com = np.array(model.body_ipos[number]) - offset
         self.links[name] = UrdfLink(name, Element("link"), float(model.body_mass[number]), com, inertia)
@@ -135,9 +137,9 @@ class _Reading:
             return
         parent = int(model.body_parentid[number])
         before, carrier = -self.origins[parent], body_name(model, parent)
-        turned, placed = rotation(model.body_quat[number]), np.array(model.body_pos[number])
+        turned, placed = rotation_matrix(model.body_quat[number]), np.array(model.body_pos[number])
         if not joints:
-            self._joint(f"{name}_fixed", "fixed", (carrier, name), (turned, before + placed), None)
+            self._add_joint(f"{name}_fixed", "fixed", (carrier, name), (turned, before + placed), None)
         for joint in joints:
             child = name if joint == joints[-1] else f"{name}_{self._joint_name(joint, name)}"
             if child != name:
@@ -145,10 +147,12 @@ class _Reading:
             at = np.array(model.jnt_pos[joint])
             place = before + placed + turned @ at if joint == joints[0] else at - np.array(model.jnt_pos[joint - 1])
             basis = turned if joint == joints[0] else np.eye(3)
-            self._joint(self._joint_name(joint, name), self._kind(joint), (carrier, child), (basis, place), joint)
+            self._add_joint(
+                self._joint_name(joint, name), self._joint_kind(joint), (carrier, child), (basis, place), joint
+            )
             carrier = child
 
-    def _joint(
+    def _add_joint(
         self, name: str, kind: str, ends: tuple[str, str], place: tuple[np.ndarray, np.ndarray], joint: int | None
     ) -> None:
         model, (turned, position) = self.model, place
@@ -161,52 +165,55 @@ class _Reading:
             elif reference:
                 turned = turned @ exp(-reference * axis)
             if kind in ("revolute", "prismatic"):
-                lower, upper = self._range(joint)
-            effort = self._effort(joint)
+                lower, upper = self._joint_range(joint)
+            effort = self._joint_effort(joint)
         if name in self.joints:
             raise InputError(self.path, f"joint name {name!r} is used twice", remedy="Rename one")
         self.joints[name] = UrdfJoint(name, kind, *ends, turned, position, axis, lower, upper, None, effort)
 
-    def _kind(self, joint: int) -> str:
+    def _joint_kind(self, joint: int) -> str:
         kind = int(self.model.jnt_type[joint])
         if kind == HINGE:
-            return "continuous" if self._range(joint)[0] is None else "revolute"
+            return "continuous" if self._joint_range(joint)[0] is None else "revolute"
         return {FREE: "floating", BALL: "spherical", SLIDE: "prismatic"}[kind]
 
     def _joint_name(self, joint: int, body: str) -> str:
         return str(self.model.joint(joint).name) or f"{body}_joint_{joint}"
 
-    def _range(self, joint: int) -> tuple[float | None, float | None]:
+    def _joint_range(self, joint: int) -> tuple[float | None, float | None]:
         """A joint's range, or that in which its drives hold a stated place; None where there is neither."""
         model = self.model
         if model.jnt_limited[joint]:
             low, high = (float(end) for end in model.jnt_range[joint])
             return low, high
-        own = [k for k in range(model.nu) if self._drives(k, joint) and self._holds(k)]
+        own = [k for k in range(model.nu) if self._acts_on(k, joint) and self._is_position_drive(k)]
         ends = [np.sort(model.actuator_ctrlrange[k] / model.actuator_gear[k, 0]) for k in own]
         return (float(max(end[0] for end in ends)), float(min(end[1] for end in ends))) if ends else (None, None)
 
-    def _holds(self, actuator: int) -> bool:
+    def _is_position_drive(self, actuator: int) -> bool:
         """A drive whose command, within limits, is a place of its joint, which its force leads back to."""
         model = self.model
         gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
         places = gain[0] > 0.0 and bias[1] == -gain[0] and model.actuator_gear[actuator, 0] != 0.0
         return bool(places and model.actuator_ctrllimited[actuator])
 
-    def _effort(self, joint: int) -> float | None:
+    def _joint_effort(self, joint: int) -> float | None:
         """[N m, N] that a joint's drives can give; None where the file does not say."""
         model = self.model
         if model.jnt_actfrclimited[joint]:
             return float(np.abs(model.jnt_actfrcrange[joint]).max())
-        most = [self._drive(k) for k in range(model.nu) if self._drives(k, joint)]
+        most = [self._max_drive_force(k) for k in range(model.nu) if self._acts_on(k, joint)]
         known = [force for force in most if force is not None]
         return sum(known) if known and len(known) == len(most) else None
 
-    def _drives(self, actuator: int, joint: int) -> bool:
+    def _acts_on(self, actuator: int, joint: int) -> bool:
         model = self.model
-        return int(model.actuator_trntype[actuator]) == JOINT_DRIVE and int(model.actuator_trnid[actuator, 0]) == joint
+        return (
+            int(model.actuator_trntype[actuator]) == JOINT_TRANSMISSION
+            and int(model.actuator_trnid[actuator, 0]) == joint
+        )
 
-    def _drive(self, actuator: int) -> float | None:
+    def _max_drive_force(self, actuator: int) -> float | None:
         model = self.model
         gear = float(np.abs(model.actuator_gear[actuator, 0]))
         if model.actuator_forcelimited[actuator]:
@@ -217,13 +224,13 @@ class _Reading:
             return gear * gain * float(np.abs(model.actuator_ctrlrange[actuator]).max())
         return None
 
-    def _coupled(self) -> dict[str, UrdfJoint]:
+    def _joints_with_mimic(self) -> dict[str, UrdfJoint]:
         """The joints, those that an equality couples linearly as followers of the other."""
         model, names = self.model, list(self.joints)
         result = dict(self.joints)
         for k in range(model.neq):
             first, second = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
-            if int(model.eq_type[k]) != COUPLED or second < 0 or np.any(model.eq_data[k, 2:5]):
+            if int(model.eq_type[k]) != JOINT_EQUALITY or second < 0 or np.any(model.eq_data[k, 2:5]):
                 continue
             own, source = (str(model.joint(joint).name) for joint in (first, second))
             if own in names and source in names:
@@ -233,7 +240,7 @@ class _Reading:
         return result
 
 
-def rotation(quaternion: np.ndarray) -> np.ndarray:
+def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
     """(3, 3) of MuJoCo's quaternion wxyz."""
     w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
     return np.array([

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..shape import Shape
-from ..so3 import between
+from ..so3 import rotation_between
 
 UP = np.array([0.0, 0.0, 1.0])
 """Along which capsules and segments lie before they are turned."""
@@ -19,7 +19,7 @@ def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float]
     length = float(np.linalg.norm(end - start))
     if length < 1e-9:
         return Shape(link, "sphere", (radius,), np.eye(3), start)
-    return Shape(link, "capsule", (radius, length / 2), between(UP, end - start), (start + end) / 2)
+    return Shape(link, "capsule", (radius, length / 2), rotation_between(UP, end - start), (start + end) / 2)
 
 
 def box(link: str, lower: Sequence[float] | np.ndarray, upper: Sequence[float] | np.ndarray) -> Shape:
@@ -33,7 +33,7 @@ def ellipsoid(link: str, centre: Sequence[float] | np.ndarray, semi_axes: Sequen
     return Shape(link, "ellipsoid", tuple(np.asarray(semi_axes, float)), np.eye(3), np.asarray(centre, float))
 
 
-def bounds(shape: Shape) -> np.ndarray:
+def shape_bounds(shape: Shape) -> np.ndarray:
     """(2, 3) [m] lower and upper corner of a shape, link axes."""
     rotation, size = shape.rotation, shape.size
     if shape.kind == "mesh":

@@ -8,11 +8,11 @@ Mesh = tuple[np.ndarray, np.ndarray]
 """Vertices (V, 3), as the file has them, and triangles (F, 3), their indices."""
 
 
-class BadMesh(Exception):
+class MeshError(Exception):
     """What is wrong with a mesh file, in one clause."""
 
 
-def merged(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
+def merge_vertices(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
     """With one vertex for all equal ones, in order of their coordinates, and none that no triangle uses."""
     corners = np.ascontiguousarray(vertices[triangles.reshape(-1)]) + 0.0  # -0 is 0
     rows = corners.view([("", corners.dtype)] * 3).reshape(-1)
@@ -24,7 +24,7 @@ def merged(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
     return corners[order[new]], number.reshape(-1, 3)
 
 
-def fans(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+def triangulate_fans(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Triangles (F, 3) of polygons: the first corner of each with every two that follow each other.
 
     Args:
@@ -32,9 +32,9 @@ def fans(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
         corners: (sum of counts,) indices, one polygon after the other.
     """
     if counts.size and counts.min() < 0:
-        raise BadMesh("a polygon has a negative number of corners")
+        raise MeshError("a polygon has a negative number of corners")
     if int(counts.sum()) != len(corners):
-        raise BadMesh(f"polygons state {int(counts.sum())} corners, the file holds {len(corners)}")
+        raise MeshError(f"polygons state {int(counts.sum())} corners, the file holds {len(corners)}")
     own = np.maximum(counts - 2, 0)
     first = np.repeat(np.cumsum(counts) - counts, own)
     step = np.arange(int(own.sum())) - np.repeat(np.cumsum(own) - own, own)

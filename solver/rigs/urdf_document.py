@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..errors import InputError
-from ..inertials import symmetric
+from ..inertials import symmetric_matrix
 from ..joints import Mimic
-from .urdf_elements import check_attributes, check_children, number, numbers, only, origin
-from .xml_tree import read_xml
+from .safe_xml import read_xml
+from .urdf_elements import check_attributes, check_children, read_number, read_numbers, read_origin, single_child
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIS_TYPES = ("revolute", "continuous", "prismatic", "planar")
@@ -22,7 +22,7 @@ INERTIA = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 LINK_CHILDREN = ("inertial", "visual", "collision")
 INERTIAL_CHILDREN = ("origin", "mass", "inertia")
 JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
-NORMAL = np.array([0.0, 0.0, 1.0])
+PLANAR_NORMAL = np.array([0.0, 0.0, 1.0])
 """Of the plane in which a planar joint slides."""
 
 
@@ -110,17 +110,17 @@ def read_urdf(path: str | Path) -> UrdfDocument:
     if any("xacro" in str(e.tag) for e in root.iter()):
         raise InputError(path, "the file is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
     check_children(path, "<robot>", root, ("link", "joint"))
-    link_names, joint_names = _names(path, root, "link"), _names(path, root, "joint")
+    link_names, joint_names = _read_names(path, root, "link"), _read_names(path, root, "joint")
     if not link_names:
         raise InputError(path, "the robot has no link")
-    links = {name: _link(path, name, e) for name, e in zip(link_names, root.findall("link"))}
-    joints = {name: _joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
-    joints, notes = _coupled(joints)
-    top = _root(path, list(links), list(joints.values()))
+    links = {name: _read_link(path, name, e) for name, e in zip(link_names, root.findall("link"))}
+    joints = {name: _read_joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
+    joints, notes = _resolve_mimic(joints)
+    top = _find_root(path, list(links), list(joints.values()))
     return UrdfDocument(path, root.get("name", path.stem), links, joints, top, notes)
 
 
-def _names(path: Path, root: Element, tag: str) -> list[str]:
+def _read_names(path: Path, root: Element, tag: str) -> list[str]:
     names = [element.get("name", "") for element in root.findall(tag)]
     if "" in names:
         raise InputError(path, f"<{tag}> number {names.index('') + 1} has no name")
@@ -130,26 +130,26 @@ def _names(path: Path, root: Element, tag: str) -> list[str]:
     return names
 
 
-def _link(path: Path, name: str, element: Element) -> UrdfLink:
+def _read_link(path: Path, name: str, element: Element) -> UrdfLink:
     place = f"link {name!r}"
     check_children(path, place, element, LINK_CHILDREN)
-    inertial = only(path, place, element, "inertial")
+    inertial = single_child(path, place, element, "inertial")
     if inertial is None:
         return UrdfLink(name, element, 0.0, np.zeros(3), np.zeros((3, 3)))
     check_children(path, place, inertial, INERTIAL_CHILDREN)
-    mass_element, inertia = (only(path, place, inertial, tag) for tag in ("mass", "inertia"))
+    mass_element, inertia = (single_child(path, place, inertial, tag) for tag in ("mass", "inertia"))
     if mass_element is None or inertia is None:
         missing = "mass" if mass_element is None else "inertia"
         raise InputError(path, f"<inertial> lacks <{missing}>", place=place, remedy="Give both, or no <inertial>")
-    mass = number(path, place, mass_element, "value")
+    mass = read_number(path, place, mass_element, "value")
     if mass < 0.0:
         raise InputError(path, f"negative mass {mass:g} kg", place=place, remedy="Correct the mass")
-    moments = symmetric(np.array([number(path, place, inertia, key) for key in INERTIA]))
-    axes, com = origin(path, f"{place}, <inertial>", inertial)
+    moments = symmetric_matrix(np.array([read_number(path, place, inertia, key) for key in INERTIA]))
+    axes, com = read_origin(path, f"{place}, <inertial>", inertial)
     return UrdfLink(name, element, mass, com, axes @ moments @ axes.T)
 
 
-def _joint(path: Path, name: str, element: Element, links: dict[str, UrdfLink]) -> UrdfJoint:
+def _read_joint(path: Path, name: str, element: Element, links: dict[str, UrdfLink]) -> UrdfJoint:
     place = f"joint {name!r}"
     kind = element.get("type", "")
     if kind not in JOINT_TYPES:
@@ -157,39 +157,39 @@ def _joint(path: Path, name: str, element: Element, links: dict[str, UrdfLink]) 
     check_children(path, place, element, JOINT_CHILDREN)
     ends = {}
     for role in ("parent", "child"):
-        end = only(path, place, element, role)
+        end = single_child(path, place, element, role)
         link = None if end is None else end.get("link")
         if link is None:
             raise InputError(path, f"has no <{role} link=...>", place=place)
         if link not in links:
             raise InputError(path, f"{role} link {link!r} does not exist", place=place)
         ends[role] = link
-    rotation, position = origin(path, place, element)
-    axis = _axis(path, place, kind, only(path, place, element, "axis"))
-    lower, upper, speed, effort = _limits(path, place, kind, only(path, place, element, "limit"))
-    mimic = _mimic(path, place, only(path, place, element, "mimic"))
+    rotation, position = read_origin(path, place, element)
+    axis = _read_axis(path, place, kind, single_child(path, place, element, "axis"))
+    lower, upper, speed, effort = _read_limits(path, place, kind, single_child(path, place, element, "limit"))
+    mimic = _read_mimic(path, place, single_child(path, place, element, "mimic"))
     parent, child = ends["parent"], ends["child"]
     return UrdfJoint(name, kind, parent, child, rotation, position, axis, lower, upper, speed, effort, mimic)
 
 
-def _axis(path: Path, place: str, kind: str, element: Element | None) -> np.ndarray:
+def _read_axis(path: Path, place: str, kind: str, element: Element | None) -> np.ndarray:
     """(3,) unit axis; URDF's default is x."""
     direction = np.array([1.0, 0.0, 0.0])
     if kind not in AXIS_TYPES:
         return direction
     if element is not None:
         check_attributes(path, place, element, ("xyz",))
-        direction = numbers(path, f"{place}, <axis>", element.get("xyz"), 3, (1, 0, 0))
+        direction = read_numbers(path, f"{place}, <axis>", element.get("xyz"), 3, (1, 0, 0))
     length = float(np.linalg.norm(direction))
     if length < 1e-9:
         raise InputError(path, "the axis has no length", place=place, remedy='Give a direction such as "0 0 1"')
-    if kind == "planar" and not np.allclose(direction / length, NORMAL):
+    if kind == "planar" and not np.allclose(direction / length, PLANAR_NORMAL):
         problem = "a planar joint can only slide in its own x and y"
         raise InputError(path, problem, place=place, remedy='Give <axis xyz="0 0 1"/> and turn the joint by its origin')
     return direction / length
 
 
-def _limits(path: Path, place: str, kind: str, limit: Element | None) -> list[float | None]:
+def _read_limits(path: Path, place: str, kind: str, limit: Element | None) -> list[float | None]:
     """Lower, upper, speed, effort; None where there is none."""
     if limit is None:
         if kind in LIMITED_TYPES:
@@ -205,7 +205,7 @@ def _limits(path: Path, place: str, kind: str, limit: Element | None) -> list[fl
             if text.strip().startswith("-") != (none == "-"):
                 raise InputError(path, f"{text!r} leaves no range", place=f"{place}, <limit {key}>")
             text = None
-        values.append(None if text is None else float(numbers(path, f"{place}, <limit {key}>", text, 1, ())[0]))
+        values.append(None if text is None else float(read_numbers(path, f"{place}, <limit {key}>", text, 1, ())[0]))
         if key not in ends and (values[-1] or 0.0) < 0.0:
             raise InputError(path, f"negative {key} limit {values[-1]:g}", place=place, remedy="Give its size")
     lower, upper = values[:2]
@@ -214,16 +214,16 @@ def _limits(path: Path, place: str, kind: str, limit: Element | None) -> list[fl
     return values
 
 
-def _mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
+def _read_mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
     if mimic is None:
         return None
     check_attributes(path, place, mimic, ("joint", "multiplier", "offset"))
-    multiplier = numbers(path, f"{place}, <mimic multiplier>", mimic.get("multiplier"), 1, (1.0,))[0]
-    offset = numbers(path, f"{place}, <mimic offset>", mimic.get("offset"), 1, (0.0,))[0]
+    multiplier = read_numbers(path, f"{place}, <mimic multiplier>", mimic.get("multiplier"), 1, (1.0,))[0]
+    offset = read_numbers(path, f"{place}, <mimic offset>", mimic.get("offset"), 1, (0.0,))[0]
     return Mimic(mimic.get("joint", ""), float(multiplier), float(offset))
 
 
-def _coupled(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
+def _resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
     """The joints, and what to say of those that mimic one that does not exist.
 
     Files written by macros often lack a prefix there: where one joint alone bears the name behind the prefix that the
@@ -246,7 +246,7 @@ def _coupled(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[
     return result, tuple(f"{what} {done}: {', '.join(names)}" for done, names in told if names)
 
 
-def _root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:
+def _find_root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:
     above: dict[str, UrdfJoint] = {}
     for joint in joints:
         if joint.child in above:

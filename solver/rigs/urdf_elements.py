@@ -13,13 +13,13 @@ from ..errors import InputError
 from ..numerals import numeral
 from ..so3 import from_rpy
 
-ALIKE = 0.85
+MIN_SIMILARITY = 0.85
 """Names that share this much are one name misspelt."""
-POINTS = "Write decimals with a point and part numbers by spaces"
-PLAINLY = "Write plain numbers without units: metres, kilograms, seconds, radians"
+NUMBERS_REMEDY = "Write decimals with a point and part numbers by spaces"
+UNITS_REMEDY = "Write plain numbers without units: metres, kilograms, seconds, radians"
 
 
-def numbers(path: Path, place: str, text: str | None, count: int, default: Sequence[float]) -> np.ndarray:
+def read_numbers(path: Path, place: str, text: str | None, count: int, default: Sequence[float]) -> np.ndarray:
     """``count`` finite numbers of an attribute, or the default where it is absent.
 
     Raises:
@@ -30,23 +30,26 @@ def numbers(path: Path, place: str, text: str | None, count: int, default: Seque
     try:
         values = np.array([numeral(word) for word in text.split()])
     except ValueError:
-        problem, remedy = f"{text!r} holds something that is not a finite number", POINTS if "," in text else PLAINLY
+        problem, remedy = (
+            f"{text!r} holds something that is not a finite number",
+            NUMBERS_REMEDY if "," in text else UNITS_REMEDY,
+        )
         raise InputError(path, problem, place=place, remedy=remedy) from None
     if len(values) != count:
-        raise InputError(path, f"{text!r} should be {count} number(s)", place=place, remedy=POINTS)
+        raise InputError(path, f"{text!r} should be {count} number(s)", place=place, remedy=NUMBERS_REMEDY)
     return values
 
 
-def number(path: Path, place: str, element: Element, key: str) -> float:
+def read_number(path: Path, place: str, element: Element, key: str) -> float:
     """One finite number that an element must have."""
     text = element.get(key)
     if text is None:
         remedy = f'Give {key}="0" if it is zero'
         raise InputError(path, f"<{element.tag}> has no {key!r}", place=place, remedy=remedy)
-    return float(numbers(path, f"{place}, <{element.tag} {key}>", text, 1, ())[0])
+    return float(read_numbers(path, f"{place}, <{element.tag} {key}>", text, 1, ())[0])
 
 
-def only(path: Path, place: str, element: Element, tag: str) -> Element | None:
+def single_child(path: Path, place: str, element: Element, tag: str) -> Element | None:
     """The child of that tag, of which there may be one.
 
     Raises:
@@ -79,17 +82,17 @@ def check_children(path: Path, place: str, element: Element, known: Sequence[str
     """
     absent = [tag for tag in known if element.find(tag) is None]
     for tag in [str(child.tag) for child in element if child.tag not in known]:
-        if near := get_close_matches(tag.lower(), absent, n=1, cutoff=ALIKE):
+        if near := get_close_matches(tag.lower(), absent, n=1, cutoff=MIN_SIMILARITY):
             problem = f"<{tag}> is no element of URDF and would not be read"
             raise InputError(path, problem, place=place, remedy=f"Correct it to <{near[0]}>, or remove it")
 
 
-def origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
+def read_origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
     """Axes (3, 3) and position (3,) [m] of an element's <origin>; where its parent stands without one."""
-    child = only(path, place, element, "origin")
+    child = single_child(path, place, element, "origin")
     if child is None:
         return np.eye(3), np.zeros(3)
     check_attributes(path, place, child, ("xyz", "rpy"))
-    xyz = numbers(path, f"{place}, <origin xyz>", child.get("xyz"), 3, (0, 0, 0))
-    rpy = numbers(path, f"{place}, <origin rpy>", child.get("rpy"), 3, (0, 0, 0))
+    xyz = read_numbers(path, f"{place}, <origin xyz>", child.get("xyz"), 3, (0, 0, 0))
+    rpy = read_numbers(path, f"{place}, <origin rpy>", child.get("rpy"), 3, (0, 0, 0))
     return from_rpy(rpy), xyz

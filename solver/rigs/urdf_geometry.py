@@ -14,26 +14,26 @@ from ..errors import InputError
 from ..inertials import InertialParameters
 from ..joints import Joint
 from ..shape import Shape
-from .meshes import MeshSource, cylinder, load_hull, resolve
+from .meshes import MeshSource, cylinder_mesh, load_hull, resolve_mesh_uri
+from .moving_bodies import MovingBodies
 from .soles import bottom_points
-from .solids import bounds
+from .solids import shape_bounds
 from .urdf_document import UrdfDocument
-from .urdf_elements import numbers, only, origin
-from .urdf_tree import MovingBodies
+from .urdf_elements import read_numbers, read_origin, single_child
 
 MESH_POLICIES = ("found", "required", "none")
-SMALLEST_HALF_SIDE = 0.01
+MIN_HALF_SIDE = 0.01
 """A box without geometry is at least this share of the robot's extent thick, to each side."""
-LARGEST_SIDE = 1.0
+MAX_SIDE = 1.0
 """Share of the robot's extent above which a side of such a box says that its inertia was not measured, 1 kg m^2 say."""
-STANDS_ON = 0.08
+FOOT_HEIGHT = 0.08
 """Feet end within this share of the robot's height above its lowest point."""
-SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
+SIZE_ATTRIBUTES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
 """Attributes of the simple solids and how many numbers each has."""
-SIZES["capsule"] = SIZES["cylinder"]
-FOOT = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
-ANKLE = re.compile(r"ankle", re.IGNORECASE)
-ARM = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb|shoulder", re.IGNORECASE)
+SIZE_ATTRIBUTES["capsule"] = SIZE_ATTRIBUTES["cylinder"]
+FOOT_NAMES = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
+ANKLE_NAMES = re.compile(r"ankle", re.IGNORECASE)
+ARM_NAMES = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb|shoulder", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class Geometry:
     Attributes:
         shapes: in the frames of the moving links.
         sources: of each shape the mesh file that it is the hull of, if it is.
-        missing: (link, mesh URI) that were not found.
-        unreadable: what was wrong with meshes that were found.
-        formless: links with shapes of no size or of a kind that is not known.
+        missing_meshes: (link, mesh URI) that were not found.
+        unreadable_meshes: what was wrong with meshes that were found.
+        without_shape: links with shapes of no size or of a kind that is not known.
     """
 
     shapes: tuple[Shape, ...]
     sources: tuple[MeshSource | None, ...]
-    missing: tuple[tuple[str, str], ...]
-    unreadable: tuple[str, ...]
-    formless: tuple[str, ...]
+    missing_meshes: tuple[tuple[str, str], ...]
+    unreadable_meshes: tuple[str, ...]
+    without_shape: tuple[str, ...]
 
 
-def moved(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -> Shape:
+def transform_shape(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -> Shape:
     """The shape carried by ``link``, in whose frame its old frame stands at ``rotation``, ``position``."""
     if shape.kind == "mesh":
         vertices = shape.vertices @ rotation.T + position
@@ -75,13 +75,13 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
     missing: list[tuple[str, str]] = []
     unreadable: list[str] = []
     formless: list[str] = []
-    for name, carried in bodies.carried.items():
+    for name, carried in bodies.placements.items():
         element = document.links[name].element
         for piece in element.findall("collision") or element.findall("visual"):
             place = f"link {name!r}, <{piece.tag}>"
-            axes, centre = origin(document.path, place, piece)
+            axes, centre = read_origin(document.path, place, piece)
             try:
-                shape = _shape(document.path, place, name, piece, packages, meshes)
+                shape = _read_shape(document.path, place, name, piece, packages, meshes)
             except InputError as error:
                 if error.path == document.path or meshes == "required":
                     raise
@@ -92,9 +92,11 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
             elif shape is not None:
                 rotation = carried.rotation @ axes
                 position = carried.position + carried.rotation @ centre
-                shapes.append(moved(shape, bodies.links[carried.carrier], rotation, position))
+                shapes.append(transform_shape(shape, bodies.links[carried.carrier], rotation, position))
                 mesh = piece.find("geometry/mesh")
-                sources.append(None if mesh is None else _source(document.path, mesh, packages, rotation, position))
+                sources.append(
+                    None if mesh is None else _mesh_source(document.path, mesh, packages, rotation, position)
+                )
             elif meshes != "none" or piece.find("geometry/mesh") is None:
                 formless.append(name)
     if missing and meshes == "required":
@@ -106,21 +108,21 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
     return Geometry(tuple(shapes), tuple(sources), *told)
 
 
-def _source(
+def _mesh_source(
     path: Path, mesh: Element, packages: Sequence[Path], rotation: np.ndarray, position: np.ndarray
 ) -> MeshSource | None:
     """Where a mesh that was found comes from, and where it stands in its moving link."""
-    file = resolve(mesh.get("filename", ""), path, packages)
-    scale = numbers(path, "<mesh scale>", mesh.get("scale"), 3, (1, 1, 1))
+    file = resolve_mesh_uri(mesh.get("filename", ""), path, packages)
+    scale = read_numbers(path, "<mesh scale>", mesh.get("scale"), 3, (1, 1, 1))
     return None if file is None else MeshSource(file, scale, rotation, position)
 
 
-def _shape(
+def _read_shape(
     path: Path, place: str, link: str, piece: Element, packages: Sequence[Path], meshes: str
 ) -> Shape | str | None:
     """A shape in its own frame; the URI of a mesh that is not there; None for nothing to show."""
     centre, axes = np.zeros(3), np.eye(3)
-    geometry = only(path, place, piece, "geometry")
+    geometry = single_child(path, place, piece, "geometry")
     if geometry is None or len(geometry) == 0:
         return None
     solid = geometry[0]
@@ -129,9 +131,11 @@ def _shape(
         text = solid.get(key)
         if text is None:
             raise InputError(path, f"<{solid.tag}> has no {key!r}", place=place, remedy="Give its size in metres")
-        return numbers(path, f"{place}, <{solid.tag} {key}>", text, count, ())
+        return read_numbers(path, f"{place}, <{solid.tag} {key}>", text, count, ())
 
-    dimensions = np.concatenate([size(key, count) for key, count in SIZES.get(solid.tag, ())] or [np.zeros(0)])
+    dimensions = np.concatenate(
+        [size(key, count) for key, count in SIZE_ATTRIBUTES.get(solid.tag, ())] or [np.zeros(0)]
+    )
     if len(dimensions) and dimensions.min() <= 0.0:
         if dimensions.min() < 0.0:
             raise InputError(path, f"<{solid.tag}> has a negative size", place=place, remedy="Correct it")
@@ -141,16 +145,16 @@ def _shape(
     if solid.tag == "sphere":
         return Shape(link, "sphere", tuple(dimensions), axes, centre)
     if solid.tag == "cylinder":
-        return cylinder(link, *dimensions)
+        return cylinder_mesh(link, *dimensions)
     if solid.tag == "capsule":
         return Shape(link, "capsule", tuple(dimensions * [1.0, 0.5]), axes, centre)
     if solid.tag != "mesh" or meshes == "none":
         return None
     uri = solid.get("filename", "")
-    file = resolve(uri, path, packages)
+    file = resolve_mesh_uri(uri, path, packages)
     if file is None:
         return uri
-    return load_hull(link, file, numbers(path, f"{place}, <mesh scale>", solid.get("scale"), 3, (1, 1, 1)))
+    return load_hull(link, file, read_numbers(path, f"{place}, <mesh scale>", solid.get("scale"), 3, (1, 1, 1)))
 
 
 def boxes_and_tips(
@@ -167,13 +171,13 @@ def boxes_and_tips(
         origins: (L, 3) [m] of the links, every joint at zero.
     """
     extent = float(np.linalg.norm(np.ptp(origins, axis=0)))
-    smallest = SMALLEST_HALF_SIDE * (extent if extent > 0 else 1.0)
+    smallest = MIN_HALF_SIDE * (extent if extent > 0 else 1.0)
     carried: list[list[np.ndarray]] = [[] for _ in joints]
     for joint in joints[1:]:
         carried[joint.parent].append(joint.position)
     outlines: dict[str, list[np.ndarray]] = {}
     for shape in shapes:
-        outlines.setdefault(shape.link, []).extend(bounds(shape))
+        outlines.setdefault(shape.link, []).extend(shape_bounds(shape))
     solids = _equivalent_boxes(prior)
     boxes, tips = np.zeros((len(joints), 2, 3)), np.zeros((len(joints), 3))
     for k, (link, heavy, com) in enumerate(zip(prior.links, prior.masses > 0, prior.coms, strict=True)):
@@ -181,14 +185,14 @@ def boxes_and_tips(
         if link not in outlines:
             points += carried[k]
             if heavy:
-                points += [*solids[k]] if np.ptp(solids[k], axis=0).max() <= LARGEST_SIDE * extent else [com]
+                points += [*solids[k]] if np.ptp(solids[k], axis=0).max() <= MAX_SIDE * extent else [com]
         elif heavy:
             points.append(com)
         boxes[k] = [np.min(points, axis=0), np.max(points, axis=0)]
         thin = boxes[k, 1] - boxes[k, 0] < 2 * smallest
         middle = boxes[k].mean(axis=0)
         boxes[k] = np.where(thin, [middle - smallest, middle + smallest], boxes[k])
-        tips[k] = _tip(carried[k], boxes[k])
+        tips[k] = _box_tip(carried[k], boxes[k])
     return boxes, tips
 
 
@@ -202,7 +206,7 @@ def _equivalent_boxes(prior: InertialParameters) -> np.ndarray:
     return np.stack([prior.coms - half, prior.coms + half], axis=1)
 
 
-def _tip(joints: Sequence[np.ndarray], box: np.ndarray) -> np.ndarray:
+def _box_tip(joints: Sequence[np.ndarray], box: np.ndarray) -> np.ndarray:
     far = max(joints, key=lambda p: float(np.linalg.norm(p)), default=np.zeros(3))
     if np.linalg.norm(far) > 1e-4:
         return far
@@ -236,27 +240,27 @@ def find_feet(
     if not lowest:
         return []
     floor = min(lowest.values())
-    reach = floor + STANDS_ON * (float(origins[:, 2].max()) - floor)
+    reach = floor + FOOT_HEIGHT * (float(origins[:, 2].max()) - floor)
 
     def named(pattern: re.Pattern[str]) -> list[str]:
         hits = [link for link, names in bodies.items() if any(pattern.search(body) for body in names)]
         return [link for link in hits if lowest.get(link, np.inf) <= reach]
 
-    arms = arms_of(joints, links, bodies)
+    arms = find_arms(joints, links, bodies)
     low = [link for link in links if link in mirrored and lowest.get(link, np.inf) <= reach and link not in arms]
-    return named(FOOT) or _ends(joints, links, named(ANKLE)) or _ends(joints, links, low)
+    return named(FOOT_NAMES) or _outermost(joints, links, named(ANKLE_NAMES)) or _outermost(joints, links, low)
 
 
-def arms_of(joints: Sequence[Joint], links: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> set[str]:
+def find_arms(joints: Sequence[Joint], links: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> set[str]:
     """Links called as parts of arms are, and what hangs on them."""
     arms: set[str] = set()
     for link, joint in zip(links[1:], joints[1:]):
-        if links[joint.parent] in arms or any(ARM.search(body) for body in bodies[link]):
+        if links[joint.parent] in arms or any(ARM_NAMES.search(body) for body in bodies[link]):
             arms.add(link)
     return arms
 
 
-def _ends(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:
+def _outermost(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:
     """Those of ``chosen`` that carry no other of them: of an ankle's two axes the one that holds the foot."""
     above = set()
     for link in chosen:

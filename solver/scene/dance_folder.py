@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.txt"
 """What the verb says to a scene, and to people."""
-DANCE_FILE, KEYED_FILE = "dance.npz", "keyed.json"
+DANCE_FILE, AUTHORED_FILE = "dance.npz", "keyed.json"
 """A designed dance, and an authored one."""
 NUMBERS_FILE = "dance.json"
 """What a designed dance achieves, in numbers."""

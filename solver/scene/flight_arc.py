@@ -10,7 +10,7 @@ from ..arrays import frozen
 from ..errors import InvalidValue
 from ..rig import GRAVITY
 
-DOWN = np.array([0.0, 0.0, -GRAVITY])
+GRAVITY_VECTOR = np.array([0.0, 0.0, -GRAVITY])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class FlightArc:
     def velocity(self) -> np.ndarray:
         """(3,) [m/s] of the centre of mass at take-off."""
         lasts = self.stop - self.start
-        return (self.landing - self.take_off) / lasts - 0.5 * DOWN * lasts
+        return (self.landing - self.take_off) / lasts - 0.5 * GRAVITY_VECTOR * lasts
 
     @property
     def apex(self) -> np.ndarray:
@@ -54,8 +54,8 @@ class FlightArc:
     def at(self, times: np.ndarray) -> np.ndarray:
         """(N, 3) [m] centre of mass at times (N,) [s]."""
         since = (np.asarray(times, float) - self.start)[:, None]
-        return self.take_off + self.velocity * since + 0.5 * DOWN * since**2
+        return self.take_off + self.velocity * since + 0.5 * GRAVITY_VECTOR * since**2
 
-    def distances(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def distances(self, times: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """(N,) [m] by which a centre of mass at places (N, 3) [m] at times (N,) [s] misses the parabola."""
-        return np.linalg.norm(np.asarray(places, float) - self.at(times), axis=1)
+        return np.linalg.norm(np.asarray(positions, float) - self.at(times), axis=1)

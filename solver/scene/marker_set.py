@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
-from ..errors import InputError, UnknownPlace, UnknownPreset
+from ..errors import InputError, UnknownLandmark, UnknownPreset
 from ..files import read_bytes
 from ..formats.atomic import write_atomically
 from ..formats.codec import json_text
-from ..formats.json_tree import json_object
+from ..formats.json_tree import parse_json_object
 from ..formats.tree_leaves import WrongEntry
 from ..formats.value_tree import from_tree
 from ..person import LINKS, SIDES
-from .words import spoken
+from .labels import display_name
 
-MEDIAL = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
+MIDLINE_LANDMARKS = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
 """Landmarks that a body has once."""
-LOWEST = 0.5
+REVIEW_CONFIDENCE = 0.5
 """Confidence below which a place is to be looked at before it is believed."""
 HOW_TO_WRITE = (
     "Write a marker set: a JSON file with name, about, markers and aliases, each marker one of "
@@ -42,8 +42,8 @@ class Entry:
 
     Attributes:
         landmark, joint_centre, virtual, link: what it is; one of them.
-        child, fraction, offset, spread, weight: of its place, see `calibration.markerset.Place`; an offset that is
-            missing is what was ``seen`` of that link or, without that, the middle of the link, widely spread.
+        child, fraction, offset, spread, weight: of its place, see `calibration.markerset.MarkerLocation`; an offset
+            that is missing is what was ``seen`` of that link or, without that, the middle of the link, widely spread.
         use: False where it was rejected.
         confidence: share of certainty in the place, 0 to 1.
         because: what tells it.
@@ -66,29 +66,29 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedMarker:
+class MarkerRow:
     """One row of a marker set, for approval.
 
     Attributes:
         marker: its name in the recording.
-        place: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is neither.
+        location: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is neither.
         use: whether it is tracked.
         confidence: share of certainty in the place, 0 to 1.
-        because: what tells it, or why it is not used.
-        others: links that it could lie on instead, the likeliest first.
+        reason: what tells it, or why it is not used.
+        alternatives: links that it could lie on instead, the likeliest first.
     """
 
     marker: str
-    place: str
+    location: str
     use: bool = True
     confidence: float = 1.0
-    because: str = ""
-    others: tuple[str, ...] = ()
+    reason: str = ""
+    alternatives: tuple[str, ...] = ()
 
     @property
-    def doubtful(self) -> bool:
+    def needs_review(self) -> bool:
         """Whether it is to be looked at before it is believed."""
-        return self.use and self.confidence < LOWEST
+        return self.use and self.confidence < REVIEW_CONFIDENCE
 
 
 def known_landmarks() -> dict[str, Any]:
@@ -99,44 +99,44 @@ def known_landmarks() -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _landmarks(path: Path, content: bytes) -> dict[str, Any]:
-    landmarks: dict[str, Any] = json_object(path, content, "Install the program again")["landmarks"]
+    landmarks: dict[str, Any] = parse_json_object(path, content, "Install the program again")["landmarks"]
     return landmarks
 
 
-def places() -> tuple[str, ...]:
+def marker_locations() -> tuple[str, ...]:
     """Every place that a marker may have: landmarks with their sides, then links."""
-    sided = [name if name in MEDIAL else f"{side} {name}" for name in known_landmarks() for side in SIDES]
+    sided = [name if name in MIDLINE_LANDMARKS else f"{side} {name}" for name in known_landmarks() for side in SIDES]
     return (*dict.fromkeys(sided), *LINKS)
 
 
-def place_named(words: str) -> str:
+def parse_location(words: str) -> str:
     """The place that a person means: ``"left thigh"`` or ``"left_thigh"``.
 
     Raises:
         UnknownPlace: none.
     """
-    known = {spoken(place): place for place in places()}
-    plain = spoken(words.strip().lower())
+    known = {display_name(place): place for place in marker_locations()}
+    plain = display_name(words.strip().lower())
     if plain not in known:
-        raise UnknownPlace(words, tuple(known))
+        raise UnknownLandmark(words, tuple(known))
     return known[plain]
 
 
-def read_tree(source: str | Path) -> dict[str, Any]:
+def read_marker_set_tree(source: str | Path) -> dict[str, Any]:
     """The tree of a built-in marker set by its name, or of one in a JSON file.
 
     Raises:
         UnknownPreset: neither a built-in name nor a file.
         InputError: the file is no marker set.
     """
-    path = set_file(source)
-    tree = json_object(path, read_bytes(path), HOW_TO_WRITE)
+    path = marker_set_path(source)
+    tree = parse_json_object(path, read_bytes(path), HOW_TO_WRITE)
     if not isinstance(tree.get("markers"), dict):
         raise InputError(path, "is no marker set: it has no markers", remedy=HOW_TO_WRITE)
     return tree
 
 
-def set_file(source: str | Path) -> Path:
+def marker_set_path(source: str | Path) -> Path:
     """Where a marker set is written: a built-in one by its name, or a JSON file.
 
     Raises:
@@ -150,7 +150,7 @@ def set_file(source: str | Path) -> Path:
     return MARKER_SETS / f"{source}.json"
 
 
-def write_tree(path: str | Path, tree: Mapping[str, Any]) -> Path:
+def write_marker_set_tree(path: str | Path, tree: Mapping[str, Any]) -> Path:
     """Write a marker set, whole or not at all.
 
     Raises:
@@ -164,7 +164,7 @@ def write_tree(path: str | Path, tree: Mapping[str, Any]) -> Path:
     return path
 
 
-def entry_of(tree: Any, place: str) -> Entry:
+def parse_entry(tree: Any, place: str) -> Entry:
     """A marker's entry; one on a landmark has what the landmark says, unless it says otherwise itself.
 
     Raises:
@@ -185,27 +185,29 @@ def entry_of(tree: Any, place: str) -> Entry:
     return entry
 
 
-def placed_markers(tree: Mapping[str, Any]) -> tuple[PlacedMarker, ...]:
+def marker_rows(tree: Mapping[str, Any]) -> tuple[MarkerRow, ...]:
     """The rows of a marker set.
 
     Raises:
         InputError: an entry is none.
     """
     try:
-        return tuple(_row(marker, entry_of(entry, f"marker {marker!r}")) for marker, entry in tree["markers"].items())
+        return tuple(
+            _marker_row(marker, parse_entry(entry, f"marker {marker!r}")) for marker, entry in tree["markers"].items()
+        )
     except WrongEntry as error:
         name = str(tree.get("name", "marker set"))
         raise InputError(name, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
 
 
-def _row(marker: str, entry: Entry) -> PlacedMarker:
+def _marker_row(marker: str, entry: Entry) -> MarkerRow:
     place = entry.landmark or entry.link or ""
     others = tuple(link for link in entry.seen if link != place)
     because = entry.because or entry.virtual or (f"joint centre of {entry.joint_centre}" if entry.joint_centre else "")
-    return PlacedMarker(marker, place, entry.use and bool(place), entry.confidence, because, others)
+    return MarkerRow(marker, place, entry.use and bool(place), entry.confidence, because, others)
 
 
-def approved(tree: Mapping[str, Any], rows: Iterable[PlacedMarker]) -> dict[str, Any]:
+def apply_decisions(tree: Mapping[str, Any], rows: Iterable[MarkerRow]) -> dict[str, Any]:
     """A marker set as somebody decided.
 
     Args:
@@ -218,12 +220,12 @@ def approved(tree: Mapping[str, Any], rows: Iterable[PlacedMarker]) -> dict[str,
         InputError: ``tree`` is no marker set.
     """
     markers, aliases = dict(tree["markers"]), dict(tree.get("aliases", {}))
-    before = {row.marker: row.place for row in placed_markers(tree)}
+    before = {row.marker: row.location for row in marker_rows(tree)}
     for row in rows:
         old, entry = before.get(row.marker, ""), dict(markers.get(row.marker, {"virtual": "rejected"}))
-        place = place_named(row.place) if row.place else ""
+        place = parse_location(row.location) if row.location else ""
         if place and place != old:
-            entry = _moved(entry, place)
+            entry = _move_entry(entry, place)
             aliases.pop(row.marker, None)
         if old or place:
             entry.pop("use", None)
@@ -232,7 +234,7 @@ def approved(tree: Mapping[str, Any], rows: Iterable[PlacedMarker]) -> dict[str,
     return {**tree, "markers": markers, "aliases": aliases}
 
 
-def _moved(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _move_entry(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
     """An entry at a place that somebody chose."""
     kept = {name: entry[name] for name in ("weight", "seen") if name in entry}
     what = {"link": place} if place in LINKS else {"landmark": place}

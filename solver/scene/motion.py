@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import frozen, frozen_times
 from ..files import Paths
 from ..formats.codec import FileKind
-from ..so3 import continuous, to_quaternion
+from ..so3 import continuous_signs, to_quaternion
 
 if TYPE_CHECKING:
     from ..inertials import InertialParameters
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..rig import Rig
     from ..wrenches import Wrenches
 
-LOADED = 20.0
+MIN_FORCE = 20.0
 """Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
 NEAR_GROUND = 0.04
 """[m] Height up to which a point of a contact patch counts as on the floor: tracked soles sink and lift by some cm."""
@@ -128,7 +128,7 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
         times=motion.times,
         links=rig.links,
         root=root,
-        rotations=continuous(rotations),
+        rotations=continuous_signs(rotations),
         translations=translations,
         com=com_trajectory(rig, motion, parameters),
         momentum=centroidal_momentum(rig, motion, parameters).momentum,
@@ -169,7 +169,7 @@ def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> Scene
         marker_times, names, positions = markers.times, markers.names, markers.positions
     if wrenches is not None:
         forces, moments = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
-        loaded = forces[:, :, 2] > LOADED
+        loaded = forces[:, :, 2] > MIN_FORCE
         assert wrenches.measured is not None
         loaded &= wrenches.measured[:, None, 3:5].all(axis=2)
         vertical = np.where(loaded, forces[:, :, 2], np.nan)
@@ -190,7 +190,7 @@ def read_trials(paths: Paths) -> dict[str, SceneRecording]:
     return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in found}
 
 
-def files_of_trials(paths: Paths) -> dict[str, tuple[Path, ...]]:
+def find_trial_files(paths: Paths) -> dict[str, tuple[Path, ...]]:
     """The files of each trial in files and folders, paired as `read_trials` does, without reading them whole.
 
     Raises:

@@ -15,7 +15,7 @@ from ..contacts.schedule import Schedule
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from ..inertials import InertialParameters
-from ..motion import Motion, span_of
+from ..motion import Motion, describe_span
 from ..rig import Rig
 from ..trial import Trial
 from ..wrenches import Wrenches
@@ -30,7 +30,7 @@ class MotionRecord:
         name: of the trial or dance.
         rig: that moved, by value.
         motion: N frames.
-        drawn: the same poses as a scene draws them.
+        scene: the same poses as a scene draws them.
         wrenches: at the motion's times, through its filter; None where no forces were measured, or of a dance.
         counted: (N,) True where every contact with the world is measured; None without wrenches.
         excluded: why frames do not count: (reason, number of frames).
@@ -41,7 +41,7 @@ class MotionRecord:
     name: str
     rig: Rig
     motion: Motion
-    drawn: SceneMotion
+    scene: SceneMotion
     wrenches: Wrenches | None = None
     counted: np.ndarray | None = None
     excluded: tuple[tuple[str, int], ...] = ()
@@ -50,9 +50,9 @@ class MotionRecord:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "excluded", tuple((str(reason), int(count)) for reason, count in self.excluded))
-        if self.drawn.links != self.rig.links:
+        if self.scene.links != self.rig.links:
             raise InvalidValue(f"motion {self.name!r} draws other links than those of {self.rig.name}")
-        if not np.array_equal(self.drawn.times, self.motion.times):
+        if not np.array_equal(self.scene.times, self.motion.times):
             raise InvalidValue(f"motion {self.name!r} is drawn at other times than it moves")
         if (self.wrenches is None) != (self.counted is None):
             raise InvalidValue(f"motion {self.name!r}: wrenches and the frames that count come together or not at all")
@@ -67,7 +67,7 @@ class MotionRecord:
     def __repr__(self) -> str:
         wrenches = "" if self.wrenches is None else ", with wrenches"
         contacts = "" if self.schedule is None else ", with contacts"
-        return f"Motion {self.name!r} of {self.rig.name}: {span_of(self.motion.times)}{wrenches}{contacts}"
+        return f"Motion {self.name!r} of {self.rig.name}: {describe_span(self.motion.times)}{wrenches}{contacts}"
 
     @property
     def trial(self) -> Trial | None:
@@ -85,7 +85,7 @@ class MotionRecord:
         wrenches = trial.wrenches if trial.preset is None else filter_wrenches(trial.wrenches, trial.preset)
         return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded)
 
-    def danced(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
+    def with_contacts(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
         """This motion as a dance: with its contacts, and what it is held to."""
         return replace(self, schedule=schedule, checks=checks)
 

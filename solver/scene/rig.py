@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError, InvalidValue
-from ..formats.codec import JSON, FileKind, json_text
-from ..formats.json_tree import NoJson, parse_json
+from ..formats.codec import JSON_SUFFIX, FileKind, json_text
+from ..formats.json_tree import InvalidJson, parse_json
 from ..formats.tree_leaves import WrongEntry
 from ..formats.value_tree import from_tree, to_tree
 from ..rig import Rig
@@ -44,9 +44,9 @@ def write_rig(path: str | Path, rig: Rig) -> Path:
 
         write_urdf(rig, path)
         return path
-    if suffix not in (JSON, ARCHIVE):
+    if suffix not in (JSON_SUFFIX, ARCHIVE):
         problem = f"suffix {suffix!r} says no format of a rig"
-        raise InputError(path, problem, remedy=f"End it on {JSON} or {ARCHIVE} (all of the rig), or on {URDF}")
+        raise InputError(path, problem, remedy=f"End it on {JSON_SUFFIX} or {ARCHIVE} (all of the rig), or on {URDF}")
     return RIG.write(path, rig)
 
 
@@ -69,19 +69,19 @@ def read_rig(path: str | Path) -> Rig:
     return RIG.read(path)
 
 
-def rig_text(rig: Rig) -> str:
+def rig_to_text(rig: Rig) -> str:
     """A rig as text, for what can hold no file."""
     return json_text(to_tree(rig))
 
 
-def rig_of_text(text: str) -> Rig:
-    """The rig that `rig_text` wrote.
+def rig_from_text(text: str) -> Rig:
+    """The rig that `rig_to_text` wrote.
 
     Raises:
         InvalidValue: the text describes no rig.
     """
     try:
         rig: Rig = from_tree(Rig, parse_json(text))
-    except (NoJson, WrongEntry) as error:
+    except (InvalidJson, WrongEntry) as error:
         raise InvalidValue(f"this is no description of a rig: {error}") from error
     return rig

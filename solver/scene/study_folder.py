@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..formats.manifest import manifest_of
+from ..formats.manifest import read_manifest
 
 RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig as a scene draws it, and for other programs, with the identified inertials."""
@@ -29,14 +29,14 @@ ESTIMATE_END, ESTIMATE_TABLE_END = ".centroidal.npz", ".centroidal.csv"
 """After the name of a trial: its centre of mass and momentum, for a scene and as a table."""
 
 
-def trials_in(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
+def trial_files(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
     """The files of a folder that end so, by trial; where a run says which files it wrote, those alone."""
-    written = manifest_of(folder)
+    written = read_manifest(folder)
     found = (path for path in sorted(folder.glob(f"*{end}")) if written is None or path.name in written.files)
     return {path.name.removesuffix(end): path for path in found}
 
 
-def files_of(trials: Iterable[str]) -> tuple[str, ...]:
+def study_files(trials: Iterable[str]) -> tuple[str, ...]:
     """Names of all files that a study of these trials may write."""
     results = (RESULT_FILE, RESULT_TABLE, COVARIANCE_FILE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
     fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, *results)

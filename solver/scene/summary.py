@@ -29,7 +29,7 @@ Status = Literal[
 - ``complete``: ``completed``, ``improved`` or ``failed``.
 - ``slow``: ``slowed``, or ``unchanged`` (slow enough as it is).
 """
-SHORT: frozenset[Status] = frozenset({"partial", "infeasible", "improved", "failed"})
+INCOMPLETE: frozenset[Status] = frozenset({"partial", "infeasible", "improved", "failed"})
 """Of them, those of a verb that did not do all that was requested."""
 
 
@@ -43,7 +43,7 @@ class SceneFailure:
         unit: of the margin.
         margin: what is left; negative beyond the limit.
         time: [s].
-        said: the failure in words.
+        text: the failure in words.
         links: to colour.
     """
 
@@ -52,7 +52,7 @@ class SceneFailure:
     unit: str
     margin: float
     time: float
-    said: str
+    text: str
     links: tuple[str, ...] = ()
 
 
@@ -89,7 +89,7 @@ class SceneSummary:
         ranges: (start, stop) [s] of every run of failing frames.
         moved: (name, largest, rms) of all that a repair moved, most first: ``"root position"`` [m],
             ``"root rotation"`` and the joint coordinates [rad, or m where they slide].
-        troubles: what stands in the way, one sentence each.
+        problems: what stands in the way, one sentence each.
         notes: what could not be checked or done, one sentence each.
         excitation: condition number of each link's part of the regressor; infinite where not excited; links without
             parameters of their own are left out.
@@ -108,7 +108,7 @@ class SceneSummary:
     failures: tuple[SceneFailure, ...] = ()
     ranges: tuple[tuple[float, float], ...] = ()
     moved: tuple[tuple[str, float, float], ...] = ()
-    troubles: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     excitation: Mapping[str, float] = field(default_factory=dict)
     deviation: Mapping[str, float] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class SceneSummary:
     moves: tuple[SceneMove, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("keys", "strips", "failures", "ranges", "moved", "troubles", "notes", "moves"):
+        for name in ("keys", "strips", "failures", "ranges", "moved", "problems", "notes", "moves"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("excitation", "deviation"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
@@ -133,7 +133,7 @@ class SceneSummary:
     @property
     def delivered(self) -> bool:
         """Whether the verb did all that was requested."""
-        return self.status not in SHORT
+        return self.status not in INCOMPLETE
 
 
 SUMMARY = FileKind(SceneSummary, "exciting dance summary", remedy="Run the verb again with this version")

@@ -18,7 +18,7 @@ from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from ..rig import Rig
 
-UNIT = 1e-3
+UNIT_TOLERANCE = 1e-3
 """Largest error of a quaternion's length."""
 
 
@@ -46,7 +46,7 @@ class SceneStrip:
     stop: float
 
 
-def flights_of(strips: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def flights_between_strips(strips: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     """Start and stop [s] of every span between strips that none of them covers, in the order of time.
 
     Args:
@@ -95,7 +95,7 @@ class SceneTimeline:
         for name, shape in shapes.items():
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
         lengths = np.linalg.norm(self.rotations, axis=2)
-        if frames and np.abs(lengths - 1.0).max() > UNIT:
+        if frames and np.abs(lengths - 1.0).max() > UNIT_TOLERANCE:
             frame, link = np.unravel_index(int(np.argmax(np.abs(lengths - 1.0))), lengths.shape)
             raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is no unit quaternion")
 

@@ -3,22 +3,22 @@
 Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
 """
 
-from ..arrays import stretches
+from ..arrays import true_runs
 from ..filter_presets import PRESETS, FilterPreset, preset_of
 from ..rig import GRAVITY
-from .cutoff import lowered, noisy_above
-from .filters import lighter, low_pass, require_rate, settling_time
-from .flights import FlightRules, find_flights, narrowed
-from .gaps import bridge, left_out
-from .lag import Lag, combined_lag, estimate_lag, own_lags, shift
+from .cutoff import lower_cutoff, noise_frequency
+from .filters import light_preset, low_pass, require_rate, settling_time
+from .flights import FlightRules, find_flights, shrink_runs
+from .gaps import bridge, unbridged
+from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
 from .manifold import smooth_motion
+from .marker_displacement import MarkerDisplacements
+from .noise_replicas import NoiseReplicas, noise_floor
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
-from .shaking import Shaken, noise_floor
-from .shifts import Pulled
 from .stillness import is_still
 from .streaming import low_pass_pieces
-from .whitening import whitened
-from .window_rules import Proof, Reason, WindowRules
+from .whitening import whiten
+from .window_rules import MissingForce, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
 
 __all__ = [
@@ -28,36 +28,36 @@ __all__ = [
     "FilterPreset",
     "FlightRules",
     "Lag",
-    "Proof",
-    "Pulled",
+    "MarkerDisplacements",
+    "MissingForce",
+    "NoiseReplicas",
     "Reason",
-    "Shaken",
     "WindowRules",
     "Windows",
     "bridge",
-    "combined_lag",
+    "combine_lags",
     "estimate_lag",
     "filter_wrenches",
     "find_flights",
     "find_windows",
     "is_still",
-    "left_out",
-    "lighter",
+    "light_preset",
     "low_pass",
     "low_pass_pieces",
-    "lowered",
-    "narrowed",
+    "lower_cutoff",
     "noise_floor",
-    "noisy_above",
-    "own_lags",
+    "noise_frequency",
     "preset_of",
     "rate_of_grid",
     "require_rate",
     "resample",
     "settling_time",
-    "shift",
+    "shift_wrenches",
+    "shrink_runs",
     "smooth_motion",
-    "stretches",
+    "trial_lags",
+    "true_runs",
+    "unbridged",
     "uniform_times",
-    "whitened",
+    "whiten",
 ]

@@ -30,7 +30,7 @@ ALIKE = 2.0
 """Power over the noise's alone where signal and noise are equally strong."""
 
 
-def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
+def noise_frequency(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
     """Frequency [Hz] above which a motion is mostly noise: up to it a low-pass leaves the least mean square error.
 
     A band that passes adds its noise N to the error, one that does not adds its signal P - N. The frequency is the one
@@ -63,12 +63,12 @@ def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -
     return float(frequencies[1 + best + width // 2]) if spared[best] > 0.0 else 0.0
 
 
-def lowered(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
+def lower_cutoff(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
     """The preset, or one of a lower cut-off where every motion is mostly noise above it.
 
     Args:
         preset: asked for.
-        noisy: [Hz] of each motion, see `noisy_above`; of a motion about which nothing is known, infinity.
+        noisy: [Hz] of each motion, see `noise_frequency`; of a motion about which nothing is known, infinity.
     """
     highest = max([LEAST, *noisy]) if len(noisy) else np.inf
     if highest >= preset.cutoff:

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.signal import butter, sosfilt, sosfilt_zi
 
-from ..arrays import stretches
+from ..arrays import true_runs
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from .gaps import LONGEST_GAP, bridge, columns_by_mask
@@ -19,7 +19,7 @@ SETTLED = 0.02
 _PAD_PERIODS = 6.0
 """Padding at each end, in periods of the cut-off: what starting the recursion disturbs has died out to 1e-8 by then."""
 
-ABREAST = 64
+CHUNK_CHANNELS = 64
 """Signals filtered at once: of thousands, columns of a table, turning them to lie along time costs more than filtering
 unless they fit the cache. From 8 to 64 took the same, all at once twice to seven times as long."""
 
@@ -43,7 +43,7 @@ LIGHTEST = 0.4
 """Share of the frame rate above which no motion is left to differentiate."""
 
 
-def lighter(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> FilterPreset:
+def light_preset(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> FilterPreset:
     """The filter of coordinates whose equations then pass ``preset``, and of the wrenches beside them.
 
     Args:
@@ -73,17 +73,17 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
     Raises:
         InvalidValue: the cut-off is not below half the sample rate.
     """
-    sections = sections_of(preset, rate)
+    sections = design_sections(preset, rate)
     values = bridge(values, rate, longest_gap)
     columns = values.reshape(len(values), -1)
     known = np.isfinite(columns)
     pad = padding(preset, rate)
     for pattern, of_pattern in columns_by_mask(known):
-        for (start, stop), first in product(stretches(pattern), range(0, len(of_pattern), ABREAST)):
-            some = of_pattern[first : first + ABREAST]
+        for (start, stop), first in product(true_runs(pattern), range(0, len(of_pattern), CHUNK_CHANNELS)):
+            some = of_pattern[first : first + CHUNK_CHANNELS]
             part = columns[start:stop, some]
-            longer, before = extended(part, pad, pad)
-            columns[start:stop, some] = both_ways(sections, longer.T).T[before : before + len(part)]
+            longer, before = extend(part, pad, pad)
+            columns[start:stop, some] = filter_both_ways(sections, longer.T).T[before : before + len(part)]
     return columns.reshape(values.shape)
 
 
@@ -94,7 +94,7 @@ def padding(preset: FilterPreset, rate: float) -> int:
 
 def filter_padded(padded: np.ndarray, rate: float, preset: FilterPreset) -> np.ndarray:
     """Zero-phase filter of finite values (N, C) that the caller already padded."""
-    return both_ways(sections_of(preset, rate), padded.T).T
+    return filter_both_ways(design_sections(preset, rate), padded.T).T
 
 
 def settling_time(preset: FilterPreset) -> float:
@@ -111,12 +111,12 @@ def _settling_time(order: int, cutoff: float) -> float:
     sections = butter(order, cutoff, fs=rate, output="sos")
     half = 1000  # samples: five periods of the cut-off
     step = np.repeat([0.0, 1.0], half)[None]
-    response = both_ways(sections, step)[0, half:]
+    response = filter_both_ways(sections, step)[0, half:]
     unsettled = np.flatnonzero(np.abs(response - 1.0) > SETTLED)
     return float((unsettled[-1] + 1) / rate)
 
 
-def sections_of(preset: FilterPreset, rate: float) -> np.ndarray:
+def design_sections(preset: FilterPreset, rate: float) -> np.ndarray:
     """Second-order sections of one pass.
 
     Raises:
@@ -137,7 +137,7 @@ def _settled(sections: bytes, count: int) -> np.ndarray:
     return np.asarray(sosfilt_zi(np.frombuffer(sections).reshape(count, -1)))
 
 
-def both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
+def filter_both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Signals (C, n), time last, through the sections forwards and backwards."""
     start = _settled(sections.tobytes(), len(sections))[:, None]
     forward, _ = sosfilt(sections, values, zi=start * values[:, :1])
@@ -145,7 +145,7 @@ def both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
     return backward[:, ::-1]
 
 
-def extended(values: np.ndarray, before: int, after: int) -> tuple[np.ndarray, int]:
+def extend(values: np.ndarray, before: int, after: int) -> tuple[np.ndarray, int]:
     """Values (n, C), time first, with odd reflections of so many samples at the ends, and where they begin in it.
 
     A reflection is repeated where the values are shorter than it; one value alone stays alone.

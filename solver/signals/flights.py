@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import stretches
+from ..arrays import true_runs
 from ..errors import InvalidValue
 from ..rig import GRAVITY
 from .resample import rate_of_grid
@@ -65,15 +65,15 @@ def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = U
     if len(downwards) < 2:
         return result
     rate = rate_of_grid(np.asarray(times, float))
-    for start, stop in stretches(np.nan_to_num(downwards) > rules.falling):
+    for start, stop in true_runs(np.nan_to_num(downwards) > rules.falling):
         if np.nanmax(downwards[start:stop]) >= rules.free and (stop - start) / rate >= rules.shortest:
             result[start:stop] = True
     return result
 
 
-def narrowed(mask: np.ndarray, frames: int) -> np.ndarray:
+def shrink_runs(mask: np.ndarray, frames: int) -> np.ndarray:
     """A mask (N,) whose runs have lost so many frames at either end."""
     result = np.zeros(len(mask), bool)
-    for start, stop in stretches(mask):
+    for start, stop in true_runs(mask):
         result[start + frames : max(stop - frames, start + frames)] = True
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from ..arrays import stretches
+from ..arrays import true_runs
 from ..errors import InvalidValue
 
 LONGEST_GAP = 0.1
@@ -14,7 +14,7 @@ _NEIGHBOURS = 4
 """Samples on each side that shape the bridge; more only adds ringing."""
 
 
-def left_out(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
+def unbridged(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
     """Frames of gaps too long to bridge, and gaps at the ends, which have only one side.
 
     Args:
@@ -27,13 +27,13 @@ def left_out(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> 
     """
     missing = np.asarray(missing, bool)
     result = np.zeros(len(missing), bool)
-    for start, stop in stretches(missing):
-        if start == 0 or stop == len(missing) or not bridgeable(stop - start, rate, longest):
+    for start, stop in true_runs(missing):
+        if start == 0 or stop == len(missing) or not is_bridgeable(stop - start, rate, longest):
             result[start:stop] = True
     return result
 
 
-def bridgeable(samples: int, rate: float, longest: float) -> bool:
+def is_bridgeable(samples: int, rate: float, longest: float) -> bool:
     """Whether a gap of so many missing samples is no longer than ``longest`` [s]."""
     return samples / rate <= longest * (1.0 + 1e-9)
 
@@ -55,8 +55,8 @@ def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.
         if not missing.any():
             continue
         known = np.flatnonzero(~missing)
-        leave = left_out(missing, rate, longest)
-        for start, stop in stretches(missing & ~leave):
+        leave = unbridged(missing, rate, longest)
+        for start, stop in true_runs(missing & ~leave):
             before, after = known[known < start][-_NEIGHBOURS:], known[known >= stop][:_NEIGHBOURS]
             support = np.concatenate([before, after])
             kind = "not-a-knot" if len(support) > 3 else "natural"

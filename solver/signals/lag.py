@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen, stretches
+from ..arrays import frozen, true_runs
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
-from .pooled import blocks_of, pooled, spread_between
+from .pooling import blocks_of, pool, variance_between
 from .resample import filter_wrenches
 
 SEARCH = 0.05
@@ -80,7 +80,7 @@ def estimate_lag(
     )
     curves: list[BSpline] = []
     of_curve = np.full(len(times), -1)
-    for start, stop in stretches(np.isfinite(total).all(axis=1)):
+    for start, stop in true_runs(np.isfinite(total).all(axis=1)):
         if stop - start < 6:
             continue
         inside = (times - SEARCH >= filtered.times[start]) & (times + SEARCH <= filtered.times[stop - 1])
@@ -111,7 +111,7 @@ def estimate_lag(
     return Lag(best, float("inf") if at_bound else std, _gains(whole)[at], at_bound)
 
 
-def combined_lag(lags: Sequence[Lag]) -> Lag:
+def combine_lags(lags: Sequence[Lag]) -> Lag:
     """One lag for several trials of one laboratory: the mean weighted by variance.
 
     Its std [s] is inflated where trials scatter more than theirs promise. Lags at the bound of their search, or
@@ -124,12 +124,12 @@ def combined_lag(lags: Sequence[Lag]) -> Lag:
     if not known:
         raise InvalidValue("no trial determines the time lag between plates and motion")
     stds = np.array([max(lag.std, _LEAST_STD) for lag in known])
-    mean, std = pooled([lag.seconds for lag in known], stds)
+    mean, std = pool([lag.seconds for lag in known], stds)
     gains = np.average([lag.gains for lag in known], axis=0, weights=stds**-2.0)
     return Lag(mean, std, gains, False)
 
 
-def own_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
+def trial_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
     """The most likely lag of every trial beside the others: the mean of all where they scatter no more than by chance.
 
     Where they do, each is drawn towards that mean by its own standard deviation beside their spread (random effects;
@@ -138,11 +138,11 @@ def own_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
     Raises:
         InvalidValue: no lag is determined.
     """
-    mean = combined_lag(lags)
+    mean = combine_lags(lags)
     known = np.array([np.isfinite(lag.std) and not lag.at_bound for lag in lags])
     values = np.array([lag.seconds if told else mean.seconds for lag, told in zip(lags, known)])
     variances = np.array([max(lag.std, _LEAST_STD) ** 2 if told else 0.0 for lag, told in zip(lags, known)])
-    between = spread_between(values[known], variances[known])
+    between = variance_between(values[known], variances[known])
     shares = np.where(known, between / (between + variances), 0.0) if between > 0.0 else np.zeros(len(lags))
     own = mean.seconds + shares * (values - mean.seconds)
     rest = np.where(known, shares * variances, between)
@@ -153,7 +153,7 @@ def own_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
     )
 
 
-def shift(wrenches: Wrenches, lag: float) -> Wrenches:
+def shift_wrenches(wrenches: Wrenches, lag: float) -> Wrenches:
     """Wrenches on the motion's clock: stamps earlier by ``lag`` [s], by which they trail."""
     return Wrenches(wrenches.times - lag, wrenches.frames, wrenches.values, wrenches.measured)
 

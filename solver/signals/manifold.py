@@ -15,15 +15,15 @@ from typing import TypeAlias
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen_times, stretches
+from ..arrays import frozen_times, true_runs
 from ..errors import InvalidValue
+from ..file_arrays import FileRows
 from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
-from ..shelf import Rows
-from ..so3 import conjugate, continuous, product, rotate
+from ..so3 import conjugate, continuous_signs, product, rotate
 from .filters import filter_padded, padding
-from .gaps import LONGEST_GAP, bridge, left_out
+from .gaps import LONGEST_GAP, bridge, unbridged
 from .resample import rate_of_grid, uniform_times
 
 DEGREE = 5
@@ -70,7 +70,7 @@ def smooth_motion(
         rig: with joints of free-flyer, spherical, revolute, prismatic or translation type.
         times: (N,) [s]; rounded stamps are put on their uniform grid, uneven ones are resampled at the median step.
         q: (N, nq); a row with NaN is a gap. Every gap is bridged so that the motion is complete; frames of gaps longer
-            than ``longest_gap`` must not count (see `gaps.left_out`).
+            than ``longest_gap`` must not count (see `gaps.unbridged`).
         preset: low-pass; None for derivatives only.
         longest_gap: [s]; longer gaps end the filter's stretch instead of being filtered across.
 
@@ -88,22 +88,22 @@ def smooth_motion(
         raise InvalidValue("a motion needs at least two complete frames to have a velocity")
     grid, same = uniform_times(times)
     if not same:
-        apart = _told_apart(times, float(grid[1] - grid[0]))
+        apart = _after_gaps(times, float(grid[1] - grid[0]))
         times, q, known = times[apart], q[apart], known[apart]
-        q = _regrid(times, _continuous(np.where(known[:, None], q, np.nan), layout), known, grid, layout)
+        q = _regrid(times, _continuous_signs(np.where(known[:, None], q, np.nan), layout), known, grid, layout)
         known = np.isfinite(q).all(axis=1) & (np.interp(grid, times, known.astype(float)) > 0.99)
     rate = rate_of_grid(grid)
-    filled = ~left_out(~known, rate, longest_gap)
-    for start, stop in stretches(filled):
+    filled = ~unbridged(~known, rate, longest_gap)
+    for start, stop in true_runs(filled):
         filled[start:stop] = stop - start > 1  # one frame alone has no velocity
     if not filled.any():
         raise InvalidValue("no stretch of the motion is long enough to be filtered")
     curves = _Curves(q, known, layout, rate, preset)
-    rows = Rows(), Rows(), Rows()
+    rows = FileRows(), FileRows(), FileRows()
     for curve in _without_gaps(grid, filled, _continuing(_pieces(curves, filled), layout)):
         for row, values in zip(rows, _on_manifold(rig, *curve, layout)):
             row.add(values)
-    positions, velocities, accelerations = (row.done() for row in rows)
+    positions, velocities, accelerations = (row.finish() for row in rows)
     return Motion(grid, positions, velocities, accelerations)
 
 
@@ -130,18 +130,18 @@ class _Curves:
             high += 1
         known, part = self.known[low:high], np.array(self.q[low:high], float)
         part[~known] = np.nan
-        part = bridge(_continuous(part, self.layout, low), self.rate, np.inf)
-        part, before = _padded(part, self.layout, pad)
+        part = bridge(_continuous_signs(part, self.layout, low), self.rate, np.inf)
+        part, before = _pad(part, self.layout, pad)
         if self.preset is not None:
             part = filter_padded(part, self.rate, self.preset)
         local = (np.arange(len(part)) - before) / self.rate
-        spline = interpolated(local, part)
+        spline = fit_spline(local, part)
         inside = local[before + start - low : before + stop - low]
         return spline(inside, 0), spline(inside, 1), spline(inside, 2)
 
 
 def _pieces(curves: _Curves, filled: np.ndarray) -> Iterator[tuple[slice, Curve]]:
-    for first, last in stretches(filled):
+    for first, last in true_runs(filled):
         for start in range(first, last, PIECE):
             stop = min(start + PIECE, last)
             yield slice(start, stop), curves(start, stop, first, last)
@@ -185,7 +185,7 @@ def _bridged(times: np.ndarray, gap: slice, before: np.ndarray | None, after: np
         yield (end + gone * slope, np.tile(slope, (len(gone), 1)), np.zeros((len(gone), len(slope))))
 
 
-def interpolated(times: np.ndarray, values: np.ndarray) -> BSpline:
+def fit_spline(times: np.ndarray, values: np.ndarray) -> BSpline:
     """Spline through values (N, ...) at times (N,), of the degree that derivatives are taken of."""
     degree = min(DEGREE, len(times) - 1)
     return make_interp_spline(times, values, k=degree - (degree + 1) % 2)
@@ -217,7 +217,7 @@ def _layout(rig: Rig) -> _Layout:
     return _Layout(tuple(plain), tuple(quaternions), tuple(carried), tuple(circles))
 
 
-def _continuous(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:
+def _continuous_signs(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:
     """Unit quaternions and circles, each with the sign nearest to its predecessor (q and -q are one rotation).
 
     Rows with NaN, which are gaps, stay; ``first`` is the frame of the first row.
@@ -233,12 +233,12 @@ def _continuous(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:
             raise InvalidValue(f"q[{frame}, {at}:{at + size}] has norm {norms[worst]:g}, expected a unit rotation")
         block /= norms[:, None]
         if size == 4:
-            block[:] = continuous(block)
+            block[:] = continuous_signs(block)
     result[known] = q
     return result
 
 
-def _padded(q: np.ndarray, layout: _Layout, pad: int) -> tuple[np.ndarray, int]:
+def _pad(q: np.ndarray, layout: _Layout, pad: int) -> tuple[np.ndarray, int]:
     """Point reflection of the curve at both ends, repeated while the data are shorter than the padding.
 
     In R^n the reflection of x at x0 is 2 x0 - x, on the rotations q0 q^-1 q0: steady motion simply continues.
@@ -247,12 +247,12 @@ def _padded(q: np.ndarray, layout: _Layout, pad: int) -> tuple[np.ndarray, int]:
     while before < pad and len(q) > 1:
         count = min(pad - before, len(q) - 1)
         head, tail = q[count:0:-1], q[-2 : -count - 2 : -1]
-        q = np.concatenate([_reflected(head, q[0], layout), q, _reflected(tail, q[-1], layout)])
+        q = np.concatenate([_reflect(head, q[0], layout), q, _reflect(tail, q[-1], layout)])
         before += count
     return q, before
 
 
-def _reflected(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarray:
+def _reflect(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarray:
     result = 2.0 * at_frame - q
     for at, _ in layout.quaternions:
         centre = at_frame[at : at + 4]
@@ -263,7 +263,7 @@ def _reflected(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarr
     return result
 
 
-def _told_apart(times: np.ndarray, step: float) -> np.ndarray:
+def _after_gaps(times: np.ndarray, step: float) -> np.ndarray:
     """Samples at times (N,) [s] that do not follow the one before at once: a spline through both would be wild."""
     kept = [0]
     for k in range(1, len(times)):
@@ -276,12 +276,12 @@ def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarra
     """Configurations (G, nq) at the grid's times, spline by stretch; where samples are lost is a gap as any other."""
     result = np.full((len(grid), q.shape[1]), np.nan)
     lost = np.append(False, np.diff(times) > LOST * (grid[1] - grid[0]))
-    for first, last in stretches(known):
+    for first, last in true_runs(known):
         parts = np.append(np.append(first, first + np.flatnonzero(lost[first:last])), last)
         for start, stop in zip(parts[:-1].tolist(), parts[1:].tolist()):
             inside = (grid >= times[start]) & (grid <= times[max(stop - 1, start)])
             if stop - start > 1:
-                result[inside] = interpolated(times[start:stop], q[start:stop])(grid[inside])
+                result[inside] = fit_spline(times[start:stop], q[start:stop])(grid[inside])
     for at, size in [(at, 4) for at, _ in layout.quaternions] + [(at, 2) for at, _ in layout.circles]:
         result[:, at : at + size] /= np.linalg.norm(result[:, at : at + size], axis=1)[:, None]
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from ..arrays import stretches
+from ..arrays import true_runs
 from ..clock import uniform_times
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
@@ -38,11 +38,11 @@ def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float
         raise InvalidValue(
             "force samples are not evenly spaced in time, so they cannot be filtered; resample them first"
         )
-    filtered = low_pass(_known(wrenches), rate_of_grid(grid), preset, longest_gap)
+    filtered = low_pass(_zero_unmeasured(wrenches), rate_of_grid(grid), preset, longest_gap)
     return Wrenches(grid, wrenches.frames, filtered, wrenches.measured)
 
 
-def _known(wrenches: Wrenches) -> np.ndarray:
+def _zero_unmeasured(wrenches: Wrenches) -> np.ndarray:
     """Values (N, K, 6) with zeros in components never measured, which must not make gaps of the others."""
     never = ~np.asarray(wrenches.measured).any(axis=0)
     return np.where(never, 0.0, wrenches.values)
@@ -74,7 +74,7 @@ def resample(
         )
     assert wrenches.measured is not None
     if not same:
-        values = _interpolate(wrenches.times, _known(wrenches), grid, 1)
+        values = _interpolate(wrenches.times, _zero_unmeasured(wrenches), grid, 1)
         nearest = np.searchsorted(wrenches.times, grid).clip(0, len(wrenches) - 1)
         wrenches = Wrenches(grid, wrenches.frames, values, wrenches.measured[nearest])
     native, rate = rate_of_grid(grid), rate_of_grid(times) if len(times) > 1 else np.inf
@@ -86,7 +86,7 @@ def resample(
         )
     if preset is not None:
         wrenches = filter_wrenches(wrenches, preset, longest_gap)
-    values = _interpolate(grid, _known(wrenches), times, _DEGREE)
+    values = _interpolate(grid, _zero_unmeasured(wrenches), times, _DEGREE)
     assert wrenches.measured is not None
     nearest = np.abs(np.searchsorted(grid, times - 0.5 / native)).clip(0, len(grid) - 1)
     return Wrenches(times, wrenches.frames, values, wrenches.measured[nearest])
@@ -99,7 +99,7 @@ def _interpolate(old: np.ndarray, values: np.ndarray, new: np.ndarray, degree: i
     columns = values.reshape(len(old), -1)
     result = np.full((len(new), columns.shape[1]), np.nan)
     slack = 0.5 * (old[-1] - old[0]) / max(len(old) - 1, 1)  # rounded stamps may end half a step early
-    for start, stop in stretches(np.isfinite(columns).all(axis=1)):
+    for start, stop in true_runs(np.isfinite(columns).all(axis=1)):
         inside = (new >= old[start] - slack) & (new <= old[stop - 1] + slack)
         if not inside.any():
             continue

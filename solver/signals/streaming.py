@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..filter_presets import FilterPreset
-from .filters import both_ways, extended, padding, sections_of
+from .filters import design_sections, extend, filter_both_ways, padding
 
 PIECE = 512
 """Samples given out at once, at least."""
@@ -30,7 +30,7 @@ def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPre
     Raises:
         InvalidValue: the cut-off is not below half the rate.
     """
-    sections, pad = sections_of(preset, rate), padding(preset, rate)
+    sections, pad = design_sections(preset, rate), padding(preset, rate)
     step = max(PIECE, 2 * pad)
     waiting: list[np.ndarray] = []
     length, done, first = 0, 0, True  # samples held, of which so many were given out
@@ -41,15 +41,15 @@ def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPre
             continue
         held = np.concatenate(waiting, axis=1)
         while length >= done + step + pad:
-            yield _filtered(sections, held[:, : done + step + pad], pad * first, 0)[:, done : done + step]
+            yield _filter_piece(sections, held[:, : done + step + pad], pad * first, 0)[:, done : done + step]
             kept = max(done + step - pad, 0)
             held, length, done, first = held[:, kept:], length - kept, done + step - kept, False
         waiting = [held]
     if length > done:
-        yield _filtered(sections, np.concatenate(waiting, axis=1), pad * first, pad)[:, done:]
+        yield _filter_piece(sections, np.concatenate(waiting, axis=1), pad * first, pad)[:, done:]
 
 
-def _filtered(sections: np.ndarray, values: np.ndarray, before: int, after: int) -> np.ndarray:
+def _filter_piece(sections: np.ndarray, values: np.ndarray, before: int, after: int) -> np.ndarray:
     """Filtered (C, n), with so many samples of padding for the filter at the ends."""
-    longer, start = extended(values.T, before, after)
-    return both_ways(sections, np.ascontiguousarray(longer.T))[:, start : start + values.shape[1]]
+    longer, start = extend(values.T, before, after)
+    return filter_both_ways(sections, np.ascontiguousarray(longer.T))[:, start : start + values.shape[1]]

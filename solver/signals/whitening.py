@@ -18,7 +18,7 @@ ORDER = 2
 """Derivatives from places to accelerations."""
 
 
-def whitened(values: np.ndarray, rate: float, corner: float) -> np.ndarray:
+def whiten(values: np.ndarray, rate: float, corner: float) -> np.ndarray:
     """Rows of accelerations with independent errors of equal size, on which least squares is the best linear estimate.
 
     C^(-1/2) values with C = 1 + D D' (rate / (2 pi corner))^4, D the second differences of places that reach one sample

@@ -44,7 +44,7 @@ COUNTED = (Reason.MEASURED, Reason.FLIGHT)
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class MissingForce:
     """Force missing on average over ``seconds`` that proves unmeasured support.
 
     Attributes:
@@ -68,9 +68,9 @@ class WindowRules:
     (more than a step). The smallest is above what wrong segment masses or a plate offset of 6 % leave.
 
     Attributes:
-        proofs: any of them proves unmeasured support.
-        released: smaller share of the body weight (plus ``released_of_force``) that must still be missing locally,
-            over ``released_seconds``; down to it a proven support is followed in time, both ways, ...
+        missing_forces: any of them proves unmeasured support.
+        released_weight: smaller share of the body weight (plus ``released_of_force``) that must still be missing
+            locally, over ``released_seconds``; down to it a proven support is followed in time, both ways, ...
         follow: [s] ... but no further than this: a sitting person takes about 0.2 s to leave a chair.
         released_of_force: see ``released``.
         released_seconds: see ``released``.
@@ -82,8 +82,12 @@ class WindowRules:
         slow: [m/s] a foot slower than this stands.
     """
 
-    proofs: tuple[Proof, ...] = (Proof(0.1, 0.30, 0.20), Proof(0.2, 0.15, 0.10), Proof(0.8, 0.10, 0.03))
-    released: float = 0.10
+    missing_forces: tuple[MissingForce, ...] = (
+        MissingForce(0.1, 0.30, 0.20),
+        MissingForce(0.2, 0.15, 0.10),
+        MissingForce(0.8, 0.10, 0.03),
+    )
+    released_weight: float = 0.10
     released_of_force: float = 0.05
     released_seconds: float = 0.05
     follow: float = 0.2

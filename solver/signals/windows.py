@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times, stretches
-from ..dynamics.kinematics import PIECE, motion_pieces
+from ..arrays import frozen, frozen_mask, frozen_times, true_runs
+from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
@@ -22,10 +22,10 @@ from ..rig import GRAVITY, Rig
 from ..wrenches import Wrenches
 from .filters import settling_time
 from .resample import rate_of_grid
-from .support import Heights, classify
-from .window_rules import COUNTED, Proof, Reason, WindowRules
+from .unmeasured_support import Heights, classify
+from .window_rules import COUNTED, MissingForce, Reason, WindowRules
 
-SHOWN = 0.2
+AVERAGING = 0.2
 """[s] Averaging of the missing force that is reported, and that must be present where support is claimed."""
 
 
@@ -140,8 +140,8 @@ class ContactEvidence:
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
         acceleration, origins = np.empty((2, len(motion), 3))
         feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.soles]
-        for start, links in motion_pieces(rig, motion, PIECE):
-            here = slice(start, start + PIECE)
+        for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
+            here = slice(start, start + CHUNK_FRAMES)
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
             for patch, corners in zip(rig.soles, feet):
                 link = rig.index(patch.link)
@@ -183,24 +183,24 @@ def find_windows(
     gap = np.where(judged[:, None], predicted - known, 0.0)
     scale = np.where(judged, np.maximum(np.linalg.norm(predicted, axis=1), np.linalg.norm(known, axis=1)), 0.0)
 
-    def exceeds(proof: Proof) -> np.ndarray:
+    def exceeds(proof: MissingForce) -> np.ndarray:
         average, share = _average(gap, judged, proof.seconds, rate)
         acting, _ = _average(scale[:, None], judged, proof.seconds, rate)
         # Cut short by the trial's ends or by gaps an average keeps more of the noise.
         size = np.linalg.norm(average, axis=1) * np.sqrt(share)
         return judged & (size > proof.of_weight * weight + proof.of_force * acting[:, 0])
 
-    local = exceeds(Proof(SHOWN, rules.released, rules.released_of_force))
-    proven = np.any([exceeds(proof) for proof in rules.proofs], axis=0) & local
-    suspect = exceeds(Proof(rules.released_seconds, rules.released, rules.released_of_force))
-    unmeasured = _follow(proven, suspect, round(rules.follow * rate))
+    local = exceeds(MissingForce(AVERAGING, rules.released_weight, rules.released_of_force))
+    proven = np.any([exceeds(proof) for proof in rules.missing_forces], axis=0) & local
+    suspect = exceeds(MissingForce(rules.released_seconds, rules.released_weight, rules.released_of_force))
+    unmeasured = _grow_connected(proven, suspect, round(rules.follow * rate))
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
     heights = None if evidence.feet is None else Heights.of(evidence.feet, evidence.root, rate, loaded)
-    missing, _ = _average(gap, judged, SHOWN, rate)
+    missing, _ = _average(gap, judged, AVERAGING, rate)
     size = np.linalg.norm(missing, axis=1)
-    for start, stop in stretches(unmeasured):
+    for start, stop in true_runs(unmeasured):
         # Where most is missing the support is in full use; the rest is getting onto it and off.
         heavy = start + np.flatnonzero(size[start:stop] >= np.median(size[start:stop]))
         reasons[start:stop] = classify(heavy, heights, rules)
@@ -209,12 +209,12 @@ def find_windows(
 
     reach = 0 if preset is None else int(np.ceil(settling_time(preset) * rate))
     bad = reasons != Reason.MEASURED
-    near = _widened(bad, reach) & ~bad
+    near = _widen(bad, reach) & ~bad
     reasons[near] = Reason.NEAR_UNMEASURED
     for end in (slice(0, reach), slice(count - reach, count)) if reach else ():
         reasons[end] = np.where(reasons[end] == Reason.MEASURED, Reason.TRIAL_END, reasons[end])
     if (reasons != Reason.MEASURED).any():
-        for start, stop in stretches(reasons == Reason.MEASURED):
+        for start, stop in true_runs(reasons == Reason.MEASURED):
             if stop - start < rules.shortest * rate:
                 reasons[start:stop] = Reason.TOO_SHORT
     free = np.nan_to_num(np.abs(load), nan=np.inf) < rules.unloaded * weight
@@ -233,10 +233,10 @@ def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float)
     return (sums[high] - sums[low]) / np.maximum(count, 1)[:, None], count / (2 * half + 1)
 
 
-def _follow(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
+def _grow_connected(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
     """Proven frames, and suspect ones connected to them within so many steps."""
     result = proven.copy()
-    for start, stop in stretches(proven):
+    for start, stop in true_runs(proven):
         first = start
         while first > 0 and suspect[first - 1] and start - first < steps:
             first -= 1
@@ -247,8 +247,8 @@ def _follow(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
     return result
 
 
-def _widened(mask: np.ndarray, steps: int) -> np.ndarray:
+def _widen(mask: np.ndarray, steps: int) -> np.ndarray:
     result = mask.copy()
-    for start, stop in stretches(mask):
+    for start, stop in true_runs(mask):
         result[max(0, start - steps) : stop + steps] = True
     return result

@@ -11,13 +11,13 @@ from ..threads import one_blas_thread
 
 
 @dataclass
-class Clock:
+class StageTimer:
     """Wall-clock seconds of each stage, by its name."""
 
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def measured(self, stage: str) -> Iterator[None]:
+    def measure(self, stage: str) -> Iterator[None]:
         """Measure a stage, which has one thread for linear algebra."""
         began = time.perf_counter()
         with one_blas_thread():

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..calibration.calibrated import Calibration
-from ..calibration.mass import MassEstimate
+from ..calibration.body_mass import MassEstimate
+from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY, preset_of
 from ..trial import Recording
-from .following import posed, warnings_of
-from .motions import study_motions
-from .plates.finding import told
+from .motions import identify_motions
+from .plates.finding import format_warnings
 from .preparation import prepare
+from .tracking import collect_warnings, compute_poses
 from .values import Settings, Study
 
 
@@ -57,13 +57,13 @@ def find_load(
         True
     """
     settings = Settings() if settings is None else settings
-    rig, bare = posed(before, body, settings, Part(progress, 0.0, 0.3))
-    study = study_motions(
-        rig, [r for r in bare if r.poses is not None], settings=settings, progress=Part(progress, 0.3, 0.6)
+    rig, bare = compute_poses(before, body, settings, PartialProgress(progress, 0.0, 0.3))
+    study = identify_motions(
+        rig, [r for r in bare if r.poses is not None], settings=settings, progress=PartialProgress(progress, 0.3, 0.6)
     )
     if study.identification is None:
         raise InvalidValue("a load cannot be found: no recording before it has forces")
-    _, laden = posed(after, body, settings, Part(progress, 0.6, 0.8))
+    _, laden = compute_poses(after, body, settings, PartialProgress(progress, 0.6, 0.8))
     prepared = prepare(
         study.rig,
         [r for r in laden if r.poses is not None],
@@ -78,13 +78,13 @@ def find_load(
     chosen = LoadOptions(bare_mass=weighed) if options is None else options
     progress(0.8, "looking for a load")
     found = find_added_load(study.rig, study.trials, trials, replace(chosen, base=study.identification.base_link))
-    offset = _offset(found, study.mass, prepared.mass)
+    offset = _warn_of_offset(found, study.mass, prepared.mass)
     calibration = body if isinstance(body, Calibration) else None
     warnings = (
-        *warnings_of(bare, calibration),
-        *warnings_of(laden, calibration),
+        *collect_warnings(bare, calibration),
+        *collect_warnings(laden, calibration),
         *study.warnings,
-        *told(prepared.findings),
+        *format_warnings(prepared.findings),
         *prepared.warnings,
         *offset,
     )
@@ -92,9 +92,11 @@ def find_load(
     return replace(study, calibration=calibration, load=found, warnings=tuple(dict.fromkeys(warnings)))
 
 
-def _offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:
+def _warn_of_offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:
     """A warning where a load was found by plates that were not seen unloaded: an offset between them looks like one."""
-    unseen = [trial.name for mass in (before, after) if mass is not None for trial in mass.trials if trial.zero is None]
+    unseen = [
+        trial.name for mass in (before, after) if mass is not None for trial in mass.trials if trial.unloaded is None
+    ]
     if not found.carriers or not unseen:
         return ()
     return (

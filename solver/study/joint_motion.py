@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..coordinates import coordinate_lengths, joint_coordinates, joint_places
+from ..coordinates import coordinate_lengths, joint_coordinates, joint_slices
 from ..dynamics import Workspace, difference, integrate
 from ..errors import InvalidValue
 from ..formats.joint_coordinates import AXES
@@ -14,18 +14,20 @@ from ..joints import ROOT_NV
 from ..motion import POSE, JointCoordinates, coordinate_numbers
 from ..patch import ContactPolygon
 from ..rig import Rig
-from ..so3 import between, to_quaternion
+from ..so3 import rotation_between, to_quaternion
 from ..trial import Recording
 from .values import Poses, TrialRecord
 
-DEGREE = np.pi / 180.0
-FOREIGN = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r", "knee_angle_r")
+RADIANS_PER_DEGREE = np.pi / 180.0
+OPENSIM_COORDINATES = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r", "knee_angle_r")
 """Coordinates of OpenSim's usual models of people."""
-FLAT = 1e-6
+FLATNESS_TOLERANCE = 1e-6
 """[m] A patch whose corners leave their plane by more has no direction that is up."""
 
 
-def pose_all(rig: Rig, recordings: Sequence[Recording], standing: str | None = None) -> tuple[TrialRecord, ...]:
+def convert_joint_recordings(
+    rig: Rig, recordings: Sequence[Recording], standing: str | None = None
+) -> tuple[TrialRecord, ...]:
     """Recordings with joint coordinates as trials of a rig; the others are passed on without motion.
 
     Args:
@@ -71,19 +73,21 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
         >>> solver.poses_of(robot.rig, robot.recordings[0].joints).q.shape  # frames, numbers of a configuration
         (600, 37)
     """
-    q, known = configurations_of(rig, joints, standing)
+    q, known = compute_configurations(rig, joints, standing)
     if known.sum() < 2:
         raise InvalidValue("fewer than two frames are complete")
-    return Poses(joints.times, _bridged(rig, joints.times, q, known), known)
+    return Poses(joints.times, _fill_gaps(rig, joints.times, q, known), known)
 
 
-def configurations_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+def compute_configurations(
+    rig: Rig, joints: JointCoordinates, standing: str | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Configurations (N, nq) from named joint coordinates, and (N,) True where they are complete; see `poses_of`.
 
     Raises:
         InvalidValue: see `poses_of`.
     """
-    columns = _columns(rig, joints)
+    columns = _map_columns(rig, joints)
     tangents = np.zeros((len(joints), rig.model.nv))
     for place, (column, factor) in columns.items():
         tangents[:, place] = factor * joints.values[:, column]
@@ -94,7 +98,7 @@ def configurations_of(rig: Rig, joints: JointCoordinates, standing: str | None =
         q[:, :POSE] = joints.root
         q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
     else:
-        _plant(rig, q, known, _patch(rig, standing))
+        _place_root(rig, q, known, _find_standing_patch(rig, standing))
     return q, known & np.isfinite(q).all(axis=1)
 
 
@@ -112,13 +116,13 @@ def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
         >>> solver.joints_of(rig, np.arange(2.0), np.tile(rig.neutral, (2, 1))).values.shape  # frames, coordinates
         (2, 21)
     """
-    found = _coordinates(rig)
+    found = _list_coordinates(rig)
     units = tuple("m" if slides else "rad" for _, _, slides in found)
     values = joint_coordinates(rig, np.asarray(q, float))
     return JointCoordinates(times, tuple(names[0] for names, *_ in found), values, units, q[:, :POSE])
 
 
-def _bridged(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _fill_gaps(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Configurations (N, nq) with those not known put on the way between their neighbours, or held at the ends."""
     frames = np.flatnonzero(known)
     result = q.copy()
@@ -131,9 +135,9 @@ def _bridged(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> n
     return result
 
 
-def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, float]]:
+def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, float]]:
     """Column of the recording and factor to SI by coordinate of the rig's tangent space."""
-    coordinates = _coordinates(rig)
+    coordinates = _list_coordinates(rig)
     places = {title: (place, slides) for (_, title), place, slides in coordinates}
     places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # where both occur a link goes first
     unknown = [name for name in joints.names if name not in places]
@@ -145,7 +149,7 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
                 f"{len(names)} joint coordinates without names, but {rig.name} has {len(coordinates)}: {choices}"
             )
         names, unknown = tuple(link for (link, _), *_ in coordinates), []
-    if len(set(FOREIGN) & set(joints.names)) >= 2:
+    if len(set(OPENSIM_COORDINATES) & set(joints.names)) >= 2:
         raise InvalidValue(
             f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
             f"{rig.name} ({choices}): track its markers with a rig of ours instead"
@@ -160,7 +164,7 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
         unit = joints.units[column]
         if unit == ("rad" if slides else "m"):
             raise InvalidValue(f"{name} {'slides' if slides else 'turns'}, but its values are in {unit}")
-        result[place] = column, DEGREE if unit == "deg or m" and not slides else 1.0
+        result[place] = column, RADIANS_PER_DEGREE if unit == "deg or m" and not slides else 1.0
     lacking = [link for (link, _), place, _ in coordinates if place not in result]
     if lacking:
         raise InvalidValue(
@@ -169,21 +173,21 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
     return result
 
 
-def _coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:
+def _list_coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:
     """Names after link and joint, place in the tangent space, and whether it slides, of every joint coordinate."""
     found = []
     lengths = coordinate_lengths(rig)
-    for link, (joint, _, moves) in zip(rig.links[1:], joint_places(rig)[1:]):
-        pairs = zip(_names(link, joint.nv), _names(joint.name, joint.nv))
+    for link, (joint, _, moves) in zip(rig.links[1:], joint_slices(rig)[1:]):
+        pairs = zip(_coordinate_names(link, joint.nv), _coordinate_names(joint.name, joint.nv))
         found += [(pair, place, bool(lengths[place - ROOT_NV])) for place, pair in enumerate(pairs, start=moves.start)]
     return found
 
 
-def _names(name: str, count: int) -> list[str]:
+def _coordinate_names(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}_{AXES[k] if count <= len(AXES) else k}" for k in range(count)]
 
 
-def _patch(rig: Rig, standing: str | None) -> ContactPolygon:
+def _find_standing_patch(rig: Rig, standing: str | None) -> ContactPolygon:
     """The patch that is said to stand still."""
     if standing is None:
         names = [name for contact in rig.contacts for name in (contact.name, contact.link)]
@@ -193,28 +197,28 @@ def _patch(rig: Rig, standing: str | None) -> ContactPolygon:
             f"(standing = {' or '.join(names) or 'a contact patch, of which this rig has none'}): forces are about the "
             "middle of that sole then"
         )
-    return rig.resting(standing)
+    return rig.find_patch(standing)
 
 
-def _plant(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:
+def _place_root(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:
     """Put the root (in place) where a patch lies on the world's origin, flat, turned as at zero."""
     link, workspace = rig.index(patch.link), Workspace(rig)
-    wanted = _upright(patch, rig.rest[0][link])
+    wanted = _level_rotation(patch, rig.rest[0][link])
     at_origin = rig.neutral[:POSE]
     for frame in np.flatnonzero(known):
         q[frame, :POSE] = at_origin
-        workspace.place(q[frame])
+        workspace.update_positions(q[frame])
         turn = wanted @ workspace.rotations[link].T
         q[frame, :3] = -wanted @ patch.centroid - turn @ workspace.positions[link]
         q[frame, 3:POSE] = to_quaternion(turn)
 
 
-def _upright(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
+def _level_rotation(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
     """Axes (3, 3) nearest to ``rotation`` in which the patch's outward normal points straight down."""
     corners = patch.vertices - patch.centroid
     normal = np.linalg.svd(corners)[2][2]
-    if np.abs(corners @ normal).max() > FLAT:
+    if np.abs(corners @ normal).max() > FLATNESS_TOLERANCE:
         raise InvalidValue(f"the patch {patch.name} is not flat")
     turned = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
     up = -np.sign(turned @ normal) * (rotation @ normal)
-    return between(up, np.array([0.0, 0.0, 1.0])) @ rotation
+    return rotation_between(up, np.array([0.0, 0.0, 1.0])) @ rotation

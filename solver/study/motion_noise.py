@@ -9,11 +9,11 @@ import numpy as np
 
 from ..motion import Motion, rate_of
 from ..rig import Rig
-from ..signals import FilterPreset, is_still, lighter, lowered, noise_floor, noisy_above
-from ..signals.shaking import Shaken
+from ..signals import FilterPreset, is_still, light_preset, lower_cutoff, noise_floor, noise_frequency
+from ..signals.noise_replicas import NoiseReplicas
 from .values import TrialRecord
 
-HARMLESS = 2.0
+NEGLIGIBLE_NOISE = 2.0
 """Multiple of the cut-off: a motion that is stronger than its noise even there needs no correction for it."""
 
 
@@ -22,15 +22,15 @@ class MotionNoise:
     """Of one tracked trial.
 
     Attributes:
-        floor: (nv, nv) covariance of the white noise of a frame.
-        above: [Hz] frequency above which the motion is mostly noise.
+        covariance: (nv, nv) covariance of the white noise of a frame.
+        frequency: [Hz] frequency above which the motion is mostly noise.
     """
 
-    floor: np.ndarray
-    above: float
+    covariance: np.ndarray
+    frequency: float
 
 
-def motion_noises(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset) -> dict[str, MotionNoise]:
+def estimate_motion_noise(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset) -> dict[str, MotionNoise]:
     """Noise of the motions that have forces, by trial; without those that tell nothing.
 
     Args:
@@ -45,11 +45,11 @@ def motion_noises(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset
             continue
         floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
         if floor is not None:
-            result[record.name] = MotionNoise(floor, noisy_above(rig, poses.times, poses.q, floor))
+            result[record.name] = MotionNoise(floor, noise_frequency(rig, poses.times, poses.q, floor))
     return result
 
 
-def fitting(
+def adapt_cutoff(
     rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]
 ) -> FilterPreset:
     """The preset, with a lower cut-off if all trials with forces are mostly noise above that.
@@ -60,17 +60,17 @@ def fitting(
         rig: of the motions.
         preset: asked for.
         records: of all trials; those without forces or without a motion do not count.
-        noises: by trial, see `motion_noises`; a trial without one keeps the preset as it is.
+        noises: by trial, see `estimate_motion_noise`; a trial without one keeps the preset as it is.
     """
     moving = [
         r.name
         for r in records
         if r.recording.wrenches is not None and r.poses is not None and not is_still(rig, r.poses.q[r.poses.known])
     ]
-    return lowered(preset, [noises[name].above if name in noises else np.inf for name in moving])
+    return lower_cutoff(preset, [noises[name].frequency if name in noises else np.inf for name in moving])
 
 
-def shaken_copies(
+def make_noise_replicas(
     rig: Rig,
     record: TrialRecord,
     preset: FilterPreset,
@@ -78,7 +78,7 @@ def shaken_copies(
 ) -> Collection[Motion]:
     """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
     noise, poses = noises.get(record.name), record.poses
-    if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
+    if noise is None or poses is None or noise.frequency >= NEGLIGIBLE_NOISE * preset.cutoff:
         return ()
-    light = lighter(preset, rate_of(poses.times))
-    return Shaken(rig, poses.times, poses.q, light, noise.floor, record.name)
+    light = light_preset(preset, rate_of(poses.times))
+    return NoiseReplicas(rig, poses.times, poses.q, light, noise.covariance, record.name)

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InvalidValue
-from ..identification.identify import IdentifyOptions, identify
+from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.result import Identification
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import preset_of
-from .airborne import identify_flights
-from .clock import Clock
-from .plates.finding import told
-from .preparation import Prepared, prepare
-from .unexplained import unexplained
+from .clock import StageTimer
+from .flights import identify_flights
+from .plates.finding import format_warnings
+from .preparation import PreparedTrials, prepare
+from .unexplained import warn_if_worse_than_prior
 from .values import Settings, Study, TrialRecord
 
 
-def study_motions(
+def identify_motions(
     rig: Rig,
     records: Sequence[TrialRecord],
     *,
@@ -45,27 +45,29 @@ def study_motions(
         >>> poses = solver.poses_of(robot.rig, robot.recordings[0].joints)
         >>> record = solver.TrialRecord(robot.recordings[0], given=poses)
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> solver.study_motions(robot.rig, [record], settings=quick).identification.trials
+        >>> solver.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """
     settings = Settings() if settings is None else settings
-    clock = Clock()
-    with clock.measured("preparation"):
+    clock = StageTimer()
+    with clock.measure("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
-        prepared = prepared_of(rig, records, settings, stated_mass)
-    warnings = [*told(prepared.findings), *prepared.warnings]
+        prepared = prepare_with_settings(rig, records, settings, stated_mass)
+    warnings = [*format_warnings(prepared.findings), *prepared.warnings]
     result, flights = None, None
     if settings.flight_only:
-        with clock.measured("identification"):
-            options = replace(options_of(prepared, settings), total_mass=_scale(prepared, stated_mass))
-            result, flights = identify_flights(prepared, options, settings.preset, Part(progress, 0.2, 1.0))
+        with clock.measure("identification"):
+            options = replace(
+                build_identify_options(prepared, settings), total_mass=_find_total_mass(prepared, stated_mass)
+            )
+            result, flights = identify_flights(prepared, options, settings.preset, PartialProgress(progress, 0.2, 1.0))
         warnings += flights.warnings
     elif any(record.trial is not None for record in prepared.records):
-        with clock.measured("identification"):
-            result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
+        with clock.measure("identification"):
+            result = _identify_trials(prepared, settings, PartialProgress(progress, 0.2, 1.0))
         unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
         warnings += [f"{name}: no frame counts, left out of the identification" for name in unused]
-        warnings += unexplained(result.comparisons, result.parameters.total_mass)
+        warnings += warn_if_worse_than_prior(result.comparisons, result.parameters.total_mass)
     return Study(
         rig=prepared.rig,
         settings=settings,
@@ -75,13 +77,15 @@ def study_motions(
         lag=prepared.lag,
         warnings=tuple(warnings),
         seconds=clock.seconds,
-        assumed=_assumed(prepared, settings) if result is not None else (),
+        assumptions=_list_assumptions(prepared, settings) if result is not None else (),
         findings=prepared.findings,
         flights=flights,
     )
 
 
-def prepared_of(rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None) -> Prepared:
+def prepare_with_settings(
+    rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None
+) -> PreparedTrials:
     return prepare(
         rig,
         records,
@@ -92,12 +96,12 @@ def prepared_of(rig: Rig, records: Sequence[TrialRecord], settings: Settings, st
     )
 
 
-def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
+def _list_assumptions(prepared: PreparedTrials, settings: Settings) -> tuple[str, ...]:
     """What an identification took for granted where the settings leave the choice open."""
     person = prepared.rig.provenance.get("kind") == "human"
     told = []
     if settings.base is None:
-        told.append(f"base link {base_of(prepared.rig, settings)}: the rig's choice, none was stated")
+        told.append(f"base link {choose_base_link(prepared.rig, settings)}: the rig's choice, none was stated")
     if settings.symmetric is None and settings.method == "consistent":
         alike = "held alike, as of a healthy person" if person else "not held alike, as of a robot"
         told.append(f"left and right were {alike}: nothing was stated")
@@ -108,14 +112,14 @@ def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     return tuple(told)
 
 
-def base_of(rig: Rig, settings: Settings) -> str:
+def choose_base_link(rig: Rig, settings: Settings) -> str:
     return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
 
 
-def options_of(prepared: Prepared, settings: Settings) -> IdentifyOptions:
+def build_identify_options(prepared: PreparedTrials, settings: Settings) -> IdentifyOptions:
     return IdentifyOptions(
         method=settings.method,
-        base=base_of(prepared.rig, settings),
+        base=choose_base_link(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
         bootstrap=settings.bootstrap,
@@ -125,13 +129,15 @@ def options_of(prepared: Prepared, settings: Settings) -> IdentifyOptions:
     )
 
 
-def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
+def _identify_trials(prepared: PreparedTrials, settings: Settings, progress: Progress) -> Identification:
     trials = [record.trial for record in prepared.records if record.trial is not None]
     flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
-    return identify(prepared.rig, trials, options_of(prepared, settings), flights=flights, progress=progress)
+    return identify_trials(
+        prepared.rig, trials, build_identify_options(prepared, settings), flights=flights, progress=progress
+    )
 
 
-def _scale(prepared: Prepared, stated: float | None) -> float:
+def _find_total_mass(prepared: PreparedTrials, stated: float | None) -> float:
     """Total mass [kg] of a body that is identified from flight alone.
 
     Raises:

@@ -18,12 +18,12 @@ from ..assets import ASSETS
 from ..errors import InputError
 from ..files import Paths, as_paths
 from ..formats.codec import FileKind
-from ..formats.manifest import content
-from ..formats.plain import plain
+from ..formats.json_values import to_json_values
+from ..formats.manifest import file_digest
 from ..version import VERSION
 from .values import Settings
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class Provenance:
         options: every choice, as plain data.
         inputs: what was in every file that was read (a hash), by its path below the folder of recordings.
         program: version, and what was in the program's own files.
-        made: when, ISO 8601, UTC.
+        created: when, ISO 8601, UTC.
         libraries: versions of what computed.
     """
 
     options: Mapping[str, object]
     inputs: Mapping[str, str]
     program: str
-    made: str
+    created: str
     libraries: Mapping[str, str]
 
-    def same_as(self, other: Provenance) -> bool:
+    def matches(self, other: Provenance) -> bool:
         """Whether the same program made the same of the same inputs, at whatever time."""
-        return (self.program, plain(self.options), dict(self.inputs)) == (
+        return (self.program, to_json_values(self.options), dict(self.inputs)) == (
             other.program,
-            plain(other.options),
+            to_json_values(other.options),
             dict(other.inputs),
         )
 
@@ -57,13 +57,17 @@ class Provenance:
         """(what, how) for a report's methods."""
         libraries = ", ".join(f"{name} {version}" for name, version in self.libraries.items())
         files = ", ".join(f"{name} ({digest[:8]})" for name, digest in self.inputs.items())
-        return (("Program", f"exciting_dance {self.program}; {libraries}"), ("Made", self.made), ("Files read", files))
+        return (
+            ("Program", f"exciting_dance {self.program}; {libraries}"),
+            ("Made", self.created),
+            ("Files read", files),
+        )
 
 
 PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify the subject again")
 
 
-def common_folder(paths: Paths) -> Path:
+def find_common_folder(paths: Paths) -> Path:
     """The folder that holds all files and folders of recordings, from which their paths are told."""
     folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
     try:
@@ -72,7 +76,7 @@ def common_folder(paths: Paths) -> Path:
         return Path()
 
 
-def choices(read: object, settings: Settings, subject: object) -> dict[str, object]:
+def collect_options(read: object, settings: Settings, subject: object) -> dict[str, object]:
     """Every choice on which a study's result depends, as plain data.
 
     Args:
@@ -80,12 +84,12 @@ def choices(read: object, settings: Settings, subject: object) -> dict[str, obje
         settings: of the study; how many processes work at once changes no result and is left out.
         subject: what was stated of the person, or of the rig.
     """
-    chosen = plain(settings)
+    chosen = to_json_values(settings)
     chosen.pop("jobs")
-    return {"reading": plain(read), "settings": chosen, "subject": plain(subject)}
+    return {"reading": to_json_values(read), "settings": chosen, "subject": to_json_values(subject)}
 
 
-def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, object]) -> Provenance:
+def build_provenance(folder: Path, files: Iterable[Path], options: Mapping[str, object]) -> Provenance:
     """The provenance of what will be made of files.
 
     Args:
@@ -100,18 +104,20 @@ def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, obj
     for file in sorted({file.absolute() for file in files}):
         name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
         try:
-            inputs[name] = content(file)
+            inputs[name] = file_digest(file)
         except OSError as error:
             raise InputError(file, f"cannot be read: {error.strerror}", remedy="Check its permissions") from None
     libraries = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-    return Provenance(plain(options), inputs, program_now(), datetime.now(UTC).isoformat(timespec="seconds"), libraries)
+    return Provenance(
+        to_json_values(options), inputs, program_version(), datetime.now(UTC).isoformat(timespec="seconds"), libraries
+    )
 
 
 @cache
-def program_now() -> str:
+def program_version() -> str:
     """The version with a hash of the program's files: between two releases results change as well."""
     digest = hashlib.blake2b(digest_size=6)
-    for root, pattern in ((PACKAGE, "*.py"), (ASSETS, "*.json")):
+    for root, pattern in ((PACKAGE_FOLDER, "*.py"), (ASSETS, "*.json")):
         for file in sorted(root.rglob(pattern)):
             digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
     return f"{VERSION} ({digest.hexdigest()})"

@@ -8,15 +8,15 @@ import numpy as np
 
 from ..dynamics import com_trajectory
 from ..identification.equations import measured_wrench, reconstructed_wrench
+from ..identification.error_model.frequency_weights import FrequencyWeights
 from ..identification.result import Identification
-from ..identification.trust import Trust
 from ..inertials import InertialParameters
 from ..rig import GRAVITY, Rig
 from ..trial import Trial
 
-MOST_FORCE = 0.05
+FORCE_THRESHOLD = 0.05
 """Residual force over the peak of the measured one that is usually accepted."""
-MOST_MOMENT = 0.01
+MOMENT_THRESHOLD = 0.01
 """Residual moment over the mean height of the centre of mass times that peak that is usually accepted."""
 
 
@@ -36,7 +36,7 @@ class Residual:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldResidual:
+class TrialResidual:
     """What is left unexplained of one trial that was fitted, and what it is measured by.
 
     Attributes:
@@ -68,16 +68,16 @@ class FieldResidual:
         return self.identified.moment / lever, self.identified.moment_peak / lever
 
     @property
-    def meets(self) -> bool:
+    def meets_thresholds(self) -> bool:
         """Whether peaks and root mean squares stay below the usual thresholds; what was not measured does not count."""
         within = (
-            *(share <= MOST_FORCE for share in self.force_share if np.isfinite(share)),
-            *(share <= MOST_MOMENT for share in self.moment_share if np.isfinite(share)),
+            *(share <= FORCE_THRESHOLD for share in self.force_share if np.isfinite(share)),
+            *(share <= MOMENT_THRESHOLD for share in self.moment_share if np.isfinite(share)),
         )
         return bool(within) and all(within)
 
 
-def field_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) -> tuple[FieldResidual, ...]:
+def compute_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) -> tuple[TrialResidual, ...]:
     """What an identification leaves unexplained of the trials that it was fitted to.
 
     Args:
@@ -85,7 +85,9 @@ def field_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) 
         trials: of the study; those that were not fitted are passed over.
         found: the result.
     """
-    return tuple(_of(rig, trial, found) for trial in trials if trial.name in found.trials and trial.counted.any())
+    return tuple(
+        _compute_residual(rig, trial, found) for trial in trials if trial.name in found.trials and trial.counted.any()
+    )
 
 
 def body_height(rig: Rig) -> float:
@@ -94,17 +96,17 @@ def body_height(rig: Rig) -> float:
     return float(height) if rig.provenance.get("kind") == "human" and isinstance(height, float | int) else np.nan
 
 
-def _of(rig: Rig, trial: Trial, found: Identification) -> FieldResidual:
+def _compute_residual(rig: Rig, trial: Trial, found: Identification) -> TrialResidual:
     measured = measured_wrench(rig, trial, found.base_link)
     height = com_trajectory(rig, trial.motion, found.parameters)[trial.counted, 2]
 
-    def left(parameters: InertialParameters, weights: Trust | None) -> Residual:
+    def left(parameters: InertialParameters, weights: FrequencyWeights | None) -> Residual:
         wrench = reconstructed_wrench(rig, trial, parameters, found.base_link, weights)
         residual = (measured - wrench)[trial.counted]
         sizes = [np.linalg.norm(part, axis=1) for part in (residual[:, :3], residual[:, 3:])]
         return Residual(*(number for size in sizes for number in _rms_and_peak(size)))
 
-    return FieldResidual(
+    return TrialResidual(
         trial.name,
         found.parameters.total_mass * GRAVITY,
         body_height(rig),

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from ..errors import InvalidValue, SolverError
 from ..motion import SegmentPoses
-from ..progress import Part, Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
-from ..tracking.bone_mapping import BoneMapping, guessed, targets_of, told_of
+from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
 from ..tracking.options import TrackingOptions
-from ..tracking.track import follow
+from ..tracking.track import track_targets
 from ..trial import Recording
 from .values import Poses, TrialRecord
 
 
-def followed_all(
+def convert_segment_recordings(
     rig: Rig, recordings: Sequence[Recording], mapping: BoneMapping | None = None, progress: Progress = silent
 ) -> tuple[TrialRecord, ...]:
     """Recordings of segments as trials of a rig; the others are passed on without motion.
@@ -36,15 +36,15 @@ def followed_all(
             records.append(TrialRecord(recording))
             continue
         try:
-            part = Part(progress, count / len(recordings), (count + 1) / len(recordings))
-            poses, told = followed(rig, recording.segments, mapping, part)
+            part = PartialProgress(progress, count / len(recordings), (count + 1) / len(recordings))
+            poses, told = poses_from_segments(rig, recording.segments, mapping, part)
         except SolverError as error:
             raise InvalidValue(f"trial {recording.name!r}: {error}") from None
         records.append(TrialRecord(replace(recording, warnings=(*recording.warnings, *told)), given=poses))
     return tuple(records)
 
 
-def followed(
+def poses_from_segments(
     rig: Rig, segments: SegmentPoses, mapping: BoneMapping | None = None, progress: Progress = silent
 ) -> tuple[Poses, tuple[str, ...]]:
     """Configurations of a rig whose links turn as segments do, and what a user should know.
@@ -53,6 +53,6 @@ def followed(
         InvalidValue: too few segments that are links, or no frame that shows any.
         UnknownName: the mapping names a segment or link that is not there.
     """
-    mapping = guessed(segments, rig) if mapping is None else mapping
-    tracked = follow(rig, targets_of(segments, rig, mapping), TrackingOptions(), progress)
-    return Poses(tracked.times, tracked.q, tracked.tracked), (*told_of(mapping, rig), *tracked.warnings)
+    mapping = guess_mapping(segments, rig) if mapping is None else mapping
+    tracked = track_targets(rig, targets_from_segments(segments, rig, mapping), TrackingOptions(), progress)
+    return Poses(tracked.times, tracked.q, tracked.is_tracked), (*mapping_notes(mapping, rig), *tracked.warnings)

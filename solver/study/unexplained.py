@@ -9,14 +9,14 @@ import numpy as np
 from ..identification.comparison import Comparison
 from ..rig import GRAVITY
 
-NO_BETTER = 1.1
+MAX_RATIO = 1.1
 """Mean RMSE of trials not used over the prior's: a tenth more or less is what a single walk leaves to chance."""
 PLATE_ERROR = 0.002
 """Error of force plates themselves, as a share of the body's weight and as metres of the centre of pressure: 1.4 N and
 1.4 N m of an adult of 70 kg. Slow motions need forces no larger than that, and then chance makes the ratio."""
 
 
-def unexplained(comparisons: Sequence[Comparison], mass: float) -> list[str]:
+def warn_if_worse_than_prior(comparisons: Sequence[Comparison], mass: float) -> list[str]:
     """A warning, with its likely cause, where trials not used are explained no better than by the prior.
 
     Args:
@@ -24,8 +24,8 @@ def unexplained(comparisons: Sequence[Comparison], mass: float) -> list[str]:
         mass: of the body [kg].
     """
     new = [c for c in comparisons if not c.used and np.isfinite(c.ratio).any()]
-    ratios = {c.trial: _ratio(c, PLATE_ERROR * mass * GRAVITY) for c in new}
-    if not ratios or not np.mean(list(ratios.values())) > NO_BETTER:
+    ratios = {c.trial: _mean_ratio(c, PLATE_ERROR * mass * GRAVITY) for c in new}
+    if not ratios or not np.mean(list(ratios.values())) > MAX_RATIO:
         return []
     listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     return [
@@ -35,7 +35,7 @@ def unexplained(comparisons: Sequence[Comparison], mass: float) -> list[str]:
     ]
 
 
-def _ratio(comparison: Comparison, plates: float) -> float:
+def _mean_ratio(comparison: Comparison, plates: float) -> float:
     """Mean over axes of the RMSE over the prior's, both with an error of the plates [N, N m] besides."""
     identified, prior = (np.hypot(fit.rmse, plates) for fit in (comparison.identified, comparison.prior))
     return float(np.nanmean(identified / prior))

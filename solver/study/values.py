@@ -8,26 +8,26 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times, shortened
-from ..calibration.calibrated import Calibration
-from ..calibration.mass import MassEstimate
+from ..arrays import abbreviate, frozen, frozen_mask, frozen_times
+from ..calibration.body_mass import MassEstimate
+from ..calibration.calibration import Calibration
 from ..errors import UnknownName, UnknownPreset
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.flight import NullSpace
-from ..identification.identify import METHODS, require_draws
+from ..identification.identify import METHODS, check_sampling
 from ..identification.result import Identification
 from ..motion import Motion
 from ..plate_options import KnownPlates, PlateOptions
 from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
-from ..tracking.track import Tracked
+from ..tracking.track import TrackedMotion
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from ..trial import Recording, Trial
-from .plates.correction import UNCHANGED, PlateCorrection
+from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
-from .plates.known import known_plates
+from .plates.known_plates import collect_known_plates
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Settings:
             raise UnknownPreset(self.method, METHODS)
         if self.tracking not in TRACKING_METHODS:
             raise UnknownPreset(self.tracking, TRACKING_METHODS)
-        require_draws(self.bootstrap, self.seed, self.jobs)
+        check_sampling(self.bootstrap, self.seed, self.jobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +109,18 @@ class TrialRecord:
         bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
         motion: filtered motion; None when the recording could not be tracked.
         given: configurations that the recording itself tells; None where markers do.
-        plates: what was changed in the wrenches because of findings about the plates.
+        plate_correction: what was changed in the wrenches because of findings about the plates.
     """
 
     recording: Recording
-    tracked: Tracked | None = None
+    tracked: TrackedMotion | None = None
     trial: Trial | None = None
     windows: Windows | None = None
     lag: Lag | None = None
     bias: np.ndarray | None = None
     motion: Motion | None = None
     given: Poses | None = None
-    plates: PlateCorrection = UNCHANGED
+    plate_correction: PlateCorrection = NO_CORRECTION
 
     @property
     def name(self) -> str:
@@ -132,7 +132,7 @@ class TrialRecord:
         """Configurations over time, tracked or given; None without either."""
         if self.tracked is None:
             return self.given
-        return Poses(self.tracked.times, self.tracked.q, self.tracked.tracked)
+        return Poses(self.tracked.times, self.tracked.q, self.tracked.is_tracked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class Flights:
     @property
     def warnings(self) -> tuple[str, ...]:
         """For the report."""
-        sure = self.null_space.clear and self.null_space.dimension == 1
-        told = [] if sure else [f"{self.null_space.told}; the prior supplied the rest"]
+        sure = self.null_space.is_distinct and self.null_space.dimension == 1
+        told = [] if sure else [f"{self.null_space.summary}; the prior supplied the rest"]
         if self.short:
             listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
             told.append(f"flights too short to use, the filter's reach taken off both ends: {listed}")
@@ -174,7 +174,7 @@ class Study:
         warnings: what a careful reader must know, in plain sentences.
         lag: of the plates behind the motion, over all trials; None when it was not estimated.
         seconds: [s] wall time per stage.
-        assumed: what was found out or guessed where nothing was stated, in plain sentences.
+        assumptions: what was found out or guessed where nothing was stated, in plain sentences.
         load: what was added between two sets of recordings; None where that was not asked.
         findings: what the plates were suspected of before anything was fitted, and what was done.
         flights: what the identification from flights alone stands on; None for one with forces.
@@ -189,7 +189,7 @@ class Study:
     lag: Lag | None = None
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
-    assumed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     load: AddedLoad | None = None
     findings: tuple[Finding, ...] = ()
     flights: Flights | None = None
@@ -204,14 +204,16 @@ class Study:
         others = [r.name for r in self.records if r.trial is None]
         return (
             f"Study of {self.rig.name}{mass}; {len(self.warnings)} warnings\n"
-            f"  trials: {shortened([*counted, *others])}\n"
+            f"  trials: {abbreviate([*counted, *others])}\n"
             f"  {found}"
         )
 
     @property
-    def plates(self) -> KnownPlates:
+    def known_plates(self) -> KnownPlates:
         """What the trials tell further ones of their plates."""
-        return known_plates([(r.trial.wrenches.frames, r.plates) for r in self.records if r.trial], self.mass)
+        return collect_known_plates(
+            [(r.trial.wrenches.frames, r.plate_correction) for r in self.records if r.trial], self.mass
+        )
 
     @property
     def trials(self) -> tuple[Trial, ...]:

@@ -1,31 +1,31 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
 from .coupled import CoupledLimits
-from .labels import Relabelled, Swap, relabelled
+from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .options import TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
-from .track import Tracked, attached_targets, follow, track
+from .track import TrackedMotion, targets_from_attachments, track_markers, track_targets
 from .tracker import Tracker, TrackerStep
 
 __all__ = [
     "Attachment",
+    "CorrectedLabels",
     "CoupledLimits",
     "OrientationTargets",
     "OrientationTask",
     "PositionTargets",
     "PositionTask",
-    "Relabelled",
     "Swap",
     "TargetSample",
     "Targets",
     "Tasks",
-    "Tracked",
+    "TrackedMotion",
     "Tracker",
     "TrackerStep",
     "TrackingOptions",
-    "attached_targets",
-    "follow",
-    "relabelled",
-    "track",
+    "correct_labels",
+    "targets_from_attachments",
+    "track_markers",
+    "track_targets",
 ]

@@ -16,15 +16,15 @@ from ..rig import Rig
 
 ROOT, TRUNK, HEAD = LINKS[:3]
 ARM, LEG = CHAINS
-NEAR = 1e-6
+CENTRE_REGULARISATION = 1e-6
 """Weight of the place before in the centre of a limb's joints: decides only along the axis of a single hinge."""
-SHORT = 0.01
+MIN_JOINT_DISTANCE = 0.01
 """[m] Joints nearer than this are one joint."""
-PIECE = 0.25
+MIN_SEGMENT_FRACTION = 0.25
 """Share of a limb's length that its shorter piece has where joints tell both; else what ends it is the lower one."""
-ALONG = 0.7
+TWIST_COSINE = 0.7
 """Cosine between a joint's axis and what follows beyond which it twists that."""
-USUAL = {"hand": 0.3, "head": 0.5, "thigh": 0.3, "shank": 0.1}
+DEFAULT_WEIGHTS = {"hand": 0.3, "head": 0.5, "thigh": 0.3, "shank": 0.1}
 """Weights of parts that follow less strictly than 1: feet and pelvis pose the legs; hands are what people see last."""
 
 
@@ -57,41 +57,43 @@ class Anatomy:
                 raise InvalidValue(f"{self.name!r}: the weight of {part} is {weight:g}")
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """Which link serves as what, where nobody wrote it."""
         listed = ", ".join(f"{link} is the {part.replace('_', ' ')}" for part, link in self.parts.items())
         return f"guessed from the joints of {self.name}: {listed}"
 
     def weight(self, part: str) -> float:
         """How strictly a part is followed."""
-        return self.weights.get(part, USUAL.get(part.split("_", 1)[-1] if part not in USUAL else part, 1.0))
+        return self.weights.get(
+            part, DEFAULT_WEIGHTS.get(part.split("_", 1)[-1] if part not in DEFAULT_WEIGHTS else part, 1.0)
+        )
 
 
 ANATOMY = FileKind(Anatomy, "exciting dance anatomy", remedy="Write it again as in assets/anatomy")
 
 
-def anatomy_of(rig: Rig) -> Anatomy:
+def find_anatomy(rig: Rig) -> Anatomy:
     """The parts of a rig: a preset whose links it has, its own names, or what its tree looks like, in this order.
 
     Raises:
         InvalidValue: no pelvis, trunk or legs can be made out.
     """
-    if preset := next((own for own in presets() if set(own.parts.values()) <= set(rig.links)), None):
+    if preset := next((own for own in load_presets() if set(own.parts.values()) <= set(rig.links)), None):
         return preset
     named = {part: part for part in LINKS if part in rig.links}
     if len(named) == len(LINKS):
         return Anatomy(rig.name, named)
-    return by_shape(rig)
+    return infer_from_tree(rig)
 
 
 @lru_cache(maxsize=1)
-def presets() -> tuple[Anatomy, ...]:
+def load_presets() -> tuple[Anatomy, ...]:
     """Those of the built-in rigs and of known robots; one with more parts comes first."""
     found = [ANATOMY.read(path) for path in sorted((ASSETS / "anatomy").glob("*.json"))]
     return tuple(sorted(found, key=lambda own: -len(own.parts)))
 
 
-def by_shape(rig: Rig) -> Anatomy:
+def infer_from_tree(rig: Rig) -> Anatomy:
     """The parts that the tree tells: legs end in soles, arms in the pair of ends that is not; joints part limbs.
 
     Raises:
@@ -103,7 +105,7 @@ def by_shape(rig: Rig) -> Anatomy:
     feet = {side: rig.index(rig.patch(sides[side]).link) for side in SIDES}
     parts = {ROOT: rig.links[0]}
     for side in SIDES:
-        parts |= _limb(rig, rig.path(feet[side]), tuple(f"{side}_{name}" for name in LEG))
+        parts |= _split_limb(rig, rig.path(feet[side]), tuple(f"{side}_{name}" for name in LEG))
     ends = [k for k, own in children.items() if not own]
     arms = [(k, rig.index(mirrored[rig.links[k]])) for k in ends if rig.links[k] in mirrored]
     arms = [pair for pair in arms if not set(feet.values()) & {*rig.path(pair[0]), *rig.path(pair[1])}]
@@ -114,7 +116,7 @@ def by_shape(rig: Rig) -> Anatomy:
         trunk = max([k for k in own if k in other], default=0)
         for side, end in zip(("left", "right"), longest):
             chain = [k for k in rig.path(end) if k > trunk]
-            parts |= _limb(rig, chain, tuple(f"{side}_{name}" for name in ARM))
+            parts |= _split_limb(rig, chain, tuple(f"{side}_{name}" for name in ARM))
     if trunk:
         parts[TRUNK] = rig.links[trunk]
     taken = {k for pair in arms for k in pair} | set(feet.values())
@@ -124,7 +126,7 @@ def by_shape(rig: Rig) -> Anatomy:
     return Anatomy(rig.name, parts, guessed=True)
 
 
-def centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
+def find_joint_centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
     """Where each part begins (3,) [m], every joint at zero, world: nearest to all axes between it and the one above.
 
     Robots have their joints beside the bone; only where the axes meet is a hip or shoulder.
@@ -133,14 +135,14 @@ def centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
         UnknownLink: a part's link is not the rig's.
     """
     turns, places = rig.rest
-    indices = {part: _index(rig, link) for part, link in parts.items()}
+    indices = {part: _require_index(rig, link) for part, link in parts.items()}
     result: dict[str, np.ndarray] = {}
     for part in (p for p in LINKS if p in indices):
         link = indices[part]
-        above = _above(rig, indices, link)
+        above = _part_above(rig, indices, link)
         passed = [k for k in rig.path(link) if k > 0 and k not in rig.path(above)]
-        start = places[link] if above == 0 or not passed else _start(result, indices, above, places)
-        matrix, right = NEAR * np.eye(3), NEAR * start
+        start = places[link] if above == 0 or not passed else _start_position(result, indices, above, places)
+        matrix, right = CENTRE_REGULARISATION * np.eye(3), CENTRE_REGULARISATION * start
         for k in passed:
             joint = rig.joints[k]
             axes = joint.axes if joint.hinge or joint.kind == "universal" else np.zeros((1, 3))
@@ -151,24 +153,26 @@ def centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
     return result
 
 
-def _start(known: Mapping[str, np.ndarray], indices: Mapping[str, int], above: int, places: np.ndarray) -> np.ndarray:
+def _start_position(
+    known: Mapping[str, np.ndarray], indices: Mapping[str, int], above: int, places: np.ndarray
+) -> np.ndarray:
     part = next(part for part, link in indices.items() if link == above)
     return known.get(part, places[above])
 
 
-def _above(rig: Rig, indices: Mapping[str, int], link: int) -> int:
+def _part_above(rig: Rig, indices: Mapping[str, int], link: int) -> int:
     """The nearest link above that serves as a part; the root where none does."""
     serving = set(indices.values())
     return next((k for k in reversed(rig.path(link)[:-1]) if k in serving), 0)
 
 
-def _index(rig: Rig, link: str) -> int:
+def _require_index(rig: Rig, link: str) -> int:
     if link not in rig.links:
         raise UnknownLink(link, rig.links)
     return rig.index(link)
 
 
-def _limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+def _split_limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str]:
     """Upper, lower and end part of a limb: the hinge that parts it into two long pieces bends it."""
     if len(chain) < len(names):
         kind = names[0].split("_", 1)[-1]
@@ -183,14 +187,16 @@ def _limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str
         here = places[chain[at]]
         below = [places[k] - here for k in chain[at + 1 :]] or [np.zeros(3)]
         rest = max(below, key=_length)
-        rest = rest if np.linalg.norm(rest) > SHORT else tip - here
+        rest = rest if np.linalg.norm(rest) > MIN_JOINT_DISTANCE else tip - here
         after = float(np.linalg.norm(rest))
-        if any(abs(float(turns[chain[at]] @ axis @ rest)) > ALONG * after for axis in rig.joints[chain[at]].axes):
+        if any(
+            abs(float(turns[chain[at]] @ axis @ rest)) > TWIST_COSINE * after for axis in rig.joints[chain[at]].axes
+        ):
             return 0.0
         return min(_length(here - places[chain[0]]), after)
 
     bend = int(max(range(1, len(chain) - 1), key=halves))
-    if halves(bend) < PIECE * np.linalg.norm(places[chain[-1]] - places[chain[0]]):
+    if halves(bend) < MIN_SEGMENT_FRACTION * np.linalg.norm(places[chain[-1]] - places[chain[0]]):
         bend = len(chain) - 1
     links = [rig.links[chain[bend - 1]], rig.links[chain[bend]]]
     return dict(zip(names, links + [rig.links[chain[-1]]] * (bend < len(chain) - 1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..so3 import nearest, skew, to_matrix, to_quaternion
+from ..so3 import nearest_rotation, skew, to_matrix, to_quaternion
 
 
 class BaumgarteRoot:
@@ -18,14 +18,14 @@ class BaumgarteRoot:
         """Take the rotation of a quaternion xyzw (4,)."""
         self.matrix = to_matrix(quaternion)
 
-    def advance(self, turn: np.ndarray) -> np.ndarray:
+    def advance(self, rotation_step: np.ndarray) -> np.ndarray:
         """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
 
         R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
         """
         pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
-        self.matrix = self.matrix + self.matrix @ (skew(turn) + pull)
-        return to_quaternion(nearest(self.matrix))
+        self.matrix = self.matrix + self.matrix @ (skew(rotation_step) + pull)
+        return to_quaternion(nearest_rotation(self.matrix))
 
     @property
     def drift(self) -> float:

@@ -19,30 +19,30 @@ from ..assets import ASSETS
 from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..files import read_bytes
 from ..formats.codec import FileKind
-from ..formats.json_tree import json_object
+from ..formats.json_tree import parse_json_object
 from ..motion import RestPose, SegmentPoses
-from ..person import CHAINS, LINKS, SIDES, sides_and_words
+from ..person import CHAINS, LINKS, SIDES, split_side
 from ..rig import Rig
-from ..so3 import between, nearest
-from .anatomy import ARM, LEG, Anatomy, anatomy_of, centres
+from ..so3 import nearest_rotation, rotation_between
+from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
 from .kinematics import Kinematics
 from .targets import OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask
 
-NAMES = ASSETS / "bone_names.json"
-FEWEST = 4
+VOCABULARY_FILE = ASSETS / "bone_names.json"
+MIN_SEGMENTS = 4
 """Segments that must be known for a motion to be one of the rig."""
-RADIAN = 0.2
+METRES_PER_RADIAN = 0.2
 """[m] A radian of an orientation's error counts as so much of a point's."""
-STANDING = 0.5
+NEUTRAL_TIME = 0.5
 """[s] For so long the neutral posture is held first where no pose at rest is recorded."""
-LONGER = 1e-3
+MIN_BONE_LENGTH = 1e-3
 """[m] A bone that is shorter does not tell where it points."""
-TWISTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
+TWIST_WEIGHTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
 """Shares for parts whose turn about themselves is seen badly, or is another joint's: how the elbow bends tells it."""
-OBLIQUE = 0.25
+MAX_LEG_TILT = 0.25
 """[rad] Up to so much a robot's leg may seem to lean at rest and be upright: its joints lie beside the bone."""
-ASTRIDE = 0.2
+MAX_FOOT_SPREAD = 0.2
 """[m] Feet that are farther apart at rest than hips by more, each leg leaning by some seven degrees, are drawn astride
 and would stand below the hips; by less, as people stand at ease, they stand as they are."""
 
@@ -54,50 +54,54 @@ class BoneMapping:
     Attributes:
         links: K links of the rig.
         segments: K recorded segments that turn them.
-        turns: (K, 3, 3) link axes in the segment's.
-        root: segment whose place the rig's root follows; None for none.
+        rotations: (K, 3, 3) link axes in the segment's.
+        root_segment: segment whose place the rig's root follows; None for none.
         scale: by which recorded places are multiplied, a ratio; that of the legs' lengths, where both are known.
         weights: (K,) how strictly each link follows, relative to 1.
-        bones: (K, 3) unit vectors along the links, link axes; zero where a link has none.
-        twists: (K,) share of its weight with which a link follows about its own bone.
-        feet: segment that leads the foot of each contact patch, by the patch's name.
-        spread: [m] by which each foot stands farther out than the recorded one, scaled.
-        told: what was assumed.
+        bone_axes: (K, 3) unit vectors along the links, link axes; zero where a link has none.
+        twist_weights: (K,) share of its weight with which a link follows about its own bone.
+        foot_segments: segment that leads the foot of each contact patch, by the patch's name.
+        foot_widening: [m] by which each foot stands farther out than the recorded one, scaled.
+        notes: what was assumed.
     """
 
     links: tuple[str, ...]
     segments: tuple[str, ...]
-    turns: np.ndarray
-    root: str | None = None
+    rotations: np.ndarray
+    root_segment: str | None = None
     scale: float = 1.0
     weights: np.ndarray = field(default_factory=lambda: np.ones(0))
-    bones: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    twists: np.ndarray = field(default_factory=lambda: np.ones(0))
-    feet: Mapping[str, str] = field(default_factory=dict)
-    spread: float = 0.0
-    told: tuple[str, ...] = ()
+    bone_axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    twist_weights: np.ndarray = field(default_factory=lambda: np.ones(0))
+    foot_segments: Mapping[str, str] = field(default_factory=dict)
+    foot_widening: float = 0.0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("links", "segments", "told"):
+        for name in ("links", "segments", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        turns = frozen("link axes in the segments'", self.turns, (len(self.links), 3, 3))
+        turns = frozen("link axes in the segments'", self.rotations, (len(self.links), 3, 3))
         if len(turns) and np.abs(turns @ np.swapaxes(turns, 1, 2) - np.eye(3)).max() > 1e-3:
             raise InvalidValue("the link axes of a mapping are no rotations")
-        object.__setattr__(self, "turns", turns)
+        object.__setattr__(self, "rotations", turns)
         if len(self.segments) != len(self.links) or len(set(self.links)) != len(self.links):
             raise InvalidValue(f"a mapping names {len(self.segments)} segments for {len(set(self.links))} links")
         if not (np.isfinite(self.scale) and self.scale > 0.0):
             raise InvalidValue(f"a mapping's scale {self.scale:g} is not positive")
-        if not np.isfinite(self.spread):
+        if not np.isfinite(self.foot_widening):
             raise InvalidValue("a mapping's spread is no number")
         count = len(self.links)
-        for name, default in (("weights", np.ones(count)), ("twists", np.ones(count)), ("bones", np.zeros((count, 3)))):
+        for name, default in (
+            ("weights", np.ones(count)),
+            ("twist_weights", np.ones(count)),
+            ("bone_axes", np.zeros((count, 3))),
+        ):
             given = getattr(self, name)
             value = frozen(f"{name} of a mapping", given if len(given) else default, default.shape)
             object.__setattr__(self, name, value)
-        if np.any(self.weights < 0.0) or np.any(self.twists < 0.0) or np.any(self.twists > 1.0):
+        if np.any(self.weights < 0.0) or np.any(self.twist_weights < 0.0) or np.any(self.twist_weights > 1.0):
             raise InvalidValue("a mapping's weights must not be negative, and shares of twists lie between 0 and 1")
-        object.__setattr__(self, "feet", dict(self.feet))
+        object.__setattr__(self, "foot_segments", dict(self.foot_segments))
 
     def require(self, recording: SegmentPoses, rig: Rig) -> None:
         """Refuse a mapping of another recording or rig.
@@ -112,10 +116,10 @@ class BoneMapping:
         for link in self.links:
             if link not in rig.links:
                 raise UnknownLink(link, rig.links)
-        for segment in (*self.segments, *filter(None, [self.root]), *self.feet.values()):
+        for segment in (*self.segments, *filter(None, [self.root_segment]), *self.foot_segments.values()):
             if segment not in recording.names:
                 raise UnknownName(segment, recording.names)
-        for patch in self.feet:
+        for patch in self.foot_segments:
             if patch not in rig.patches:
                 raise UnknownName(patch, rig.patches)
 
@@ -123,7 +127,7 @@ class BoneMapping:
 MAPPING = FileKind(BoneMapping, "exciting dance bone mapping", remedy="Write it again with --save-mapping")
 
 
-def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None = None) -> BoneMapping:
+def guess_mapping(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None = None) -> BoneMapping:
     """The mapping that names and the pose at rest tell.
 
     Args:
@@ -135,10 +139,10 @@ def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None =
         InvalidValue: too few segments whose names tell a link of the rig, or nobody stands still at first.
     """
     anatomy = _known_anatomy(rig)
-    known = by_name(recording.names, LINKS) if parts is None else parts
+    known = match_segments(recording.names, LINKS) if parts is None else parts
     same = {link: link for link in rig.links if link in recording.names and parts is None}
     found = {anatomy.parts[part]: segment for part, segment in known.items() if part in anatomy.parts} | same
-    if len(found) < FEWEST:
+    if len(found) < MIN_SEGMENTS:
         raise InvalidValue(
             f"only {len(found)} of the segments {', '.join(recording.names[:12])} are known as links of {rig.name}; "
             "name a mapping file"
@@ -146,47 +150,47 @@ def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None =
     links = tuple(link for link in rig.links if link in found)
     segments = tuple(found[link] for link in links)
     places = [recording.names.index(name) for name in segments]
-    told = [anatomy.told] * anatomy.guessed
+    told = [anatomy.note] * anatomy.guessed
     scale = 1.0
     if recording.rest is not None:
-        turns, bones, scale = _at_rest(recording.rest, rig, anatomy, dict(zip(links, places)))
+        turns, bones, scale = _align_rest_poses(recording.rest, rig, anatomy, dict(zip(links, places)))
     else:
-        turns, bones = _standing(recording, places), np.zeros((len(links), 3))
-        told.append(f"the first {STANDING:g} s are taken for standing upright in the rig's neutral posture")
-    told += _left_free(rig, links)
+        turns, bones = _rotations_from_standing(recording, places), np.zeros((len(links), 3))
+        told.append(f"the first {NEUTRAL_TIME:g} s are taken for standing upright in the rig's neutral posture")
+    told += _note_free_links(rig, links)
     root = found.get(rig.links[0])
-    if root is not None and (recording.positions is None or not _is_placed(recording, root)):
+    if root is not None and (recording.positions is None or not _has_positions(recording, root)):
         root = None
     roles = {link: part for part, link in anatomy.parts.items()}
     weights = np.array([1.0 if link == roles.get(link, link) else anatomy.weight(roles[link]) for link in links])
-    twists = np.array([TWISTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
+    twists = np.array([TWIST_WEIGHTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
     feet = {patch.name: found[patch.link] for patch in rig.soles if patch.link in found}
     spread = 0.0
     if recording.rest is not None:
         columns = {part: recording.names.index(segment) for part, segment in known.items()}
-        spread = _spread(recording.rest, rig, anatomy, columns, scale)
+        spread = _foot_widening(recording.rest, rig, anatomy, columns, scale)
     return BoneMapping(links, segments, turns, root, scale, weights, bones, twists, feet, spread, tuple(told))
 
 
 def _known_anatomy(rig: Rig) -> Anatomy:
     """What is known of a rig's parts; of one without legs, the links that are called like some."""
     try:
-        return anatomy_of(rig)
+        return find_anatomy(rig)
     except InvalidValue:
         return Anatomy(rig.name, {link: link for link in rig.links if link in LINKS})
 
 
-def told_of(mapping: BoneMapping, rig: Rig) -> tuple[str, ...]:
+def mapping_notes(mapping: BoneMapping, rig: Rig) -> tuple[str, ...]:
     """What a mapping says was assumed, and which links of a rig it leaves free, whoever wrote it."""
-    return tuple(dict.fromkeys((*mapping.told, *_left_free(rig, mapping.links))))
+    return tuple(dict.fromkeys((*mapping.notes, *_note_free_links(rig, mapping.links))))
 
 
-def _left_free(rig: Rig, links: Sequence[str]) -> list[str]:
-    free = _free(rig, links)
+def _note_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
+    free = _find_free_links(rig, links)
     return [f"no segment turns {', '.join(free)}: left as near to neutral as the others allow"] if free else []
 
 
-def _free(rig: Rig, links: Sequence[str]) -> list[str]:
+def _find_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
     """Links that nothing leads: they carry no link that is led by hinges of which it is the last."""
     led = {rig.index(link) for link in links}
     passed: set[int] = set()
@@ -198,20 +202,20 @@ def _free(rig: Rig, links: Sequence[str]) -> list[str]:
     return [link for k, link in enumerate(rig.links) if k not in led and k not in passed]
 
 
-def by_name(names: Sequence[str], links: Sequence[str]) -> dict[str, str]:
+def match_segments(names: Sequence[str], parts: Sequence[str]) -> dict[str, str]:
     """The segment that turns each link (link: segment), of those that names tell; equal names first."""
     known = _vocabulary()
     found: dict[str, tuple[int, str]] = {}
     for name in names:
-        for link, rank in _readings(name, known):
-            if link in links and rank < found.get(link, (10**6, ""))[0]:
+        for link, rank in _candidate_links(name, known):
+            if link in parts and rank < found.get(link, (10**6, ""))[0]:
                 found[link] = (rank, name)
     result = {link: name for link, (_, name) in found.items()}
     # a foot beside an ankle is what hangs at that: the toes
-    return {**result, **{link: link for link in links if link in names and not link.endswith(LEG[-1])}}
+    return {**result, **{link: link for link in parts if link in names and not link.endswith(LEG[-1])}}
 
 
-def targets_of(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targets:
+def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targets:
     """What the rig's links are to follow; a sample that is missing is none.
 
     Raises:
@@ -222,62 +226,66 @@ def targets_of(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targe
     mapping.require(recording, rig)
     columns = [recording.names.index(segment) for segment in mapping.segments]
     indices = np.array([rig.index(link) for link in mapping.links])
-    task = OrientationTask(mapping.links, indices, RADIAN**2 * mapping.weights)
-    turns = OrientationTargets(task, recording.rotations[:, columns] @ mapping.turns)
+    task = OrientationTask(mapping.links, indices, METRES_PER_RADIAN**2 * mapping.weights)
+    turns = OrientationTargets(task, recording.rotations[:, columns] @ mapping.rotations)
     start = np.zeros((1, 3))
     root = PositionTask((rig.links[0],), np.zeros(1, int), start, np.ones(1))
-    if mapping.root is None or recording.positions is None:
-        places = np.tile(_stand(rig), (len(recording), 1, 1))
+    if mapping.root_segment is None or recording.positions is None:
+        places = np.tile(_standing_root(rig), (len(recording), 1, 1))
     else:
-        places = mapping.scale * recording.positions[:, [recording.names.index(mapping.root)]]
+        places = mapping.scale * recording.positions[:, [recording.names.index(mapping.root_segment)]]
     return Targets(recording.times, PositionTargets(root, places), turns)
 
 
-def _stand(rig: Rig) -> np.ndarray:
+def _standing_root(rig: Rig) -> np.ndarray:
     """Where the root stands (3,) [m] when the lowest point of the neutral posture is on the floor."""
     kinematics = Kinematics(rig)
-    kinematics.update(rig.neutral)
+    kinematics.update_kinematics(rig.neutral)
     tips = kinematics.points(np.arange(len(rig.links)), rig.tips)
     return np.asarray(rig.neutral[:3]) - [0.0, 0.0, float(tips[:, 2].min())]
 
 
-def _at_rest(
+def _align_rest_poses(
     rest: RestPose, rig: Rig, anatomy: Anatomy, column: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Link axes (K, 3, 3) in the segments', the links' bones (K, 3), and the ratio of the legs' lengths."""
     rotations = rig.rest[0]
-    starts = centres(rig, anatomy.parts)
+    starts = find_joint_centres(rig, anatomy.parts)
     roles = {link: part for part, link in anatomy.parts.items()}
     heads = {roles[link]: rest.heads[place] for link, place in column.items() if link in roles}
-    facing, forward = facing_of(heads), facing_of(starts)
+    facing, forward = facing_rotation(heads), facing_rotation(starts)
     turns, bones = np.empty((len(column), 3, 3)), np.zeros((len(column), 3))
     lengths: list[tuple[float, float]] = []
     for row, (link, place) in enumerate(column.items()):
         index, part = rig.index(link), roles.get(link, link)
-        following = _following(rig, column, link, part, roles)
+        following = _next_link(rig, column, link, part, roles)
         end, own = rest.tips[place], rotations[index] @ rig.tips[index]
         if following is not None and index:
-            end, own = rest.heads[column[following]], _bone(rig, link, following, roles, starts)
+            end, own = rest.heads[column[following]], _bone_vector(rig, link, following, roles, starts)
             if part.endswith(LEG[:2]):
                 lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
         elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands tell no direction, their wrists do
             forearm = part.replace(ARM[2], ARM[1])
             own = starts[part] - starts.get(forearm, starts[part])
-        if np.linalg.norm(own) > LONGER:
+        if np.linalg.norm(own) > MIN_BONE_LENGTH:
             bones[row] = rotations[index].T @ own / np.linalg.norm(own)
         pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own
         turn = np.eye(3)
-        if index and np.isfinite(pointing).all() and min(np.linalg.norm(pointing), np.linalg.norm(own)) > LONGER:
-            turn = between(own, pointing)
-            if part != link and not part.endswith(ARM) and (_is_oblique(turn) or not part.endswith(LEG[:2])):
+        if (
+            index
+            and np.isfinite(pointing).all()
+            and min(np.linalg.norm(pointing), np.linalg.norm(own)) > MIN_BONE_LENGTH
+        ):
+            turn = rotation_between(own, pointing)
+            if part != link and not part.endswith(ARM) and (_is_tilted_little(turn) or not part.endswith(LEG[:2])):
                 turn = np.eye(3)
         turns[row] = rest.rotations[place].T @ facing @ turn @ forward.T @ rotations[index]
-    known = [(ours, theirs) for ours, theirs in lengths if theirs > LONGER]
+    known = [(ours, theirs) for ours, theirs in lengths if theirs > MIN_BONE_LENGTH]
     scale = sum(ours for ours, _ in known) / sum(theirs for _, theirs in known) if known else 1.0
-    return nearest(turns), bones, scale
+    return nearest_rotation(turns), bones, scale
 
 
-def _following(rig: Rig, column: Mapping[str, int], link: str, part: str, roles: Mapping[str, str]) -> str | None:
+def _next_link(rig: Rig, column: Mapping[str, int], link: str, part: str, roles: Mapping[str, str]) -> str | None:
     """The link of the next part of a limb; of other links the only one that is led and hangs at it."""
     side, _, name = part.partition("_")
     for chain in CHAINS:
@@ -291,7 +299,7 @@ def _following(rig: Rig, column: Mapping[str, int], link: str, part: str, roles:
     return below[0] if len(below) == 1 else None
 
 
-def _bone(
+def _bone_vector(
     rig: Rig, link: str, following: str, roles: Mapping[str, str], starts: Mapping[str, np.ndarray]
 ) -> np.ndarray:
     """From a link's beginning to that of the following one (3,) [m], every joint at zero, world."""
@@ -299,26 +307,26 @@ def _bone(
     return np.asarray(places[1] - places[0])
 
 
-def _is_oblique(turn: np.ndarray) -> bool:
-    """Less than `OBLIQUE`."""
-    return bool(np.trace(turn) > 1.0 + 2.0 * np.cos(OBLIQUE))
+def _is_tilted_little(turn: np.ndarray) -> bool:
+    """Less than `MAX_LEG_TILT`."""
+    return bool(np.trace(turn) > 1.0 + 2.0 * np.cos(MAX_LEG_TILT))
 
 
-def facing_of(heads: Mapping[str, np.ndarray]) -> np.ndarray:
+def facing_rotation(heads: Mapping[str, np.ndarray]) -> np.ndarray:
     """Rotation (3, 3) about the vertical from axes x ahead and y left to a body, by what lies left on it."""
     for limb in (*LEG, ARM[0]):
         left, right = heads.get(f"left_{limb}"), heads.get(f"right_{limb}")
         if left is not None and right is not None:
             across = (left - right)[:2]
-            if np.linalg.norm(across) > LONGER:
+            if np.linalg.norm(across) > MIN_BONE_LENGTH:
                 y = np.array([*across / np.linalg.norm(across), 0.0])
                 return np.column_stack([np.cross(y, [0.0, 0.0, 1.0]), y, [0.0, 0.0, 1.0]])
     return np.eye(3)
 
 
-def _spread(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int], scale: float) -> float:
+def _foot_widening(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int], scale: float) -> float:
     """By how much each of the rig's feet stands farther out than the recorded one, scaled, both at rest [m]."""
-    starts, feet = centres(rig, anatomy.parts), [f"{side}_{LEG[-1]}" for side in SIDES]
+    starts, feet = find_joint_centres(rig, anatomy.parts), [f"{side}_{LEG[-1]}" for side in SIDES]
     if not all(foot in starts and foot in places for foot in feet):
         return 0.0
     own = (starts[feet[0]] - starts[feet[1]])[:2]
@@ -326,11 +334,11 @@ def _spread(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int
     hips = [f"{side}_{LEG[0]}" for side in SIDES]
     if all(hip in places for hip in hips):
         wide = float(np.linalg.norm(np.subtract(*(rest.heads[places[hip]][:2] for hip in hips))))
-        theirs = wide if theirs > wide + ASTRIDE else theirs
+        theirs = wide if theirs > wide + MAX_FOOT_SPREAD else theirs
     return 0.5 * (float(np.linalg.norm(own)) - scale * theirs)
 
 
-def _standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:
+def _rotations_from_standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:
     """Link axes (K, 3, 3) in the segments', by the mean of the first moments, in which links lie as the world does."""
     turns = np.empty((len(places), 3, 3))
     for row, place in enumerate(places):
@@ -338,22 +346,22 @@ def _standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:
         first = np.flatnonzero(seen)
         if not len(first):
             raise InvalidValue(f"segment {recording.names[place]!r} was never seen")
-        until = recording.times[first[0]] + STANDING
+        until = recording.times[first[0]] + NEUTRAL_TIME
         held = recording.rotations[seen & (recording.times <= until), place]
-        turns[row] = nearest(held.sum(axis=0)).T
+        turns[row] = nearest_rotation(held.sum(axis=0)).T
     return turns
 
 
-def _is_placed(recording: SegmentPoses, name: str) -> bool:
+def _has_positions(recording: SegmentPoses, name: str) -> bool:
     assert recording.positions is not None
     return bool(np.isfinite(recording.positions[:, recording.names.index(name), 0]).any())
 
 
-def _readings(name: str, known: Mapping[str, Any]) -> list[tuple[str, int]]:
+def _candidate_links(name: str, known: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Links that a segment's name may mean, each with its rank: 0 the likeliest."""
     own = name.rpartition(":")[2]
     found = []
-    for side, words in sides_and_words(own):
+    for side, words in split_side(own):
         words = [word for word in words if word not in known["prefixes"]]
         stem = "".join(words)
         for prefix in known["prefixes"]:
@@ -367,4 +375,4 @@ def _readings(name: str, known: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> Mapping[str, Any]:
-    return json_object(NAMES, read_bytes(NAMES), "Install the program again")
+    return parse_json_object(VOCABULARY_FILE, read_bytes(VOCABULARY_FILE), "Install the program again")

@@ -17,18 +17,20 @@ class CoupledLimits:
 
     Attributes:
         joints: J names of joints with one coordinate each.
-        shares: (M, J) A.
-        most: (M,) b [rad].
+        coefficients: (M, J) A.
+        bounds: (M,) b [rad].
     """
 
     joints: tuple[str, ...]
-    shares: np.ndarray
-    most: np.ndarray
+    coefficients: np.ndarray
+    bounds: np.ndarray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
-        object.__setattr__(self, "shares", frozen("shares of coupled limits", self.shares, (None, len(self.joints))))
-        object.__setattr__(self, "most", frozen("coupled limits", self.most, (len(self.shares),)))
+        object.__setattr__(
+            self, "coefficients", frozen("shares of coupled limits", self.coefficients, (None, len(self.joints)))
+        )
+        object.__setattr__(self, "bounds", frozen("coupled limits", self.bounds, (len(self.coefficients),)))
 
     def matrix(self, rig: Rig) -> np.ndarray:
         """A over all joint coordinates of a rig (M, nv - 6).
@@ -39,8 +41,8 @@ class CoupledLimits:
         """
         names = [joint.name for joint in rig.joints]
         starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
-        result = np.zeros((len(self.most), rig.nv - ROOT_NV))
-        for name, column in zip(self.joints, self.shares.T):
+        result = np.zeros((len(self.bounds), rig.nv - ROOT_NV))
+        for name, column in zip(self.joints, self.coefficients.T):
             if name not in names:
                 raise UnknownName(name, names)
             index = names.index(name)

@@ -17,17 +17,17 @@ from ..signals.gaps import LONGEST_GAP
 from .kinematics import Kinematics
 from .tasks import PositionTask
 
-SKIN = 0.01
+SKIN_STD = 0.01
 """[m] By which markers move over the skin: the usual residual of tracked people."""
-VAGUE = 0.08
+MAX_ORIENTATION_STD = 0.08
 """[rad] Spread beyond which an orientation is a guess; 0.04 for a pelvis of three or four markers."""
-MORE = 2.0
+MIN_STD_RATIO = 2.0
 """By so much a spread must be larger than with all markers: hands and heads without any are no news."""
-LOOKS = 2
+CHECKS_PER_GAP = 2
 """In a gap that is too long."""
 
 
-def orientation_spread(kinematics: Kinematics, q: np.ndarray, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def orientation_std(kinematics: Kinematics, q: np.ndarray, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Spread (L,) [rad] of the orientation of every link in a posture.
 
     Args:
@@ -35,15 +35,15 @@ def orientation_spread(kinematics: Kinematics, q: np.ndarray, links: np.ndarray,
         q: (nq,).
         links, offsets: (M,), (M, 3) [m] of the markers that are seen, on their links.
     """
-    kinematics.update(q)
+    kinematics.update_kinematics(q)
     slopes = kinematics.point_jacobians(links, kinematics.points(links, offsets))
     slopes = slopes.reshape(-1, slopes.shape[2])
-    covariance = SKIN**2 * np.linalg.inv(slopes.T @ slopes + SKIN**2 * np.eye(slopes.shape[1]))
+    covariance = SKIN_STD**2 * np.linalg.inv(slopes.T @ slopes + SKIN_STD**2 * np.eye(slopes.shape[1]))
     turning = kinematics.jacobian[3:] * kinematics.moved_by[:, None]
     return np.asarray(np.sqrt(np.linalg.eigvalsh(turning @ covariance @ turning.swapaxes(1, 2))[:, -1]))
 
 
-class VagueLinks:
+class UndeterminedLinks:
     """Finds links whose orientation is a guess for longer than a spline may bridge, while a recording passes by.
 
     Args:
@@ -53,8 +53,8 @@ class VagueLinks:
 
     def __init__(self, rig: Rig, task: PositionTask) -> None:
         self._rig, self._task, self._tree = rig, task, Kinematics(rig)
-        self._tells = rig.below[:, task.links].T
-        self._known: dict[bytes, np.ndarray] = {}
+        self._observes = rig.descendants[:, task.links].T
+        self._cached_stds: dict[bytes, np.ndarray] = {}
         self._next = -np.inf
         self._since = np.full(len(rig.links), np.nan)
         self._longest, self._worst, self._first = (np.zeros(len(rig.links)) for _ in range(3))
@@ -71,24 +71,28 @@ class VagueLinks:
         for time, own, good, posture in zip(times, seen, usable, q):
             if time < self._next:
                 continue
-            self._next = time + LONGEST_GAP / LOOKS
-            spread = self._spread(own, posture) if good else np.zeros(len(self._since))
-            usual = self._spread(np.ones_like(own), posture)
-            vague = (spread > VAGUE) & (spread > MORE * usual) & (own.astype(float) @ self._tells > 0.0)
+            self._next = time + LONGEST_GAP / CHECKS_PER_GAP
+            spread = self._orientation_std(own, posture) if good else np.zeros(len(self._since))
+            usual = self._orientation_std(np.ones_like(own), posture)
+            vague = (
+                (spread > MAX_ORIENTATION_STD)
+                & (spread > MIN_STD_RATIO * usual)
+                & (own.astype(float) @ self._observes > 0.0)
+            )
             self._since = np.where(vague, np.where(np.isnan(self._since), time, self._since), np.nan)
             lasts = np.nan_to_num(time - self._since)
             self._worst = np.where(vague, np.maximum(self._worst, spread), self._worst)
             longer = lasts > self._longest
             self._longest[longer], self._first[longer] = lasts[longer], self._since[longer]
 
-    def _spread(self, seen: np.ndarray, q: np.ndarray) -> np.ndarray:
+    def _orientation_std(self, seen: np.ndarray, q: np.ndarray) -> np.ndarray:
         """(L,) [rad] by some of the markers (M,), in the posture in which these were seen first."""
         seen = seen & (self._task.weights > 0.0)
         key = seen.tobytes()
-        if key not in self._known:
+        if key not in self._cached_stds:
             links, offsets = self._task.links[seen], self._task.offsets[seen]
-            self._known[key] = orientation_spread(self._tree, q, links, offsets)
-        return self._known[key]
+            self._cached_stds[key] = orientation_std(self._tree, q, links, offsets)
+        return self._cached_stds[key]
 
     @property
     def warnings(self) -> tuple[str, ...]:

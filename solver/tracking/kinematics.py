@@ -12,10 +12,10 @@ from ..dynamics import WeightedTree
 from ..rig import Rig
 from ..so3 import skew
 
-UNIT = np.eye(3)
-BLOCK = 36
+IDENTITY = np.eye(3)
+BLOCK_SIZE = 36
 """Numbers of a matrix between two twists."""
-CROSSED = -skew(np.eye(3)).reshape(3, 9)
+NEGATIVE_SKEW = -skew(np.eye(3)).reshape(3, 9)
 """Takes -sk(f), flat, from f."""
 
 
@@ -26,17 +26,17 @@ class Kinematics(WeightedTree):
         super().__init__(rig)
         links = len(rig.links)
         self.parents = np.array(rig.parents)
-        self.column_link = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
-        self.below = rig.below
+        self.link_of_column = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
+        self.descendants = rig.descendants
         """(L, L): [k, l] True where link l is link k or hangs below it."""
-        self.moved_by = self.below[self.column_link].T
+        self.moved_by = self.descendants[self.link_of_column].T
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
-        same = self.column_link[:, None] == self.column_link
-        upper = self.below[np.ix_(self.column_link, self.column_link)] & ~same
-        self.shares = upper + 0.5 * same
+        same = self.link_of_column[:, None] == self.link_of_column
+        upper = self.descendants[np.ix_(self.link_of_column, self.link_of_column)] & ~same
+        self.pair_weights = upper + 0.5 * same
         """(nv, nv): what counts of a product that is valid where the row's joint is above the column's."""
-        self.subtrees = self.below.astype(float)
-        self.carried = self.subtrees[self.column_link]
+        self.subtree_matrix = self.descendants.astype(float)
+        self.moves_link = self.subtree_matrix[self.link_of_column]
         """(nv, L): 1 where a tangent coordinate moves a link."""
 
     def points(self, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ class Kinematics(WeightedTree):
         result = (linear + np.cross(angular, points[:, None, :])) * self.moved_by[links][:, :, None]
         return result.transpose(0, 2, 1)
 
-    def equations(self, felt: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def equations(self, row_terms: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The exact Hessian (nv, nv) of half the weighted squared residuals, and minus its slope (nv,).
 
         For coordinates i above j, d2p / di dj = w_i x dp/dj, so what a point adds beyond Gauss and Newton's matrix is
@@ -58,15 +58,15 @@ class Kinematics(WeightedTree):
         a joint all is symmetrised.
 
         Args:
-            felt: (K, 42) of each row: its force and moment about the world's origin, world axes, and that matrix
+            row_terms: (K, 42) of each row: its force and moment about the world's origin, world axes, and that matrix
                 (6, 6), linear parts first.
             carried: (nv, K) 1 where a coordinate moves what a row belongs to.
         """
         twists = self.jacobian.T
-        below = carried @ felt
+        below = carried @ row_terms
         slope = (below[:, :6] * twists).sum(axis=1)
         product = twists @ (below[:, 6:].reshape(-1, 6, 6) @ twists[:, :, None])[:, :, 0].T
-        product *= self.shares
+        product *= self.pair_weights
         return product + product.T, slope
 
     def curvature(self, moments: np.ndarray, forces: np.ndarray) -> np.ndarray:
@@ -78,9 +78,9 @@ class Kinematics(WeightedTree):
         """
         trace = moments[:, 0, 0] + moments[:, 1, 1] + moments[:, 2, 2]
         blocks = np.empty((len(moments), 3, 6))
-        blocks[:, :, :3] = (forces @ CROSSED).reshape(-1, 3, 3)
-        blocks[:, :, 3:] = moments - trace[:, None, None] * UNIT
-        below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
+        blocks[:, :, :3] = (forces @ NEGATIVE_SKEW).reshape(-1, 3, 3)
+        blocks[:, :, 3:] = moments - trace[:, None, None] * IDENTITY
+        below = (self.subtree_matrix @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.link_of_column]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
-        product = (self.jacobian[3:].T @ turned.T) * self.shares
+        product = (self.jacobian[3:].T @ turned.T) * self.pair_weights
         return -(product + product.T)

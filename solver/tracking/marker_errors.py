@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ..formats.atomic import write_atomically
-from .track import Tracked
+from .track import TrackedMotion
 
 
-def write_marker_errors(path: str | Path, tracked: Tracked) -> None:
+def write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
     """CSV of distances [m]: a column per marker, a row per frame, empty where the marker was not seen; whole or not."""
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")

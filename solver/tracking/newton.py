@@ -8,13 +8,13 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import BackendError
-from ..qp.pivoting import Box, Held
+from ..qp.principal_pivoting import ActiveBounds, Box
 
-LOCK = 1e8
+LOCK_STIFFNESS = 1e8
 """Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
 
 
-class Indefinite(BackendError):
+class IndefiniteHessian(BackendError):
     """The Hessian has no minimum when what was held lets go."""
 
 
@@ -26,41 +26,47 @@ class Newton:
         matrix: the Hessian, positive definite where what is held cannot move.
         attempts: how many times a coordinate may be stiffened until it is, whenever what is held changes.
         stiffness: what coordinates along which it bends down are stiffened by.
-        stiff: which those are.
-        slope: (nv,) minus the cost's, the posture's left out, where the Hessian was made; None once it was used.
+        stiffened: which those are.
+        gradient: (nv,) minus the cost's, the posture's left out, where the Hessian was made; None once it was used.
     """
 
     matrix: np.ndarray
     attempts: int
     stiffness: float
-    stiff: list[int]
-    _held: bytes
+    stiffened: list[int]
+    _fixed: bytes
     _factor: np.ndarray
-    slope: np.ndarray | None = None
+    gradient: np.ndarray | None = None
 
     @staticmethod
-    def of(matrix: np.ndarray, attempts: int, stiffness: float, held: np.ndarray | None = None) -> Newton | None:
+    def from_hessian(
+        matrix: np.ndarray, attempts: int, stiffness: float, active_bounds: np.ndarray | None = None
+    ) -> Newton | None:
         """Of a Hessian, of which at most ``attempts`` coordinates are stiffened; None where it stays indefinite.
 
         Against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly, where
         it is not ``held`` (nv,) at its bound anyway.
         """
         newton = Newton(matrix, attempts, stiffness, [], b"", matrix)
-        return newton if newton._factorised(np.zeros(0, int) if held is None else held.nonzero()[0]) else None
+        return (
+            newton
+            if newton._factorise(np.zeros(0, int) if active_bounds is None else active_bounds.nonzero()[0])
+            else None
+        )
 
-    def exact(self, held: np.ndarray | None) -> bool:
+    def is_exact(self, active_bounds: np.ndarray | None) -> bool:
         """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""
-        return not self.stiff or (held is not None and bool(held[self.stiff].all()))
+        return not self.stiffened or (active_bounds is not None and bool(active_bounds[self.stiffened].all()))
 
-    def solution(self, gradient: np.ndarray) -> np.ndarray:
+    def solve(self, gradient: np.ndarray) -> np.ndarray:
         """Step (nv,) without bounds.
 
         Raises:
             Indefinite: there is none.
         """
-        return self._at(gradient, np.zeros(0, int))
+        return self._solve_fixed(gradient, np.zeros(0, int))
 
-    def within(self, gradient: np.ndarray, box: Box) -> Held:
+    def solve_within(self, gradient: np.ndarray, box: Box) -> ActiveBounds:
         """Minima of H's program with some variables at their bounds, see `pivoted`, for a ``gradient`` (nv,).
 
         To be held is to be priced so highly that nothing else counts; what is left of the way to the bound tells the
@@ -69,38 +75,38 @@ class Newton:
         Raises:
             Indefinite: by what is returned, where it has none.
         """
-        lock = LOCK * self.stiffness
+        lock = LOCK_STIFFNESS * self.stiffness
 
         def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             forces = np.zeros(len(held))
             places = held.nonzero()[0]
             if not len(places):
-                return self._at(gradient, places), forces
+                return self._solve_fixed(gradient, places), forces
             bounds = np.where(held[places] > 0, box.high[places], box.low[places])
             pushed = gradient.copy()
             pushed[places] += lock * bounds
-            x = self._at(pushed, places)
+            x = self._solve_fixed(pushed, places)
             forces[places] = lock * (x[places] - bounds)
             x[places] = bounds
             return x, forces
 
         return at
 
-    def _at(self, gradient: np.ndarray, places: np.ndarray) -> np.ndarray:
-        if not (places.tobytes() == self._held or self._factorised(places)):
-            raise Indefinite("tracking: a step has no minimum")
+    def _solve_fixed(self, gradient: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        if not (indices.tobytes() == self._fixed or self._factorise(indices)):
+            raise IndefiniteHessian("tracking: a step has no minimum")
         return np.asarray(dpotrs(self._factor, gradient, lower=1)[0])
 
-    def _factorised(self, places: np.ndarray) -> bool:
+    def _factorise(self, indices: np.ndarray) -> bool:
         """Factorise with some coordinates held; whether that was possible."""
         locked = self.matrix.copy()
-        locked[places, places] += LOCK * self.stiffness
+        locked[indices, indices] += LOCK_STIFFNESS * self.stiffness
         for _ in range(self.attempts + 1):
             self._factor, failed = dpotrf(locked.T, lower=1, clean=0)  # columns first, as LAPACK has it
             if not failed:
-                self._held = places.tobytes()
+                self._fixed = indices.tobytes()
                 return True
-            self.stiff.append(failed - 1)
+            self.stiffened.append(failed - 1)
             for matrix in (self.matrix, locked):
                 matrix[failed - 1, failed - 1] += self.stiffness
         return False

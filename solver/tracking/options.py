@@ -9,7 +9,7 @@ from ..errors import InvalidValue
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .coupled import CoupledLimits
 
-DEAD_BEAT = 1.0
+DEAD_BEAT_GAIN = 1.0
 """K dt at which a step takes off the whole error; more of a rate K than that would only overshoot."""
 INTEGRATORS = ("manifold", "baumgarte")
 
@@ -23,34 +23,36 @@ class TrackingOptions:
             velocity not looked at) or ``"pairwise"`` (the same of pieces between two orientations each).
         gain: K dt of rapetti2020 (9), dimensionless: the share of the error taken off per step; stable below 2,
             1 is dead-beat. It holds for every step where neither ``rate`` nor ``time_constant`` is given.
-        rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT` of the error.
+        rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT_GAIN` of the error.
         time_constant: [s] in which the error falls to 1/e; a step takes 1 - exp(-dt / time constant).
         iterations: further velocity corrections per frame after the first, until ``tolerance`` is met.
         tolerance: [rad] largest coordinate change at which a frame counts as converged.
-        posture: [m^2] price of joint coordinates one radian away from neutral beside squared marker errors. It decides
-            what no marker shows (a head without markers) and is small against everything that markers do show.
+        posture_weight: [m^2] price of joint coordinates one radian away from neutral beside squared marker errors. It
+            decides what no marker shows (a head without markers) and is small against everything that markers do show.
         free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so
             its hands do. Names the rig lacks are ignored.
         damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
-        adaptive: price of a joint's step as a share of the squared angles [rad^2] by which the next orientations
+        adaptive_damping: price of a joint's step as a share of the squared angles [rad^2] by which the next
+            orientations
             that it moves miss their targets, so that targets out of reach move nothing else and singularities are
             passed slowly; 0 for none.
         limits: keep joint limits by rapetti2020 (12)-(13).
-        coupled: limits that several joints share, (11); kept with the others.
-        limit_speed: [rad/s] bound on joint speed where the rig states none.
+        coupled_limits: limits that several joints share, (11); kept with the others.
+        default_joint_speed: [rad/s] bound on joint speed where the rig states none.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         baumgarte_gain: rho dt of (14), dimensionless.
-        huber: [m] error beyond which a marker's pull no longer grows; 0 for none.
-        fade: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that comes
-            or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
+        huber_distance: [m] error beyond which a marker's pull no longer grows; 0 for none.
+        fade_time: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that
+            comes or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
         backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
         restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
-        angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes of it and
+        squared_angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes
+            of it and
             whose pull falls beyond a right angle. Within reach both are one; beyond it, by (5) the farthest are let go
             and move the faster for it.
-        budget: [s] of wall time for one sample, None for as long as it takes: refinement ends when it is used up, and
-            the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
+        time_budget: [s] of wall time for one sample, None for as long as it takes: refinement ends when it is used
+            up, and the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
     """
 
     method: str = DYNAMICAL
@@ -59,22 +61,22 @@ class TrackingOptions:
     time_constant: float | None = None
     iterations: int = 15
     tolerance: float = 1e-6
-    posture: float = 2.5e-5
+    posture_weight: float = 2.5e-5
     free_twist: tuple[str, ...] = ("right_hand", "left_hand")
     damping: float = 1e-7
-    adaptive: float = 0.3
+    adaptive_damping: float = 0.3
     limits: bool = True
-    coupled: CoupledLimits | None = None
-    limit_speed: float = 40.0
+    coupled_limits: CoupledLimits | None = None
+    default_joint_speed: float = 40.0
     integrator: str = "manifold"
     baumgarte_gain: float = 1.0
-    huber: float = 0.0
-    fade: float = 0.1
+    huber_distance: float = 0.0
+    fade_time: float = 0.1
     backend: str = "pivoting"
     restart_error: float = 0.12
     restart_turn: float = 0.2
-    angles: bool = False
-    budget: float | None = None
+    squared_angles: bool = False
+    time_budget: float | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
@@ -87,22 +89,32 @@ class TrackingOptions:
             raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
             raise InvalidValue("rate and time_constant must be positive")
-        if self.budget is not None and not self.budget > 0.0:
-            raise InvalidValue(f"a time budget must be positive, not {self.budget:g} s")
+        if self.time_budget is not None and not self.time_budget > 0.0:
+            raise InvalidValue(f"a time budget must be positive, not {self.time_budget:g} s")
         if self.integrator not in INTEGRATORS:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
-        if min(self.posture, self.damping, self.huber, self.fade, self.baumgarte_gain, self.adaptive) < 0.0:
+        if (
+            min(
+                self.posture_weight,
+                self.damping,
+                self.huber_distance,
+                self.fade_time,
+                self.baumgarte_gain,
+                self.adaptive_damping,
+            )
+            < 0.0
+        ):
             raise InvalidValue("posture, damping, adaptive, huber, fade and baumgarte_gain must not be negative")
 
-    def share(self, step: float) -> float:
+    def step_gain(self, step: float) -> float:
         """K dt for a step [s]: the share of the error that it takes off, always below the discrete-time bound 2."""
         if self.time_constant is not None:
             return 1.0 - math.exp(-step / self.time_constant)
-        return self.gain if self.rate is None else min(self.rate * step, DEAD_BEAT)
+        return self.gain if self.rate is None else min(self.rate * step, DEAD_BEAT_GAIN)
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:
         """One velocity correction per frame, as rapetti2020 runs in real time, by the angles of orientations."""
-        return TrackingOptions(gain=gain, iterations=0, fade=0.0, angles=True)
+        return TrackingOptions(gain=gain, iterations=0, fade_time=0.0, squared_angles=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import joint_places
+from ..coordinates import joint_slices
 from ..errors import InvalidValue
-from ..qp.pivoting import Box, between_bounds
+from ..qp.principal_pivoting import Box, solve_box
 from ..rig import ROOT_NV, Rig
 from ..so3 import exp, to_quaternion, vee
-from .chains import chains
+from .joint_chains import find_chains
 from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
 
@@ -61,10 +61,10 @@ class Pairwise:
             raise InvalidValue("pair-wise tracking takes points of the root alone; use 'dynamical' or 'whole_body'")
         self.rig, self.options, self._points = rig, options, tasks.positions
         self._root = int(np.flatnonzero(turns.links == 0)[0])
-        into = [place for _, place, _ in joint_places(rig)]
-        tangent = [place for _, _, place in joint_places(rig)]
+        into = [place for _, place, _ in joint_slices(rig)]
+        tangent = [place for _, _, place in joint_slices(rig)]
         self.pieces: list[Piece] = []
-        for chain in chains(rig, turns.links):
+        for chain in find_chains(rig, turns.links):
             for link in chain.links:
                 if not rig.joints[link].hinge or rig.joints[link].nq != 1:
                     raise InvalidValue(f"pair-wise tracking takes hinges; {rig.joints[link].name!r} is none")
@@ -105,7 +105,7 @@ class Pairwise:
             matrix = axes.T @ axes + STEEPEST * np.eye(len(angles))
             low, high = np.maximum(piece.low - angles, -LONGEST), np.minimum(piece.high - angles, LONGEST)
             box = Box(np.minimum(low, high), np.maximum(low, high), none, np.zeros(0))
-            step = between_bounds(matrix, axes.T @ error, box).x
+            step = solve_box(matrix, axes.T @ error, box).x
             angles = angles + step
             if np.abs(step).max() < self.options.tolerance:
                 return angles, True

@@ -8,29 +8,31 @@ import numpy as np
 
 from ..dynamics import difference
 from ..person import GIRDLE
-from ..qp.pivoting import Box
+from ..qp.principal_pivoting import Box
 from ..rig import ROOT_NV, Rig
 from ..so3 import right_jacobian, to_matrix
 from .coupled import CoupledLimits
 
-STRETCH = 1.6
-"""Most by which a rotation vector of up to `HALF_TURN` changes over the angular step: pi / 2, rounded up."""
+MAX_ROTATION_STRETCH = 1.6
+"""Most by which a rotation vector of up to `LARGE_ROTATION_SQUARED` "
+            "changes over the angular step: pi / 2, rounded up."""
 TINY = 1e-12
-HALF_TURN = 9.0
+LARGE_ROTATION_SQUARED = 9.0
 """[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
 
 
-STIFF = 100.0
+GIRDLE_STIFFNESS = 100.0
 """Factor on the price of a turn of clavicle or scapula: they keep within 0.2 rad (standard deviation) of rest, where
 other joints are believed to keep within 2 rad."""
-HURRY = 1e4
+UNLIMITED_SPEED = 1e4
 """[rad/s] A speed that bounds nothing."""
 
 
 class Posture:
     """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps).
 
-    An angle costs its square, of a shoulder girdle `STIFF` times it; a spherical joint costs half the squared distance
+    An angle costs its square, of a shoulder girdle `GIRDLE_STIFFNESS` times it; a spherical joint costs half the
+    squared distance
     of each of its axes from neutral, which is the squared turn while small. Links in ``free_twist`` pay only for their
     z axis, fully.
     """
@@ -45,7 +47,7 @@ class Posture:
         self._turns = turns
         self._angles = np.array([joints[j].idx_q + k for j, k in single], int)
         self._rates = np.array([joints[j].idx_v + k for j, k in single], int)
-        self._stiff = np.array([STIFF if rig.links[j - 1].endswith(GIRDLE) else 1.0 for j, _ in single])
+        self._stiff = np.array([GIRDLE_STIFFNESS if rig.links[j - 1].endswith(GIRDLE) else 1.0 for j, _ in single])
         free = np.array([rig.links[j - 1] in free_twist for j in spherical], bool)
         self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
         """(S, 3): price of each axis."""
@@ -61,14 +63,14 @@ class Posture:
         return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + self._stiff @ q[self._angles] ** 2)
 
     @property
-    def prices(self) -> np.ndarray:
+    def diagonal(self) -> np.ndarray:
         """(nv,) what a step costs by the pull's Gauss-Newton terms, which are diagonal."""
         result = np.zeros(self._size)
         result[self._rates] = self._stiff
         result[self._turns] = np.diagonal(self._stiffness, axis1=1, axis2=2)
         return result
 
-    def pull(self, q: np.ndarray) -> np.ndarray:
+    def restoring_torque(self, q: np.ndarray) -> np.ndarray:
         """(..., nv) towards neutral, of configurations (..., nq): minus half the slope of the cost."""
         result = np.zeros((*q.shape[:-1], self._size))
         result[..., self._rates] = -self._stiff * q[..., self._angles]
@@ -80,8 +82,8 @@ class Posture:
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
         """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
-        hessian.flat[:: self._size + 1] += weight * self.prices
-        gradient += weight * self.pull(q)
+        hessian.flat[:: self._size + 1] += weight * self.diagonal
+        gradient += weight * self.restoring_torque(q)
 
 
 class JointLimits:
@@ -93,7 +95,7 @@ class JointLimits:
     """
 
     def __init__(
-        self, rig: Rig, limit_speed: float, coupled: CoupledLimits | None = None, *, hurried: bool = False
+        self, rig: Rig, limit_speed: float, coupled_limits: CoupledLimits | None = None, *, ignore_speed: bool = False
     ) -> None:
         """Take a rig's limits.
 
@@ -106,24 +108,26 @@ class JointLimits:
         self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
-        if hurried:
-            self._speed = np.full(len(self.lower), HURRY)
+        if ignore_speed:
+            self._speed = np.full(len(self.lower), UNLIMITED_SPEED)
         moving = list(rig.model.joints)[2:]
         first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
         self._spherical = np.add.outer(np.array(first, int), np.arange(3))
-        self._plain = all(joint.nq == 1 for joint in moving)
+        self._is_plain = all(joint.nq == 1 for joint in moving)
         """Every coordinate is a number in q itself."""
         self._first = rig.model.joints[1].nq
         free = len(self.lower)
-        self._rows = np.zeros((0, free)) if coupled is None else coupled.matrix(rig)
-        self._most = np.zeros(0) if coupled is None else coupled.most
-        self._reach = np.abs(self._rows) @ self._speed
-        self._padded = np.hstack([np.zeros((len(self._rows), ROOT_NV)), self._rows])
-        self.plain = not len(self._spherical) and not len(self._most)
+        self._coupled_rows = np.zeros((0, free)) if coupled_limits is None else coupled_limits.matrix(rig)
+        self._coupled_bounds = np.zeros(0) if coupled_limits is None else coupled_limits.bounds
+        self._coupled_reach = np.abs(self._coupled_rows) @ self._speed
+        self._padded = np.hstack([np.zeros((len(self._coupled_rows), ROOT_NV)), self._coupled_rows])
+        self.single_bounds = not len(self._spherical) and not len(self._coupled_bounds)
         """Bounds of single coordinates only."""
-        self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._most))
+        self.has_limits = bool(
+            np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._coupled_bounds)
+        )
 
-    def box(self, q: np.ndarray, step: float, at: np.ndarray) -> tuple[Box, np.ndarray | None]:
+    def step_bounds(self, q: np.ndarray, step: float, linearised_at: np.ndarray) -> tuple[Box, np.ndarray | None]:
         """Bounds on the change of the joint coordinates from ``at`` (nq,) on, ``step`` [s] after ``q`` (nq,).
 
         Returns:
@@ -133,7 +137,7 @@ class JointLimits:
             counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
         """
         here = self._coordinates(q)
-        there = here if at is q else self._coordinates(at)
+        there = here if linearised_at is q else self._coordinates(linearised_at)
         reach = self._speed * step
         bounds = np.empty((2, ROOT_NV + len(here)))
         bounds[:, :ROOT_NV] = np.inf
@@ -144,39 +148,41 @@ class JointLimits:
         np.tanh(joints, out=joints)
         joints *= reach
         gone = None
-        if at is not q:
+        if linearised_at is not q:
             gone = there - here
             joints[0] += gone
             joints[1] -= gone
         low, high = bounds
-        most = self._most
+        most = self._coupled_bounds
         if len(most):
-            reach = self._reach * step
-            most = np.tanh((most - self._rows @ here) / reach) * reach
-            most -= 0.0 if gone is None else self._rows @ gone
+            reach = self._coupled_reach * step
+            most = np.tanh((most - self._coupled_rows @ here) / reach) * reach
+            most -= 0.0 if gone is None else self._coupled_rows @ gone
         turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
         return Box(-low, high, self._padded, most), turning
 
-    def clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
+    def is_clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
         """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds, judged by tanh x >= x / (1 + x) in (12)."""
         size = np.abs(change[ROOT_NV:])
-        here = q[self._first :] if self._plain else difference(self._rig, self._neutral, q)[ROOT_NV:]
+        here = q[self._first :] if self._is_plain else difference(self._rig, self._neutral, q)[ROOT_NV:]
         if len(self._spherical):
-            if (here[self._spherical] ** 2).sum(axis=1).max() > HALF_TURN:
+            if (here[self._spherical] ** 2).sum(axis=1).max() > LARGE_ROTATION_SQUARED:
                 return False
-            size[self._spherical] = STRETCH * np.sqrt((size[self._spherical] ** 2).sum(axis=1))[:, None]
+            size[self._spherical] = MAX_ROTATION_STRETCH * np.sqrt((size[self._spherical] ** 2).sum(axis=1))[:, None]
         reach = self._speed * step
         margin = size * reach / np.maximum(reach - size, TINY)
         inside = (size < reach) & (here - margin >= self.lower) & (here + margin <= self.upper)
         if not inside.all():
             return False
-        return not len(self._most) or bool((self._rows @ here + np.abs(self._rows) @ margin <= self._most).all())
+        return not len(self._coupled_bounds) or bool(
+            (self._coupled_rows @ here + np.abs(self._coupled_rows) @ margin <= self._coupled_bounds).all()
+        )
 
-    def unspun(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
+    def to_coordinates(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
         """Changes of the coordinates (nv,) by angular steps (nv,): the reverse of `turned`."""
-        return self.turned(np.linalg.inv(turning), change)
+        return self.to_angular_steps(np.linalg.inv(turning), change)
 
-    def turned(self, turning: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    def to_angular_steps(self, turning: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """Angular steps (nv,) of changes of the coordinates (nv,); of a matrix (nv, n) column by column."""
         result = np.array(vector)
         places = ROOT_NV + self._spherical
@@ -185,30 +191,30 @@ class JointLimits:
         )
         return result
 
-    def unturned(self, turning: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    def transpose_to_coordinates(self, turning: np.ndarray, matrix: np.ndarray) -> np.ndarray:
         """Transpose of `turned`: slopes by angular steps (nv,) or (nv, n) as slopes by changes of the coordinates."""
-        return self.turned(turning.swapaxes(1, 2), matrix)
+        return self.to_angular_steps(turning.swapaxes(1, 2), matrix)
 
-    def excess(self, q: np.ndarray) -> np.ndarray:
+    def violation(self, q: np.ndarray) -> np.ndarray:
         """(nv - 6,) [rad, m] by which joint coordinates of a configuration (nq,) leave their ranges, 0 inside."""
         coordinates = self._coordinates(q)
         return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
 
-    def coupled_excess(self, q: np.ndarray) -> np.ndarray:
+    def coupled_violation(self, q: np.ndarray) -> np.ndarray:
         """(m,) by which the coupled limits are passed, 0 inside."""
-        return np.maximum(0.0, self._rows @ self._coordinates(q) - self._most)
+        return np.maximum(0.0, self._coupled_rows @ self._coordinates(q) - self._coupled_bounds)
 
     def _coordinates(self, q: np.ndarray) -> np.ndarray:
-        if self._plain:
+        if self._is_plain:
             return q[self._first :]
         coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
         places = self._spherical
         if len(places):
-            coordinates[places] = nearest_turns(coordinates[places], self.lower[places], self.upper[places])
+            coordinates[places] = nearest_rotation_vectors(coordinates[places], self.lower[places], self.upper[places])
         return np.asarray(coordinates)
 
 
-def nearest_turns(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def nearest_rotation_vectors(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """The rotation vectors (S, 3) [rad] of the same orientations that lie nearer to the boxes lower..upper (S, 3)."""
     angles = np.linalg.norm(vectors, axis=1, keepdims=True)
     others = vectors * (1.0 - 2.0 * np.pi / np.maximum(angles, 1.0))

@@ -11,7 +11,7 @@ from .tasks import PositionTask
 
 
 @dataclass(frozen=True, slots=True)
-class Pulls:
+class LinkResiduals:
     """How the markers of each link pull at it, over time.
 
     Attributes:
@@ -27,19 +27,21 @@ class Pulls:
         object.__setattr__(self, "weights", frozen("weights of markers", self.weights, self.sums.shape[:2]))
 
     @staticmethod
-    def of(links: int, task: PositionTask, rest: np.ndarray, shares: np.ndarray | None) -> Pulls:
+    def from_residuals(
+        links: int, task: PositionTask, residuals: np.ndarray, weight_factors: np.ndarray | None
+    ) -> LinkResiduals:
         """Pulls at ``links`` links.
 
         Args:
             links: of the rig, L.
             task: its points, P.
-            rest: (N, P, 3) [m] measured less modelled places of the points, world; NaN where not measured.
-            shares: (N, P) of its weight that each point keeps near its gaps; all of it by default.
+            residuals: (N, P, 3) [m] measured less modelled places of the points, world; NaN where not measured.
+            weight_factors: (N, P) of its weight that each point keeps near its gaps; all of it by default.
         """
-        seen = np.isfinite(rest).all(axis=2)
-        weights = np.where(seen, task.weights * (1.0 if shares is None else shares), 0.0)
+        seen = np.isfinite(residuals).all(axis=2)
+        weights = np.where(seen, task.weights * (1.0 if weight_factors is None else weight_factors), 0.0)
         owners = (task.links == np.arange(links)[:, None]).astype(float)
-        sums = np.empty((len(rest), links, 3))
+        sums = np.empty((len(residuals), links, 3))
         for axis in range(3):
-            sums[:, :, axis] = (weights * np.where(seen, rest[:, :, axis], 0.0)) @ owners.T
-        return Pulls(sums, weights @ owners.T)
+            sums[:, :, axis] = (weights * np.where(seen, residuals[:, :, axis], 0.0)) @ owners.T
+        return LinkResiduals(sums, weights @ owners.T)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times, shortened
+from ..arrays import abbreviate, frozen, frozen_times
 from ..errors import InvalidValue
-from ..marker_names import same_names
+from ..marker_names import match_names
 from ..motion import Markers
 from ..rig import Rig
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
@@ -125,7 +125,7 @@ class Targets:
         """Whether any velocities are measured."""
         return any(part is not None and part.velocities is not None for part in (self.positions, self.orientations))
 
-    def sample(self, frame: int, shares: np.ndarray | None = None) -> TargetSample:
+    def sample(self, frame: int, weight_factors: np.ndarray | None = None) -> TargetSample:
         """The measurements of one frame; ``shares`` (P,) as in `TargetSample`."""
         points, turns = self.positions, self.orientations
         return TargetSample(
@@ -133,11 +133,11 @@ class Targets:
             None if turns is None else turns.rotations[frame],
             None if points is None or points.velocities is None else points.velocities[frame],
             None if turns is None or turns.velocities is None else turns.velocities[frame],
-            shares,
+            weight_factors,
         )
 
     @staticmethod
-    def of_markers(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> Targets:
+    def from_markers(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> Targets:
         """Position targets from the recorded markers that are attached to the rig; the others are left out.
 
         Raises:
@@ -148,8 +148,8 @@ class Targets:
         used = [known[name] for name in markers.names if name in known]
         if not used:
             raise InvalidValue(
-                f"none of the recorded markers ({shortened(markers.names)}) is attached to rig {rig.name!r}, which "
-                f"knows {shortened(list(known))}"
+                f"none of the recorded markers ({abbreviate(markers.names)}) is attached to rig {rig.name!r}, which "
+                f"knows {abbreviate(list(known))}"
             )
         task = PositionTask(
             tuple(a.marker for a in used),
@@ -160,27 +160,27 @@ class Targets:
         return Targets(markers.times, PositionTargets(task, markers.select(task.names).positions))
 
 
-def as_attached(markers: Markers, attachments: Sequence[Attachment]) -> Markers:
+def match_attachment_names(markers: Markers, attachments: Sequence[Attachment]) -> Markers:
     """The recording with every marker named as it is attached: capitals and a subject's name make no other marker."""
-    same = same_names(markers.names, [attachment.marker for attachment in attachments])
+    same = match_names(markers.names, [attachment.marker for attachment in attachments])
     names = tuple(same.get(name, name) for name in markers.names)
     return markers if names == markers.names else replace(markers, names=names)
 
 
-def faded(times: np.ndarray, positions: np.ndarray, fade: float) -> np.ndarray:
+def fade_weights(times: np.ndarray, positions: np.ndarray, fade_time: float) -> np.ndarray:
     """Share (N, P) of its weight that each point (N, P, 3) keeps: 1 far from gaps, smoothly to 0 at a missing sample.
 
     The start and the end of the recording are no gaps.
     """
     seen = np.isfinite(positions[:, :, 0])
     shares = seen.astype(float)
-    if fade > 0.0:
+    if fade_time > 0.0:
         for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
             missing = times[~seen[:, point]]
             after = np.searchsorted(missing, times)
             left = times - missing[np.maximum(after - 1, 0)]
             right = missing[np.minimum(after, len(missing) - 1)] - times
             distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
-            reach = np.clip(distance / fade, 0.0, 1.0)
+            reach = np.clip(distance / fade_time, 0.0, 1.0)
             shares[:, point] *= reach**2 * (3.0 - 2.0 * reach)
     return shares

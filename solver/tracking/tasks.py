@@ -100,14 +100,14 @@ class TargetSample:
         rotations: (O, 3, 3) link axes in the world; NaN where not measured. None without orientation task.
         velocities: (P, 3) [m/s] world, measured; None: from successive positions.
         angular_velocities: (O, 3) [rad/s] world axes, measured; None: from successive rotations.
-        shares: (P,) of its weight that each point keeps in this sample, as near a gap; None: all of it.
+        weight_factors: (P,) of its weight that each point keeps in this sample, as near a gap; None: all of it.
     """
 
     positions: np.ndarray | None = None
     rotations: np.ndarray | None = None
     velocities: np.ndarray | None = None
     angular_velocities: np.ndarray | None = None
-    shares: np.ndarray | None = None
+    weight_factors: np.ndarray | None = None
 
 
 def _gains(values: np.ndarray, count: int) -> np.ndarray:

@@ -10,29 +10,29 @@ import numpy as np
 from ..arrays import frozen, frozen_times
 from ..dynamics import difference
 from ..errors import InvalidValue
+from ..file_arrays import FileRows, iterate_slices
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
-from ..shelf import Rows, passing
-from .determined import VagueLinks
-from .dynamical import SLACK
+from .determined import UndeterminedLinks
+from .exchanged_labels import CorrectedLabels, Swap, correct_labels
+from .inverse_kinematics import SLACK_TOLERANCE
 from .kinematics import Kinematics
-from .labels import Relabelled, Swap, relabelled
+from .marker_checks import FaultCounter, UnseenLinks, estimate_size_ratio, warn_of_unrecorded_links
 from .options import TrackingOptions
-from .path import PIECE, Piece, Samples, followed, usable_frames
 from .posture import Posture
-from .pulls import Pulls
-from .report import FaultCount, UnseenLinks, size_factor, unrecorded
-from .targets import Attachment, PositionTargets, Targets, as_attached
-from .tracker import FEWEST_POINTS, Tracker
+from .pulls import LinkResiduals
+from .recording_poses import FRAMES_PER_BLOCK, PoseBlock, TargetSamples, track_blocks, usable_frames
+from .targets import Attachment, PositionTargets, Targets, match_attachment_names
+from .tracker import MIN_POINTS, Tracker
 
-SIZE_FRAMES = 20
-SIZE_DIFFERENCE = 0.04
+SIZE_FRAME_COUNT = 20
+MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class TrackedMotion:
     """A tracked recording.
 
     Attributes:
@@ -42,15 +42,15 @@ class Tracked:
             targets where there are any.
         names: M tracked markers.
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
-        tracked: (N,) False where too few markers were seen and the pose was held.
-        bound_steps: how many steps had an active joint limit.
+        is_tracked: (N,) False where too few markers were seen and the pose was held.
+        limited_steps: how many steps had an active joint limit.
         drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
-        size: ratio of the recorded body to the rig (1: the same), from all lengths together.
+        size_ratio: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: what the user should know.
         converged: (N,) False where a frame was asked to converge and did not; all True where none was asked.
         slack: (N,) [rad] by which a frame passes the limits on its step; above 0 they contradicted each other there.
         swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
-        pulls: what is left between markers and body, by link; None where no points were followed.
+        link_residuals: what is left between markers and body, by link; None where no points were followed.
     """
 
     times: np.ndarray
@@ -58,15 +58,15 @@ class Tracked:
     v: np.ndarray
     names: tuple[str, ...]
     errors: np.ndarray
-    tracked: np.ndarray
-    bound_steps: int = 0
+    is_tracked: np.ndarray
+    limited_steps: int = 0
     drift: float = 0.0
-    size: float = 1.0
+    size_ratio: float = 1.0
     warnings: tuple[str, ...] = ()
     swaps: tuple[Swap, ...] = ()
     converged: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    pulls: Pulls | None = None
+    link_residuals: LinkResiduals | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -102,13 +102,13 @@ class Tracked:
         return _root_mean_square(self.errors, 1)
 
 
-def track(
+def track_markers(
     rig: Rig,
     attachments: Sequence[Attachment],
     markers: Markers,
     options: TrackingOptions | None = None,
     progress: Progress = silent,
-) -> Tracked:
+) -> TrackedMotion:
     """Motion of a rig that follows recorded markers, by the dynamical inverse kinematics of rapetti2020.
 
     Args:
@@ -130,120 +130,128 @@ def track(
         >>> attachments = [solver.Attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
         >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
         >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), path[:, None] + corners)
-        >>> tracked = solver.track(rig, attachments, markers)
+        >>> tracked = solver.track_markers(rig, attachments, markers)
         >>> tracked.rmse < 1e-3, np.allclose(tracked.q[-1, :3], path[-1], atol=1e-3)
         (True, True)
     """
     options = options or TrackingOptions()
-    targets, read = attached_targets(rig, attachments, markers)
-    result = follow(rig, targets, options, progress)
+    targets, read = targets_from_attachments(rig, attachments, markers)
+    result = track_targets(rig, targets, options, progress)
     attached = {a.marker for a in attachments}
-    markers = as_attached(markers, attachments)
+    markers = match_attachment_names(markers, attachments)
     loose = [name for name in markers.names if name not in attached]
     owners = {a.marker: rig.index(a.link) for a in attachments}
     recorded = np.array([owners[name] for name in markers.names if name in owners])
-    warnings = [*read.warnings, *unrecorded(rig, np.array(list(owners.values())), recorded), *result.warnings]
+    warnings = [
+        *read.warnings,
+        *warn_of_unrecorded_links(rig, np.array(list(owners.values())), recorded),
+        *result.warnings,
+    ]
     if loose:
         warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
     return replace(result, warnings=tuple(warnings), swaps=read.swaps)
 
 
-def attached_targets(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> tuple[Targets, Relabelled]:
+def targets_from_attachments(
+    rig: Rig, attachments: Sequence[Attachment], markers: Markers
+) -> tuple[Targets, CorrectedLabels]:
     """What `track` follows: the attached markers with their labels put right, and what was found of those.
 
     Raises:
-        InvalidValue, UnknownLink: see `Targets.of_markers`.
+        InvalidValue, UnknownLink: see `Targets.from_markers`.
     """
     attached = {a.marker for a in attachments}
-    markers = as_attached(markers, attachments)
+    markers = match_attachment_names(markers, attachments)
     used = [name for name in markers.names if name in attached]
-    read = relabelled(markers.select(used)) if used else Relabelled(markers, ())
-    return Targets.of_markers(rig, attachments, read.markers), read
+    read = correct_labels(markers.select(used)) if used else CorrectedLabels(markers, ())
+    return Targets.from_markers(rig, attachments, read.markers), read
 
 
-def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> Tracked:
+def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> TrackedMotion:
     """Motion of a rig that follows position and orientation targets; see `track`."""
-    tracker, samples = Tracker(rig, targets.tasks, options), Samples(targets, options.fade)
+    tracker, samples = Tracker(rig, targets.tasks, options), TargetSamples(targets, options.fade_time)
     usable = usable_frames(targets)
     if not usable.any():
-        raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
-    poses, speeds, converged, slack = Rows(), Rows(), Rows(bool), Rows()
-    points: _Points | None = None
+        raise InvalidValue(f"no frame shows {MIN_POINTS} or more tracked markers; nothing can be tracked")
+    poses, speeds, converged, slack = FileRows(), FileRows(), FileRows(bool), FileRows()
+    points: _PointStatistics | None = None
     restarts: list[int] = []
     bounded = 0
     if targets.positions is not None:
-        points = _Points(rig, tracker.solver.kinematics, targets.positions)
-    for piece in followed(tracker, samples, usable, progress):
+        points = _PointStatistics(rig, tracker.solver.kinematics, targets.positions)
+    for piece in track_blocks(tracker, samples, usable, progress):
         poses.add(piece.q)
         converged.add(piece.converged)
         slack.add(piece.slack)
         restarts += piece.restarts
-        bounded += piece.bounded
+        bounded += piece.bounded_count
         if targets.measures_velocities:
             speeds.add(piece.v)
         if points is not None:
             points.add(samples, piece, usable[piece.frames])
-    q = poses.done()
+    q = poses.finish()
     names: tuple[str, ...] = ()
-    solved = converged.done(), slack.done()
-    warnings = _warnings(targets, usable, restarts) + _unsolved(targets.times, *solved)
+    solved = converged.finish(), slack.finish()
+    warnings = _warn_of_frames(targets, usable, restarts) + _warn_of_unsolved(targets.times, *solved)
     errors, size, pulls = np.zeros((len(targets), 0)), 1.0, None
     if points is not None:
-        names, errors, pulls = points.task.names, points.errors.done(), points.pulls
-        size = points.size(tracker.solver.posture, q, usable)
-        warnings += points.faults.faults.warnings + points.unseen.warnings + points.vague.warnings
-        warnings += _size_warning(size)
-    v = speeds.done() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
+        names, errors, pulls = points.task.names, points.errors.finish(), points.link_residuals
+        size = points.size_ratio(tracker.solver.posture, q, usable)
+        warnings += points.faults.faults.warnings + points.unseen_links.warnings + points.undetermined.warnings
+        warnings += _warn_of_size(size)
+    v = speeds.finish() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
-    return Tracked(
-        targets.times, q, v, names, errors, usable, tracker.solver.memory.bound_steps + bounded, tracker.drift, size,
-        warnings, converged=solved[0], slack=solved[1], pulls=pulls,
+    return TrackedMotion(
+        targets.times, q, v, names, errors, usable, tracker.solver.state.bound_steps + bounded, tracker.drift, size,
+        warnings, converged=solved[0], slack=solved[1], link_residuals=pulls,
     )  # fmt: skip
 
 
-class _Points:
+class _PointStatistics:
     """What is told of the points of a recording while its poses pass by."""
 
     def __init__(self, rig: Rig, kinematics: Kinematics, targets: PositionTargets) -> None:
         self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
         self._links = len(rig.links)
-        self.errors, self._sums, self._weights = Rows(), Rows(), Rows()
-        self.faults, self.unseen = FaultCount(self.task.names), UnseenLinks(rig, self.task.links)
-        self.vague = VagueLinks(rig, self.task)
+        self.errors, self._sums, self._weights = FileRows(), FileRows(), FileRows()
+        self.faults, self.unseen_links = FaultCounter(self.task.names), UnseenLinks(rig, self.task.links)
+        self.undetermined = UndeterminedLinks(rig, self.task)
 
-    def add(self, samples: Samples, piece: Piece, usable: np.ndarray) -> None:
+    def add(self, samples: TargetSamples, block: PoseBlock, usable: np.ndarray) -> None:
         """The next frames, of which some (n,) can be tracked."""
-        rest = self._measured[piece.frames] - self._modelled(piece.q)
+        rest = self._measured[block.frames] - self._modelled(block.q)
         # frames n, points p, components c
         errors = np.sqrt(np.einsum("npc,npc->np", rest, rest))
         errors[~usable] = np.nan
         self.errors.add(errors)
-        pulls = Pulls.of(self._links, self.task, rest, samples.shares(piece.frames.start, piece.frames.stop))
+        pulls = LinkResiduals.from_residuals(
+            self._links, self.task, rest, samples.weight_factors(block.frames.start, block.frames.stop)
+        )
         self._sums.add(pulls.sums)
         self._weights.add(pulls.weights)
-        times = samples.targets.times[piece.frames]
+        times = samples.targets.times[block.frames]
         self.faults.add(times, rest)
         seen = np.isfinite(rest[:, :, 0])
-        self.unseen.add(times, seen, usable)
-        self.vague.add(times, seen, usable, piece.q)
+        self.unseen_links.add(times, seen, usable)
+        self.undetermined.add(times, seen, usable, block.q)
 
     @property
-    def pulls(self) -> Pulls:
+    def link_residuals(self) -> LinkResiduals:
         """Of all frames."""
-        return Pulls(self._sums.done(), self._weights.done())
+        return LinkResiduals(self._sums.finish(), self._weights.finish())
 
-    def size(self, posture: Posture, q: np.ndarray, usable: np.ndarray) -> float:
-        """See `size_factor`, of poses (N, nq) in some of the frames that can be tracked (N,)."""
+    def size_ratio(self, posture: Posture, q: np.ndarray, usable: np.ndarray) -> float:
+        """See `estimate_size_ratio`, of poses (N, nq) in some of the frames that can be tracked (N,)."""
         frames = np.flatnonzero(usable)
-        frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
+        frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAME_COUNT, len(frames))).astype(int)]
         task, tree = self.task, self._kinematics
-        return size_factor(tree, posture, task.links, task.offsets, self._measured[frames], q[frames])
+        return estimate_size_ratio(tree, posture, task.links, task.offsets, self._measured[frames], q[frames])
 
     def _modelled(self, configurations: np.ndarray) -> np.ndarray:
         """World positions (n, P, 3) [m] of the points on the rig."""
         result = np.empty((len(configurations), len(self.task.names), 3))
         for frame, q in enumerate(configurations):
-            self._kinematics.place(q)
+            self._kinematics.update_positions(q)
             result[frame] = self._kinematics.points(self.task.links, self.task.offsets)
         return result
 
@@ -252,16 +260,16 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
     """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
     if len(times) < 2:
         return np.zeros((len(times), rig.model.nv))
-    result, last = Rows(), len(times) - 1
-    for start in range(0, len(times), PIECE):
-        frames = np.arange(start, min(start + PIECE, len(times)))
+    result, last = FileRows(), len(times) - 1
+    for start in range(0, len(times), FRAMES_PER_BLOCK):
+        frames = np.arange(start, min(start + FRAMES_PER_BLOCK, len(times)))
         before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
         result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
-    return result.done()
+    return result.finish()
 
 
-def _size_warning(size: float) -> tuple[str, ...]:
-    if abs(size - 1.0) < SIZE_DIFFERENCE:
+def _warn_of_size(size: float) -> tuple[str, ...]:
+    if abs(size - 1.0) < MAX_SIZE_DIFFERENCE:
         return ()
     return (
         f"the recorded body is {100.0 * abs(size - 1.0):.0f} % {'larger' if size > 1.0 else 'smaller'} than the rig: "
@@ -269,12 +277,12 @@ def _size_warning(size: float) -> tuple[str, ...]:
     )
 
 
-def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> tuple[str, ...]:
+def _warn_of_frames(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> tuple[str, ...]:
     warnings = []
     if not usable.all():
         held = np.flatnonzero(~usable)
         warnings.append(
-            f"{len(held)} frames show fewer than {FEWEST_POINTS} markers (first at {targets.times[held[0]]:.3f} s); "
+            f"{len(held)} frames show fewer than {MIN_POINTS} markers (first at {targets.times[held[0]]:.3f} s); "
             "the pose was held there"
         )
     if restarts:
@@ -284,14 +292,14 @@ def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> 
     return tuple(warnings)
 
 
-def _unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarray) -> tuple[str, ...]:
+def _warn_of_unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarray) -> tuple[str, ...]:
     """What to say of frames that did not converge, and of those whose limits left no step."""
     warnings = []
     if not converged.all():
         frames = np.flatnonzero(~converged)
         warnings.append(f"{len(frames)} frames did not converge (first at {times[frames[0]]:.3f} s)")
-    if np.any(slack > SLACK):
-        frames = np.flatnonzero(slack > SLACK)
+    if np.any(slack > SLACK_TOLERANCE):
+        frames = np.flatnonzero(slack > SLACK_TOLERANCE)
         most = float(slack[frames].max())
         warnings.append(
             f"{len(frames)} frames could not keep their joint limits, which contradict each other "
@@ -304,7 +312,7 @@ def _root_mean_square(errors: np.ndarray, axis: int | None) -> np.ndarray:
     """Over what was seen; NaN where nothing was."""
     squares: list[np.ndarray] = []
     counts: list[np.ndarray] = []
-    for own in passing(len(errors)):
+    for own in iterate_slices(len(errors)):
         seen = np.isfinite(errors[own])
         squares.append((np.where(seen, errors[own], 0.0) ** 2).sum(axis=axis))
         counts.append(seen.sum(axis=axis))

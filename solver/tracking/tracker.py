@@ -12,28 +12,28 @@ from ..errors import InvalidValue
 from ..rig import Rig
 from ..tracking_methods import PAIRWISE, WHOLE_BODY
 from .baumgarte import BaumgarteRoot
-from .chains import ChainFit
-from .dynamical import SLACK, InverseKinematics
+from .initial_pose import find_initial_pose
+from .inverse_kinematics import SLACK_TOLERANCE, InverseKinematics
+from .joint_chains import ChainFit
 from .options import TrackingOptions
 from .pairwise import Pairwise
-from .rival import TRIAL, Rival
-from .start import robust_start
+from .rival import ALTERNATIVE_SAMPLES, AlternativeTrajectory
 from .tasks import TargetSample, Tasks
 
-ROTATION = slice(3, 7)
+ROOT_QUATERNION = slice(3, 7)
 """Entries of q that hold the root's quaternion."""
-FEWEST_POINTS = 4
+MIN_POINTS = 4
 """A sample with fewer seen points cannot be tracked; the pose of its predecessor is held and does not count."""
-TURN_GAIN = 0.97
+RESTART_ANGLE_RATIO = 0.97
 """The same of the orientations' error, of which most may be out of reach however the fit is."""
-PATIENCE = (10, 40)
+RESTART_AFTER = (10, 40)
 """Frames whose orientations stay far from their targets before a new start is tried, and tried once more: a bad start
 shows soon, and later they are out of reach, where another pose as good would only cut the motion."""
-RESTART_GAIN = 0.8
+RESTART_ERROR_RATIO = 0.8
 """A new start is taken where it leaves less than this share of the error."""
-FARTHEST_AHEAD = 3.0
+MAX_EXTRAPOLATION = 3.0
 """A velocity read off two poses is believed for so many times the time between them."""
-RESTART_EVERY = 10.0
+RESTART_INTERVAL = 10.0
 """[s] of samples between new starts where each has a time budget: one takes as long as some dozens of them."""
 
 
@@ -43,12 +43,13 @@ class TrackerStep:
 
     Attributes:
         q: (nq,) configuration after it.
-        tracked: False where too little was measured and the pose was held.
+        is_tracked: False where too little was measured and the pose was held.
         converged: the last refinement changed less than the tolerance; True where none was asked for.
-        bounded: a joint limit was active.
+        at_limit: a joint limit was active.
         restarted: the fit had been lost and a new start was taken.
         error: [m] root mean square distance of the measured points; NaN where the pose was held.
-        turn: [rad] root mean square angle of the measured orientations, 2 sin(angle / 2) each; NaN likewise.
+        orientation_error: [rad] root mean square angle of the measured orientations, 2 sin(angle / 2) each; NaN
+            likewise.
         v: (nv,) velocity: of the step that led here, or by the measured velocities at the new pose.
         slack: by how much the step passes the limits on it: above 0 they contradict each other, infinite where the
             quadratic program did not end.
@@ -56,20 +57,20 @@ class TrackerStep:
     """
 
     q: np.ndarray
-    tracked: bool
+    is_tracked: bool
     converged: bool = True
-    bounded: bool = False
+    at_limit: bool = False
     restarted: bool = False
     error: float = float("nan")
-    turn: float = float("nan")
+    orientation_error: float = float("nan")
     v: np.ndarray = field(default_factory=lambda: np.zeros(0))
     slack: float = 0.0
     seconds: float = 0.0
 
     @property
-    def feasible(self) -> bool:
+    def is_feasible(self) -> bool:
         """Whether the step keeps every limit on it."""
-        return self.slack <= SLACK
+        return self.slack <= SLACK_TOLERANCE
 
 
 class Tracker:
@@ -95,35 +96,35 @@ class Tracker:
         """(nq,) where the rig is; None before the first sample that shows enough."""
         self.v = np.zeros(rig.model.nv)
         """(nv,) [m/s, rad/s] its velocity, with which it is expected to go on."""
-        self._missed = 0
+        self._frames_off_target = 0
         self.drift = 0.0
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
         self._root: BaumgarteRoot | None = None
-        self._begun, self._until = 0.0, np.inf
-        self._stepped = np.inf
+        self._started_at, self._deadline = 0.0, np.inf
+        self._pose_interval = np.inf
         """[s] between the poses that the velocity was read off; infinite where it was measured."""
         self._change: np.ndarray | None = None
         """(nv,) by which the velocity changed at the sample before; None where one of both was not of poses at rest."""
-        self._steady = False
+        self._is_steady = False
         """Whether that change had been foretold by the one before it, better than no change."""
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
-        self._rival: Rival | None = None
+        self._alternative: AlternativeTrajectory | None = None
         fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations.links)
         self._chains = fit if fit is not None and len(fit) else None
         self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 
-    def usable(self, sample: TargetSample) -> bool:
-        """Does the sample show enough to be tracked: `FEWEST_POINTS` weighing points, or one orientation."""
+    def is_usable(self, sample: TargetSample) -> bool:
+        """Does the sample show enough to be tracked: `MIN_POINTS` weighing points, or one orientation."""
         if sample.rotations is not None and len(sample.rotations) and np.isfinite(sample.rotations[0, 0, 0]):
             return True
         count = 0
         if self.tasks.positions is not None and sample.positions is not None:
             count += int(np.isfinite(sample.positions[self.tasks.positions.weights > 0.0, 0]).sum())
         if self.tasks.orientations is not None and sample.rotations is not None:
-            count += FEWEST_POINTS * int(np.isfinite(sample.rotations[:, 0, 0]).sum())
-        return count >= FEWEST_POINTS
+            count += MIN_POINTS * int(np.isfinite(sample.rotations[:, 0, 0]).sum())
+        return count >= MIN_POINTS
 
     def start(self, sample: TargetSample, step: float, q: np.ndarray | None = None) -> TrackerStep:
         """Pose the rig by one sample alone, or from a given configuration (nq,).
@@ -132,32 +133,32 @@ class Tracker:
             InvalidValue: the sample's shapes are not those of the tasks, or q has another length.
         """
         self.tasks.require(sample)
-        self._begin()
+        self._start_clock()
         if q is None:
-            q = robust_start(self.rig, self.tasks, sample, self.options)
+            q = find_initial_pose(self.rig, self.tasks, sample, self.options)
         elif np.shape(q) != (self.rig.model.nq,):
             raise InvalidValue(
                 f"a start has shape {np.shape(q)}; rig {self.rig.name!r} asks for ({self.rig.model.nq},)"
             )
-        before = self.solver.memory.bound_steps
+        before = self.solver.state.bound_steps
         start = np.asarray(q, float)
         if self._pieces is not None:
             self.q, converged = self._paired(start, sample)
         else:
-            self.q, converged = self.solver.refined(start, sample, step)
-            self.solver.memory.last = np.inf  # where it goes from here is not known
+            self.q, converged = self.solver.refine(start, sample, step)
+            self.solver.state.last_step = np.inf  # where it goes from here is not known
         if self.options.integrator == "baumgarte":
-            self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
-        return self._arrived(self.q, sample, step, before, converged=converged)
+            self._root = BaumgarteRoot(self.q[ROOT_QUATERNION], self.options.baumgarte_gain)
+        return self._finish_step(self.q, sample, step, before, converged=converged)
 
-    def step(self, sample: TargetSample, dt: float, came: float | None = None) -> TrackerStep:
+    def step(self, sample: TargetSample, dt: float, received_at: float | None = None) -> TrackerStep:
         """Follow one sample that comes ``dt`` [s] after the one before; the first one that shows enough starts.
 
         Args:
             sample: to follow.
             dt: [s] after the one before.
-            came: [s] of `time.perf_counter` when the time budget begins; None: now. A sample that has waited for longer
-                than the budget is followed by one step, so that what is late catches up.
+            received_at: [s] of `time.perf_counter` when the time budget begins; None: now. A sample that has waited
+                for longer than the budget is followed by one step, so that what is late catches up.
 
         Raises:
             InvalidValue: the sample's shapes are not those of the tasks, or time does not advance.
@@ -165,64 +166,64 @@ class Tracker:
         self.tasks.require(sample)
         if not dt > 0.0:
             raise InvalidValue(f"a sample must come after the one before; dt is {dt:g} s")
-        self._begin(came)
+        self._start_clock(received_at)
         self._since_start += dt
-        if not self.usable(sample):
+        if not self.is_usable(sample):
             self._previous = sample
             self.v, self._change = np.zeros(self.rig.model.nv), None
             return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
-        before = self.solver.memory.bound_steps
-        following, converged = self._advanced(self.q, self._previous, sample, dt)
-        return self._arrived(following, sample, dt, before, converged=converged)
+        before = self.solver.state.bound_steps
+        following, converged = self._advance(self.q, self._previous, sample, dt)
+        return self._finish_step(following, sample, dt, before, converged=converged)
 
-    def _advanced(
+    def _advance(
         self, q: np.ndarray, previous: TargetSample, sample: TargetSample, dt: float
     ) -> tuple[np.ndarray, bool]:
         solver = self.solver
         if self._pieces is not None:
             return self._paired(q, sample)
         if self.options.method == WHOLE_BODY:
-            return solver.refined(q, sample, dt, self._until)
+            return solver.refine(q, sample, dt, self._deadline)
         # or two samples with nearly one time stamp, as jitter makes them, would throw the body away at the next
-        ahead = min(dt, FARTHEST_AHEAD * self._stepped)
+        ahead = min(dt, MAX_EXTRAPOLATION * self._pose_interval)
         going = self.v * ahead
-        if self._change is not None and self._steady:
-            going += self._change * (0.5 * ahead * (ahead / self._stepped + 1.0))
+        if self._change is not None and self._is_steady:
+            going += self._change * (0.5 * ahead * (ahead / self._pose_interval + 1.0))
         following = solver.correction(q, going, previous, sample, dt)
         if self._root is not None:
-            following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
+            following[ROOT_QUATERNION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
-            solver.memory.left = np.inf
-        following, converged = solver.refined(following, sample, dt, self._until)
+            solver.state.remaining = np.inf
+        following, converged = solver.refine(following, sample, dt, self._deadline)
         if self._root is not None and self.options.iterations:
-            self._root.restart(following[ROTATION])
+            self._root.restart(following[ROOT_QUATERNION])
         return following, converged
 
-    def _begin(self, came: float | None = None) -> None:
+    def _start_clock(self, received_at: float | None = None) -> None:
         """Note when the work on a sample begins, and when it has to end."""
-        self._begun = time.perf_counter()
-        if self.options.budget is not None:
-            self._until = (self._begun if came is None else came) + self.options.budget
+        self._started_at = time.perf_counter()
+        if self.options.time_budget is not None:
+            self._deadline = (self._started_at if received_at is None else received_at) + self.options.time_budget
 
     def _paired(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:
         assert self._pieces is not None
         return self._pieces.pose(q, sample)
 
-    def _arrived(
+    def _finish_step(
         self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
     ) -> TrackerStep:
         """Take a new pose, or a better one where the fit was lost, and tell of it."""
-        solver, slack = self.solver, self.solver.memory.slack
+        solver, slack = self.solver, self.solver.state.slack
         error, turn = solver.errors(q, sample)
-        bounded = solver.memory.bound_steps > bound_steps
-        found = self._again(sample, dt, error, turn) if self.q is not q else None
+        bounded = solver.state.bound_steps > bound_steps
+        found = self._try_restart(sample, dt, error, turn) if self.q is not q else None
         restarted = found is not None
         if found is not None:
             q, converged, error, turn = found
             if self._root is not None:
-                self._root.restart(q[ROTATION])
+                self._root.restart(q[ROOT_QUATERNION])
         measured = sample.velocities is not None or sample.angular_velocities is not None
         before = self.v
         if measured:
@@ -232,60 +233,62 @@ class Tracker:
         else:
             self.v = difference(self.rig, self.q, q) / dt
         settled = converged and self.options.iterations > 0 and not (measured or restarted)
-        change = self.v - before if settled and self._stepped < np.inf else None
+        change = self.v - before if settled and self._pose_interval < np.inf else None
         if change is not None and self._change is not None:
             foretold = change - self._change
-            self._steady = bool(foretold @ foretold < change @ change)
+            self._is_steady = bool(foretold @ foretold < change @ change)
         else:
-            self._steady = False
+            self._is_steady = False
         self._change = change
-        self._stepped = np.inf if measured else dt
+        self._pose_interval = np.inf if measured else dt
         self.q, self._previous = q, sample
-        seconds = time.perf_counter() - self._begun
+        seconds = time.perf_counter() - self._started_at
         return TrackerStep(q, True, converged, bounded, restarted, error, turn, self.v, slack, seconds)
 
-    def _again(
-        self, sample: TargetSample, dt: float, error: float, turn: float
+    def _try_restart(
+        self, sample: TargetSample, dt: float, error: float, orientation_error: float
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """A new start's pose, convergence and errors where the fit was lost and the new one is clearly better."""
         if self._pieces is not None:
             return None
         lost = error > self.options.restart_error and self.options.iterations > 0
         doubted = False
-        if turn > self.options.restart_turn:
-            self._missed += 1
-            doubted = self._missed in PATIENCE
+        if orientation_error > self.options.restart_turn:
+            self._frames_off_target += 1
+            doubted = self._frames_off_target in RESTART_AFTER
         if lost or (doubted and self._chains is None):
-            if self.options.budget is not None and self._since_start < RESTART_EVERY:
+            if self.options.time_budget is not None and self._since_start < RESTART_INTERVAL:
                 return None
             self._since_start = 0.0
-            again = robust_start(self.rig, self.tasks, sample, self.options)
-            again, settled = self.solver.refined(again, sample, dt)
+            again = find_initial_pose(self.rig, self.tasks, sample, self.options)
+            again, settled = self.solver.refine(again, sample, dt)
             found, turned = self.solver.errors(again, sample)
-            return (again, settled, found, turned) if _better(found, turned, error, turn) else None
-        return self._rivalled(sample, dt, error, turn, doubted=doubted)
+            return (again, settled, found, turned) if _is_better(found, turned, error, orientation_error) else None
+        return self._try_alternative(sample, dt, error, orientation_error, restart=doubted)
 
-    def _rivalled(
-        self, sample: TargetSample, dt: float, error: float, turn: float, *, doubted: bool
+    def _try_alternative(
+        self, sample: TargetSample, dt: float, error: float, orientation_error: float, *, restart: bool
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """The same of a trajectory beside this one, which sets out where each chain of joints fits by itself."""
-        if doubted and self._chains is not None and self.q is not None and sample.rotations is not None:
-            self._rival = Rival.at(self._chains.posed(self.q, sample.rotations), self.rig.model.nv)
+        if restart and self._chains is not None and self.q is not None and sample.rotations is not None:
+            self._alternative = AlternativeTrajectory.start_at(
+                self._chains.fit_pose(self.q, sample.rotations), self.rig.model.nv
+            )
             if not self.options.iterations:
                 return None
-        rival = self._rival
+        rival = self._alternative
         if rival is None or self._previous is None:
             return None
-        settled, found, turned = rival.follow(self.solver, self._previous, sample, dt, self._until)
-        better = _better(found, turned, error, turn)
+        settled, found, turned = rival.advance(self.solver, self._previous, sample, dt, self._deadline)
+        better = _is_better(found, turned, error, orientation_error)
         if better:
-            rival.memory.bound_steps = self.solver.memory.bound_steps
-            self.solver.memory = rival.memory
-        if better or self.options.iterations or rival.samples >= TRIAL:
-            self._rival = None
+            rival.state.bound_steps = self.solver.state.bound_steps
+            self.solver.state = rival.state
+        if better or self.options.iterations or rival.samples >= ALTERNATIVE_SAMPLES:
+            self._alternative = None
         return (rival.q, settled, found, turned) if better else None
 
 
-def _better(found: float, turned: float, error: float, turn: float) -> bool:
+def _is_better(found: float, turned: float, error: float, turn: float) -> bool:
     """Whether errors of a new start are clearly smaller than those there are."""
-    return found < RESTART_GAIN * error or (turned < TURN_GAIN * turn and not found > error)
+    return found < RESTART_ERROR_RATIO * error or (turned < RESTART_ANGLE_RATIO * turn and not found > error)

@@ -22,54 +22,54 @@ from .. import qp
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..contacts.support import SupportPolygon, support_polygon
-from ..dynamics.foot_poses import Rates, seen_from_root
+from ..dynamics.foot_motion import Rates, motion_relative_to_root
 from ..dynamics.legs import Leg
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..rig import GRAVITY, ROOT_NV, Rig
-from .curve import DEGREE, FlatCurve, sample_times, through_states
-from .displacement import EVENNESS
-from .limits import TrajectoryLimits
+from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
+from .displacement import SMOOTHING_TIME
 from .planted_feet import PlantedTrajectory
-from .splines import AT_REST, Basis, UnevenSpline, around_flights
+from .splines import REST_CONTROLS, Basis, UnevenSpline, spline_around_flights
+from .trajectory_limits import TrajectoryLimits
 
-AROUND = 1.0
+FLIGHT_WINDOW = 1.0
 """[s] before take-off and after landing within which the root may be moved, up to where the next jump's span begins."""
-SPACING, CLOSE = 0.1, 0.025
+KNOT_SPACING, FLIGHT_SPACING = 0.1, 0.025
 """[s] between the knots of the displacement, at most and at take-off and landing: a repair's, which may undo it."""
-RATE = 100.0
+SAMPLE_RATE = 100.0
 """[1/s] of the samples."""
-RISES, TRIED, HALVED = (-0.5, 0.2), 15, 7
+RISE_RANGE, RISE_TRIALS, BISECTIONS = (-0.5, 0.2), 15, 7
 """Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach; the lowest and
 the highest with which they reach are found by so many halvings between two of these.
 """
-BEHIND, NEAR = (0.11, 0.18), 0.08
+LEG_RESERVES, RESERVE_TIME = (0.11, 0.18), 0.08
 """Shares of g T^2, where T is the time in the air, of room that is left the legs at take-off, where feet fall behind,
 and the time [s] around it in which it is left: knees that are bent more turn more slowly there, and faster in the air.
 The share is taken whose motion is nearer to its limits: for people the larger one, for a robot of slow knees the other.
 """
-MERGED = 1e-4
+MERGE_TIME = 1e-4
 """[s] Samples that are nearer to each other are one: splines through them would swing."""
-SAMPLED = 250.0
+CURVE_RATE = 250.0
 """[1/s] of the samples that the led curve goes through."""
-PRESSED, PUSHED = 0.02, 2.5
+MIN_FORCE, MAX_FORCE = 0.02, 2.5
 """Of the weight: the floor pushes at least and at most so much, if it can."""
-BENT = 2.0
+MIN_REGULARITY = 2.0
 """Regularity of planted legs (`Leg.regularity`) up to which they may be stretched: knees turn quickly beyond."""
-UNIT = 0.01
+LENGTH_UNIT = 0.01
 """[m] that counts as one."""
 ACCURATE, PENALTY = 1e4, 100.0
 """Worth of the weight missing in the air at one sample, squared, and of one unit beyond a limit."""
 BACKEND = qp.SPARSE
-Reaches = Callable[[np.ndarray], np.ndarray]
+ReachTest = Callable[[np.ndarray], np.ndarray]
 
 
-def longest_flight(rig: Rig) -> float:
+def max_flight_duration(rig: Rig) -> float:
     """[s] between two stances beyond which no legs could throw a body: as high as half of how high its root stands."""
     return float(np.sqrt(4.0 * rig.leg_length / GRAVITY))
 
 
-def airborne_spans(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
+def find_flights(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
     """Start and stop [s] of each flight within a span of time: something stands before it and after it."""
     start, stop = max(start, schedule.start), min(stop, schedule.stop)
     spans: list[tuple[float, float]] = []
@@ -84,7 +84,7 @@ def airborne_spans(schedule: Schedule, start: float = -np.inf, stop: float = np.
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _FlightWindow:
     """A jump, or several that are too near to each other to be apart, at samples.
 
     Attributes:
@@ -92,30 +92,30 @@ class _Span:
         spline: of the displacement, at rest at both ends.
         times: (N,) [s].
         phases: (N,) of the schedule.
-        corners: [s] of take-offs and landings.
-        kept: [s] where the root must not be displaced.
+        events: [s] of take-offs and landings.
+        fixed_times: [s] where the root must not be displaced.
     """
 
     start: float
     spline: UnevenSpline
     times: np.ndarray
     phases: tuple[Phase, ...]
-    corners: tuple[float, ...]
-    kept: tuple[float, ...]
+    events: tuple[float, ...]
+    fixed_times: tuple[float, ...]
 
     @property
-    def flies(self) -> np.ndarray:
+    def is_airborne(self) -> np.ndarray:
         """(N,) True in the air, from the last instant on the floor to the first."""
         flies = np.array([phase.airborne for phase in self.phases])
-        return flies | np.isin(self.times, self.corners)
+        return flies | np.isin(self.times, self.events)
 
-    def basis(self, times: np.ndarray) -> Basis:
+    def displacement_basis(self, times: np.ndarray) -> Basis:
         """Of the displacement at times inside."""
         return self.spline.basis(np.clip(times - self.start, 0.0, self.spline.duration))
 
 
-def ballistic(
-    rig: Rig, curve: FlatCurve, schedule: Schedule, checks: CheckOptions, kept: Sequence[tuple[float, np.ndarray]] = ()
+def make_flights_ballistic(
+    rig: Rig, curve: FlatCurve, schedule: Schedule, checks: CheckOptions, fixed: Sequence[tuple[float, np.ndarray]] = ()
 ) -> FlatCurve:
     """The curve with its root led through its jumps; itself where it has none.
 
@@ -124,36 +124,38 @@ def ballistic(
         curve: in flat coordinates.
         schedule: of the contacts.
         checks: what the dance is held to.
-        kept: (time, q) of postures that must come out exactly.
+        fixed: (time, q) of postures that must come out exactly.
 
     Raises:
         InvalidValue: hands or knees carry before or after a flight.
     """
     _require_feet(rig, schedule)
-    met = [time for time, _ in kept]
-    for span in _spans(curve, schedule, met):
-        ways = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
-        trials = [PlantedTrajectory(rig, _displaced(curve, span, moves, met), schedule, kept) for moves in ways]
-        curve = min(trials, key=lambda trial: _beyond(trial, checks, span)).curve
+    met = [time for time, _ in fixed]
+    for span in _flight_windows(curve, schedule, met):
+        ways = _root_displacements(PlantedTrajectory(rig, curve, schedule, fixed), checks, span)
+        trials = [PlantedTrajectory(rig, _displace_root(curve, span, moves, met), schedule, fixed) for moves in ways]
+        curve = min(trials, key=lambda trial: _violation(trial, checks, span)).curve
     return curve
 
 
-def _displaced(curve: FlatCurve, span: _Span, moves: np.ndarray, met: Sequence[float]) -> FlatCurve:
+def _displace_root(
+    curve: FlatCurve, window: _FlightWindow, control: np.ndarray, fixed_times: Sequence[float]
+) -> FlatCurve:
     """A curve with its root displaced in a span by control values (C, 3)."""
-    times = _with(sample_times(curve.start, curve.stop, SAMPLED), [*span.corners, *met])
-    inside = (times >= span.times[0]) & (times <= span.times[-1])
+    times = _merge_times(sample_times(curve.start, curve.stop, CURVE_RATE), [*window.events, *fixed_times])
+    inside = (times >= window.times[0]) & (times <= window.times[-1])
     rates = curve.at(times)
-    basis = span.basis(times[inside])
+    basis = window.displacement_basis(times[inside])
     for part, own in zip(rates, (basis.position, basis.velocity, basis.acceleration)):
-        part[inside, :3] += own @ moves
-    return FlatCurve(through_states(times, np.stack(rates, axis=1)), curve.start, curve.stop)
+        part[inside, :3] += own @ control
+    return FlatCurve(polynomial_through_states(times, np.stack(rates, axis=1)), curve.start, curve.stop)
 
 
-def _beyond(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> float:
+def _violation(trajectory: PlantedTrajectory, checks: CheckOptions, window: _FlightWindow) -> float:
     """How far a trajectory is beyond its limits in a span."""
     limits = TrajectoryLimits(trajectory, checks, 1.0)
     try:
-        return limits.values(span.times, trajectory.curve.at(span.times)).violation
+        return limits.values(window.times, trajectory.curve.at(window.times)).violation
     except InvalidValue:
         return np.inf  # a leg stretched all the way has rates beyond all measure
 
@@ -169,18 +171,18 @@ def _require_feet(rig: Rig, schedule: Schedule) -> None:
             )
 
 
-def _with(times: np.ndarray, also: Sequence[float]) -> np.ndarray:
+def _merge_times(times: np.ndarray, extra: Sequence[float]) -> np.ndarray:
     """Times and those also wanted, which stand for those next to them."""
-    wanted = np.unique(also)
+    wanted = np.unique(extra)
     return np.sort(
-        np.concatenate([times[np.abs(times[:, None] - wanted).min(axis=1, initial=np.inf) > MERGED], wanted])
+        np.concatenate([times[np.abs(times[:, None] - wanted).min(axis=1, initial=np.inf) > MERGE_TIME], wanted])
     )
 
 
-def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[_Span]:
+def _flight_windows(curve: FlatCurve, schedule: Schedule, fixed_times: Sequence[float]) -> list[_FlightWindow]:
     merged: list[list[float]] = []
-    for take_off, landing in airborne_spans(schedule, curve.start, curve.stop):
-        start, stop = max(curve.start, take_off - AROUND), min(curve.stop, landing + AROUND)
+    for take_off, landing in find_flights(schedule, curve.start, curve.stop):
+        start, stop = max(curve.start, take_off - FLIGHT_WINDOW), min(curve.stop, landing + FLIGHT_WINDOW)
         if merged and start < merged[-1][1]:
             merged[-1][1] = stop
         else:
@@ -188,125 +190,129 @@ def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[
     result = []
     for start, stop in merged:
         duration = stop - start
-        flights = airborne_spans(schedule, start, stop)
+        flights = find_flights(schedule, start, stop)
         corners = tuple(t for flight in flights for t in flight)
-        times = _with(sample_times(start, stop, RATE), corners)
+        times = _merge_times(sample_times(start, stop, SAMPLE_RATE), corners)
         phases = tuple(schedule.phases[k] for k in schedule.index_at(times))
-        spline = around_flights(duration, SPACING, [(a - start, b - start) for a, b in flights], CLOSE)
-        result.append(_Span(start, spline, times, phases, corners, tuple(t for t in kept if start < t < stop)))
+        spline = spline_around_flights(
+            duration, KNOT_SPACING, [(a - start, b - start) for a, b in flights], FLIGHT_SPACING
+        )
+        result.append(
+            _FlightWindow(start, spline, times, phases, corners, tuple(t for t in fixed_times if start < t < stop))
+        )
     return result
 
 
-def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> list[np.ndarray]:
+def _root_displacements(trajectory: PlantedTrajectory, checks: CheckOptions, window: _FlightWindow) -> list[np.ndarray]:
     """Control values (C, 3) of the root's displacement in a span, with the legs as keyed: they may not reach yet.
 
     One for every room that may be left the legs at take-off and landing, see `BEHIND`.
     """
-    rig, curve, schedule, times = trajectory.rig, trajectory.curve, trajectory.schedule, span.times
-    com = make_interp_spline(times, Mechanics(rig).centres_of_mass(curve.motion(rig, times).q), k=DEGREE)
+    rig, curve, schedule, times = trajectory.rig, trajectory.curve, trajectory.schedule, window.times
+    com = make_interp_spline(times, Mechanics(rig).compute_coms(curve.motion(rig, times).q), k=DEGREE)
     places, bends = com(times), com(times, 2)
-    programme = _Leading(span)
+    programme = _RootProblem(window)
     known: dict[int, SupportPolygon] = {}
     polygons = []
-    for phase in span.phases:
+    for phase in window.phases:
         if phase.anchors and id(phase) not in known:
             known[id(phase)] = support_polygon(rig, phase.anchors, checks.shrink)
         polygons.append(known.get(id(phase)))
-    room, found = _room(trajectory, span), []
-    for behind in BEHIND:
-        rise = programme.upwards(bends[:, 2], _left(room, schedule, times, behind))
+    room, found = _leg_range(trajectory, window), []
+    for behind in LEG_RESERVES:
+        rise = programme.solve_vertical(bends[:, 2], _reduce_leg_range(room, schedule, times, behind))
         height = places[:, 2] + programme.basis.position @ rise - schedule.ground
         press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
-        aside = programme.sideways((places, bends), (height, press), polygons, checks.balance_reserve)
+        aside = programme.solve_horizontal((places, bends), (height, press), polygons, checks.balance_reserve)
         found.append(np.column_stack([aside, rise]))
     return found
 
 
-def _room(trajectory: PlantedTrajectory, span: _Span) -> np.ndarray:
+def _leg_range(trajectory: PlantedTrajectory, window: _FlightWindow) -> np.ndarray:
     """(N, 2) [m] least and largest rise of the root with which the planted legs reach bent; infinite in the air."""
-    rates = trajectory.curve.at(span.times)
-    loaded = [set(phase.loaded) for phase in span.phases]
-    room = np.tile([-np.inf, np.inf], (len(span.times), 1))
-    for leg, foot in zip(trajectory.solved, trajectory.feet_at(span.times)):
+    rates = trajectory.curve.at(window.times)
+    loaded = [set(phase.loaded) for phase in window.phases]
+    room = np.tile([-np.inf, np.inf], (len(window.times), 1))
+    for leg, foot in zip(trajectory.solved_legs, trajectory.foot_poses(window.times)):
         stands = np.flatnonzero([leg.patch in patches for patches in loaded])
         root = rates[0][stands, :ROOT_NV], rates[1][stands, :ROOT_NV], rates[2][stands, :ROOT_NV]
         own = foot[0][stands], foot[1][stands], foot[2][stands]
-        least, most = _rises(leg, root, own, trajectory.rig.leg_length)
+        least, most = _rise_limits(leg, root, own, trajectory.rig.leg_length)
         room[stands] = np.column_stack([np.maximum(room[stands, 0], least), np.minimum(room[stands, 1], most)])
     return room
 
 
-def _left(room: np.ndarray, schedule: Schedule, times: np.ndarray, behind: float) -> np.ndarray:
+def _reduce_leg_range(leg_range: np.ndarray, schedule: Schedule, times: np.ndarray, reserve: float) -> np.ndarray:
     """Room (N, 2) [m] at times (N,) with some taken near every flight, `behind` of g T^2."""
-    left = np.array(room)
-    for take_off, landing in airborne_spans(schedule, float(times[0]), float(times[-1])):
-        near = (np.abs(times - take_off) < NEAR) | (np.abs(times - landing) < NEAR)
-        left[near, 1] -= behind * GRAVITY * (landing - take_off) ** 2
+    left = np.array(leg_range)
+    for take_off, landing in find_flights(schedule, float(times[0]), float(times[-1])):
+        near = (np.abs(times - take_off) < RESERVE_TIME) | (np.abs(times - landing) < RESERVE_TIME)
+        left[near, 1] -= reserve * GRAVITY * (landing - take_off) ** 2
     return left
 
 
-def _rises(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarray, np.ndarray]:
+def _rise_limits(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarray, np.ndarray]:
     """(N,) [m] least and largest rise of a root (N, 6), as high as that, with which a leg reaches its foot (N, 6)."""
 
     def reaches(rise: np.ndarray) -> np.ndarray:
         raised = root[0] + rise[:, None] * np.eye(ROOT_NV)[2]
-        pose = seen_from_root((raised, root[1], root[2]), foot)
-        x, good = leg.solve(pose.rotation, pose.position, np.tile(leg.bent, (len(raised), 1)))
+        pose = motion_relative_to_root((raised, root[1], root[2]), foot)
+        x, good = leg.solve(pose.rotation, pose.position, np.tile(leg.bent_posture, (len(raised), 1)))
         inside = ((x >= leg.lower) & (x <= leg.upper)).all(axis=1)
-        return good & inside & (leg.regularity(x) >= BENT)
+        return good & inside & (leg.regularity(x) >= MIN_REGULARITY)
 
-    rises = np.linspace(*RISES, TRIED) * height
+    rises = np.linspace(*RISE_RANGE, RISE_TRIALS) * height
     reached = np.array([reaches(np.full(len(root[0]), rise)) for rise in rises])
     some = reached.any(axis=0)
     least = np.where(some, rises[np.argmax(reached, axis=0)], rises[0])
     most = np.where(some, rises[len(rises) - 1 - np.argmax(reached[::-1], axis=0)], rises[0])
     step = rises[1] - rises[0]
-    return _farthest(reaches, some, least, -step), _farthest(reaches, some, most, step)
+    return _bisect_reach(reaches, some, least, -step), _bisect_reach(reaches, some, most, step)
 
 
-def _farthest(reaches: Reaches, some: np.ndarray, near: np.ndarray, step: float) -> np.ndarray:
+def _bisect_reach(reaches: ReachTest, is_reached: np.ndarray, near: np.ndarray, step: float) -> np.ndarray:
     """(N,) [m] the last rise that is reached between one (N,) where some are, and one a step farther where none is."""
     beyond = near + step
-    for _ in range(HALVED):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (near + beyond)
-        reached = some & reaches(middle)
+        reached = is_reached & reaches(middle)
         near, beyond = np.where(reached, middle, near), np.where(reached, beyond, middle)
     return near
 
 
-class _Leading:
+class _RootProblem:
     """Least displacements of the root in one span, by quadratic programmes."""
 
-    def __init__(self, span: _Span) -> None:
-        inner = slice(AT_REST, -AT_REST)
-        self._flies = span.flies
-        whole = span.basis(span.times)
+    def __init__(self, span: _FlightWindow) -> None:
+        inner = slice(REST_CONTROLS, -REST_CONTROLS)
+        self._is_airborne = span.is_airborne
+        whole = span.displacement_basis(span.times)
         self.basis = whole
         self._inner = (whole.position[:, inner], whole.acceleration[:, inner])
-        bend = EVENNESS**2 * whole.acceleration[:, inner]
+        bend = SMOOTHING_TIME**2 * whole.acceleration[:, inner]
         self._metric = (self._inner[0].T @ self._inner[0] + bend.T @ bend) / len(span.times)
-        self._fixed = span.basis(np.array(span.kept)).position[:, inner]
+        self._fixed = span.displacement_basis(np.array(span.fixed_times)).position[:, inner]
 
-    def upwards(self, bends: np.ndarray, room: np.ndarray) -> np.ndarray:
+    def solve_vertical(self, com_acceleration: np.ndarray, leg_range: np.ndarray) -> np.ndarray:
         """(C,) control values of the root's height.
 
         Args:
-            bends: (N,) [m/s^2] second derivative of the centre of mass as it is.
-            room: (N, 2) [m] least and largest rise of the root.
+            com_acceleration: (N,) [m/s^2] second derivative of the centre of mass as it is.
+            leg_range: (N, 2) [m] least and largest rise of the root.
         """
         value, bend = self._inner
-        stands = ~self._flies
-        falling = (bend[self._flies] / GRAVITY, -bends[self._flies] / GRAVITY - 1.0)
-        force = (1.0 + bends[stands] / GRAVITY, bend[stands] / GRAVITY)
+        stands = ~self._is_airborne
+        falling = (bend[self._is_airborne] / GRAVITY, -com_acceleration[self._is_airborne] / GRAVITY - 1.0)
+        force = (1.0 + com_acceleration[stands] / GRAVITY, bend[stands] / GRAVITY)
         limits = [
-            (force[1], PRESSED - force[0]),
-            (-force[1], force[0] - PUSHED),
-            (-value[stands] / UNIT, -room[stands, 1] / UNIT),
-            (value[stands] / UNIT, room[stands, 0] / UNIT),
+            (force[1], MIN_FORCE - force[0]),
+            (-force[1], force[0] - MAX_FORCE),
+            (-value[stands] / LENGTH_UNIT, -leg_range[stands, 1] / LENGTH_UNIT),
+            (value[stands] / LENGTH_UNIT, leg_range[stands, 0] / LENGTH_UNIT),
         ]
-        return self._least(falling, np.concatenate([a for a, _ in limits]), np.concatenate([b for _, b in limits]))
+        return self._solve(falling, np.concatenate([a for a, _ in limits]), np.concatenate([b for _, b in limits]))
 
-    def sideways(
+    def solve_horizontal(
         self,
         com: tuple[np.ndarray, np.ndarray],
         vertical: tuple[np.ndarray, np.ndarray],
@@ -324,10 +330,10 @@ class _Leading:
         """
         value, bend = self._inner
         (places, bends), (height, press) = com, vertical
-        none = np.zeros_like(bend[self._flies])
+        none = np.zeros_like(bend[self._is_airborne])
         straight = (
-            np.block([[bend[self._flies], none], [none, bend[self._flies]]]) / GRAVITY,
-            -bends[self._flies, :2].T.ravel() / GRAVITY,
+            np.block([[bend[self._is_airborne], none], [none, bend[self._is_airborne]]]) / GRAVITY,
+            -bends[self._is_airborne, :2].T.ravel() / GRAVITY,
         )
         rows, least = [], []
         for k, polygon in enumerate(polygons):
@@ -338,15 +344,15 @@ class _Leading:
             at = press[k] * places[k, :2] - height[k] * bends[k, :2]
             rows.append(np.concatenate([polygon.normals[:, :1] * moved, polygon.normals[:, 1:] * moved], axis=1))
             least.append((polygon.offsets + reserve) * press[k] - polygon.normals @ at)
-        scale = UNIT * GRAVITY
-        return self._least(straight, np.concatenate(rows) / scale, np.concatenate(least) / scale, 2).reshape(2, -1).T
+        scale = LENGTH_UNIT * GRAVITY
+        return self._solve(straight, np.concatenate(rows) / scale, np.concatenate(least) / scale, 2).reshape(2, -1).T
 
-    def _least(
+    def _solve(
         self, wanted: tuple[np.ndarray, np.ndarray], matrix: np.ndarray, least: np.ndarray, axes: int = 1
     ) -> np.ndarray:
         """(axes C,) control values: least in the metric, wanted rows met, matrix @ x >= least wherever it can be."""
         m, count = axes * self._metric.shape[0], len(least)
-        metric = np.kron(np.eye(axes), self._metric) / UNIT**2
+        metric = np.kron(np.eye(axes), self._metric) / LENGTH_UNIT**2
         square = metric + ACCURATE * wanted[0].T @ wanted[0]
         fixed = np.kron(np.eye(axes), self._fixed)
         rows = sparse.block_array(
@@ -370,7 +376,7 @@ class _Leading:
             ),
             BACKEND,
         )
-        found = np.zeros((axes, self._metric.shape[0] + 2 * AT_REST))
+        found = np.zeros((axes, self._metric.shape[0] + 2 * REST_CONTROLS))
         if solution.usable:  # else nothing is displaced, and what repairs the jump begins where it was keyed
-            found[:, AT_REST:-AT_REST] = solution.x[:m].reshape(axes, -1)
+            found[:, REST_CONTROLS:-REST_CONTROLS] = solution.x[:m].reshape(axes, -1)
         return found.ravel()

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BPoly, BSpline, PchipInterpolator, PPoly, make_interp_spline
 
-from ..coordinates import flat_rates, to_manifold, unwrapped
+from ..coordinates import flat_rates, to_manifold, unwrap
 from ..motion import Motion
 from ..rig import Rig
 
 DEGREE = 5
-CORNER = 3
+CORNER_MULTIPLICITY = 3
 """Times that a knot stands at a corner: position, velocity and acceleration go on there, jerk need not."""
-AT_SAMPLE = 1e-3
+SAME_TIME_SHARE = 1e-3
 """Of the step beside it: a corner this near to a sample stands at the sample."""
 
 
@@ -49,14 +49,14 @@ class FlatCurve:
             interpolation: ``"clamped"`` passes through the inner ones, ``"rest"`` stops at each.
             ends: velocity and acceleration (2, nv) of the first and last configuration; at rest by default.
         """
-        y = unwrapped(rig, q)
+        y = unwrap(rig, q)
         slopes, bends = np.zeros((2, *y.shape))
         if interpolation == "clamped" and len(times) > 2:
             slopes[1:-1] = PchipInterpolator(times, y, axis=0).derivative()(times[1:-1])
         if ends is not None:
             slopes[[0, -1]], bends[[0, -1]] = flat_rates(rig, y[[0, -1]], *ends)
         states = [list(state) for state in zip(y, slopes, bends)]
-        return FlatCurve(through_states(times, states), float(times[0]), float(times[-1]))
+        return FlatCurve(polynomial_through_states(times, states), float(times[0]), float(times[-1]))
 
     @staticmethod
     def through_samples(rig: Rig, times: np.ndarray, q: np.ndarray, corners: Sequence[float] = ()) -> FlatCurve:
@@ -72,14 +72,14 @@ class FlatCurve:
         degree = min(DEGREE, len(times) - 1)
         degree -= (degree + 1) % 2
         knots = _knots(times, corners) if degree == DEGREE and len(corners) else None
-        spline = make_interp_spline(times, unwrapped(rig, q), k=degree, t=knots)
+        spline = make_interp_spline(times, unwrap(rig, q), k=degree, t=knots)
         return FlatCurve(spline, float(times[0]), float(times[-1]))
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates (N, nv) and their first and second derivatives."""
         inside = np.clip(times, self.start, self.stop)
         if isinstance(self.spline, PPoly):
-            return _by_piece(self.spline, inside)
+            return _evaluate_pieces(self.spline, inside)
         return self.spline(inside), self.spline(inside, 1), self.spline(inside, 2)
 
     def motion(self, rig: Rig, times: np.ndarray) -> Motion:
@@ -94,38 +94,38 @@ def _knots(times: np.ndarray, corners: Sequence[float]) -> np.ndarray:
     places of knots beside it, so that as many are left as there are samples to meet.
     """
     ends = (DEGREE + 1) // 2
-    found = _framed(times, list(times[ends:-ends]))
+    found = _with_end_knots(times, list(times[ends:-ends]))
     for corner in corners:
         place = int(np.clip(np.searchsorted(times, corner), 1, len(times) - 1))
         step, near = times[place] - times[place - 1], times[place - 1 : place + 1]
-        own = near[np.abs(near - corner) < AT_SAMPLE * step]
-        bent = _with_corner(times, found, float(own[0]) if len(own) else float(corner))
+        own = near[np.abs(near - corner) < SAME_TIME_SHARE * step]
+        bent = _add_corner(times, found, float(own[0]) if len(own) else float(corner))
         if bent is not None:
             found = bent
     return found
 
 
-def _with_corner(times: np.ndarray, knots: np.ndarray, corner: float) -> np.ndarray | None:
+def _add_corner(times: np.ndarray, knots: np.ndarray, corner: float) -> np.ndarray | None:
     """Knots with as many others at a corner; None where the samples would not tell the spline any more."""
     inner = knots[DEGREE + 1 : -DEGREE - 1]
     before, after = list(inner[inner < corner]), list(inner[inner > corner])
     earlier = not before or not after or corner - before[-1] <= after[0] - corner
-    for _ in range(CORNER - (len(inner) - len(before) - len(after))):
+    for _ in range(CORNER_MULTIPLICITY - (len(inner) - len(before) - len(after))):
         side, last = (before, -1) if earlier else (after, 0)
         if not side or side.count(side[last]) > 1:  # another corner's
             return None
         side.pop(last)
         earlier = not earlier
-    bent = _framed(times, [*before, *[corner] * CORNER, *after])
+    bent = _with_end_knots(times, [*before, *[corner] * CORNER_MULTIPLICITY, *after])
     told = (bent[: len(times)] < times) & (times < bent[DEGREE + 1 :])  # Schoenberg and Whitney
     return bent if told[1:-1].all() else None
 
 
-def _framed(times: np.ndarray, inner: Sequence[float]) -> np.ndarray:
+def _with_end_knots(times: np.ndarray, inner: Sequence[float]) -> np.ndarray:
     return np.concatenate([np.full(DEGREE + 1, times[0]), inner, np.full(DEGREE + 1, times[-1])])
 
 
-def _by_piece(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _evaluate_pieces(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values (N, n) of piecewise polynomials and of their first and second derivatives, a product a piece."""
     degree = len(spline.c) - 1
     pieces = np.clip(np.searchsorted(spline.x, times, side="right") - 1, 0, len(spline.x) - 2)
@@ -141,7 +141,7 @@ def _by_piece(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return results[0], results[1], results[2]
 
 
-def through_states(times: Sequence[float] | np.ndarray, states: Sequence[Sequence[np.ndarray]]) -> PPoly:
+def polynomial_through_states(times: Sequence[float] | np.ndarray, states: Sequence[Sequence[np.ndarray]]) -> PPoly:
     """The piecewise polynomial of least degree that meets values (n,) and their derivatives at times (K,).
 
     In powers of time, which are evaluated twenty times as quickly as Bernstein's polynomials.

@@ -16,47 +16,47 @@ from scipy import sparse
 
 from .. import qp
 from ..errors import InvalidValue
-from ..feasibility.margins import Checks
-from ..qp.softened import softened
-from .flown import GAUSS, Flown
-from .limited import Values
-from .limits import TrajectoryLimits
+from ..feasibility.check_results import Checks
+from ..qp.soft_rows import solve_soft
+from .flight_momentum import GAUSS_POINTS, FlightMomentum
+from .limit_values import LimitValues
 from .planted_feet import PlantedTrajectory, Rates
-from .splines import AT_REST, ORDER, Spline, UnevenSpline, around_flights
-from .trust_region import Trust, descend
+from .splines import ORDER, REST_CONTROLS, Spline, UnevenSpline, spline_around_flights
+from .trajectory_limits import TrajectoryLimits
+from .trust_region import TrustRegion, solve_sequentially
 
-NAME = "softened rows"
+SOFT_SOLVER_NAME = "softened rows"
 BACKEND = qp.SPARSE
 """Where the active set comes to no end. Twenty iterations where OSQP needs some thousand: slopes by accelerations are
 stiff, and the optimum sharp."""
-ACCURACY = 1e-6
-NEAR = 1.0
+QP_TOLERANCE = 1e-6
+NEAR_LIMIT = 1.0
 """Limits closer than so many of their units enter the programme."""
-PENALTY = 30.0
+VIOLATION_PENALTY = 30.0
 """Of one unit beyond a limit at one sample; a displacement of 1 % of the body's size throughout costs one."""
-FULL = 1.0 / 3.0
+DENSE_SHARE = 1.0 / 3.0
 """Share of the displacements within a row's reach that rows depend on, from which solving knot by knot is quicker: it
 treats what lies between as full. Programmes of forces are above it, those of joints' ranges and links below."""
-TRUST = Trust(6.0, 1e-3, refused=0.1, shortened=0.5, whole=2.0, most=6.0)
+TRUST_REGION = TrustRegion(6.0, 1e-3, rejected_factor=0.1, partial_factor=0.5, full_factor=2.0, maximum=6.0)
 """Largest step, in units of `SMALL`: one that was shortened far from the limits may be whole again near them."""
-SHARES = (1.0, 0.4, 0.15)
+STEP_SHARES = (1.0, 0.4, 0.15)
 """Of a step, tried in turn."""
-LEAST_GAIN = 1e-3
+MIN_GAIN = 1e-3
 """Share of the penalty on what is violated that a step must gain for the search to go on."""
-SETTLED = 0.05
+COST_TOLERANCE = 0.05
 """Relative change of cost below which a kept trajectory counts as near enough."""
-KEPT = 0.02
+VIOLATION_TOLERANCE = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
-WIDEST = 2**16
+MAX_LIMITS = 2**16
 """More limits than any sample has; those whose number depends on what is near come last."""
-JUMPED = 0.025
+FLIGHT_SPACING = 0.025
 """[s] Largest spacing of knots in a flight: legs swing quickly there, and nothing holds the body."""
-PER_KNOT = 3
+SAMPLES_PER_KNOT = 3
 """Samples at least between two knots on the ground around a flight; with two, torques were broken in between."""
-EVENNESS = 0.2
+SMOOTHING_TIME = 0.2
 """[s] Displacements that change within this time cost twice. Of motions keyed at random .1 s made the jerk up to nine
 times larger than keyed where .2 s makes it 1.5 times, with as little moved and fewer programmes."""
-PREFERRED = 1.0
+PREFERRED_DURATION = 1.0
 """[s] A displacement at a preferred key costs as if it lasted so much longer."""
 
 
@@ -90,7 +90,7 @@ class Displacement:
         iterations: of the search.
         violation: what it could not keep at its samples, in the limits' units.
         cost: mean square displacement over (`SMALL` of the body's size)^2.
-        flaws: of programmes whose solutions were bad, and not used.
+        solver_failures: of programmes whose solutions were bad, and not used.
     """
 
     window: Window
@@ -100,9 +100,9 @@ class Displacement:
     iterations: int = 0
     violation: float = 0.0
     cost: float = 0.0
-    flaws: tuple[str, ...] = ()
+    solver_failures: tuple[str, ...] = ()
 
-    def added(self, times: np.ndarray, rates: Rates) -> Rates:
+    def apply(self, times: np.ndarray, rates: Rates) -> Rates:
         """Coordinates (N, nv) and derivatives with the displacement."""
         window, result = self.window, tuple(np.array(part, float) for part in rates)
         inside = np.flatnonzero((times >= window.start) & (times <= window.stop))
@@ -113,7 +113,7 @@ class Displacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Evaluation:
     """A displacement of one window and what it is worth.
 
     Attributes:
@@ -124,33 +124,33 @@ class Judged:
     """
 
     x: np.ndarray
-    values: Values
+    values: LimitValues
     near: Checks
     cost: float
 
     @property
     def merit(self) -> float:
         """Cost and penalty."""
-        return self.cost + PENALTY * self.values.violation
+        return self.cost + VIOLATION_PENALTY * self.values.violation
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class LinearModel:
     """The limits that are near, to first order.
 
     Attributes:
         matrix: (R, n m) their derivative by the displacement.
         values: (R,) what is left.
-        places: (R,) a number that each limit of each sample has in every model.
+        limit_ids: (R,) a number that each limit of each sample has in every model.
     """
 
     matrix: sparse.csr_array
     values: np.ndarray
-    places: np.ndarray
+    limit_ids: np.ndarray
 
 
 @dataclass
-class Program:
+class DisplacementProblem:
     """The displacement of one window, improved step by step.
 
     Attributes:
@@ -160,10 +160,10 @@ class Program:
         spacing: [s] between knots.
         rate: [1/s] of the samples.
         weights: (n,) cost of a unit of each moved coordinate squared, in (`SMALL` size)^2.
-        also: times [s] to be sampled as well.
-        evenness: [s] displacements that change within this time cost twice.
-        flights: [s] spans inside the window; the acceleration may have a corner at their ends, and knots are `JUMPED`
-            apart there.
+        extra_times: times [s] to be sampled as well.
+        smoothing_time: [s] displacements that change within this time cost twice.
+        flights: [s] spans inside the window; the acceleration may have a corner at their ends, and knots are
+            `FLIGHT_SPACING` apart there.
     """
 
     trajectory: PlantedTrajectory
@@ -172,124 +172,130 @@ class Program:
     spacing: float
     rate: float
     weights: np.ndarray
-    also: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    evenness: float = EVENNESS
+    extra_times: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    smoothing_time: float = SMOOTHING_TIME
     flights: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         window = self.window
         duration = window.stop - window.start
         self.spline: Spline | UnevenSpline
-        flown, also, rate = None, self.also, self.rate
+        flown, also, rate = None, self.extra_times, self.rate
         if self.flights:
             flights = [(a - window.start, b - window.start) for a, b in self.flights]
-            self.spline = around_flights(duration, self.spacing, flights, min(self.spacing, JUMPED))
-            flown = window.start + self.spline.within(flights, GAUSS)
-            often = self.spline.samples(rate, PER_KNOT)  # where knots are close it pushes off, and much changes quickly
+            self.spline = spline_around_flights(duration, self.spacing, flights, min(self.spacing, FLIGHT_SPACING))
+            flown = window.start + self.spline.gauss_points(flights, GAUSS_POINTS)
+            often = self.spline.samples(
+                rate, SAMPLES_PER_KNOT
+            )  # where knots are close it pushes off, and much changes quickly
             stands = np.all([(often < a) | (often > b) for a, b in flights], axis=0)
             also, rate = np.concatenate([also, window.start + often[stands]]), 0.0
         else:
             self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
-        self.times = self.limits.samples(window.start, window.stop, rate, also, flown)
-        self._flown = None if flown is None else Flown(self.times, flown, self.limits.options.flight)
-        self._settled = False
+        self.times = self.limits.sample_times(window.start, window.stop, rate, also, flown)
+        self._flight_momentum = None if flown is None else FlightMomentum(self.times, flown, self.limits.options.flight)
+        self._cost_settled = False
         self._base = self.trajectory.curve.at(self.times)
-        self._ties = _ties(self.spline.count, window)
+        self._ties = _free_controls(self.spline.count, window)
         basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
         self._basis = [part @ self._ties for part in (basis.position, basis.velocity, basis.acceleration)]
         even = self.spline.basis(np.linspace(0.0, duration, 6 * self.spline.count))
-        value, bend = even.position @ self._ties, self.evenness**2 * even.acceleration @ self._ties
+        value, bend = even.position @ self._ties, self.smoothing_time**2 * even.acceleration @ self._ties
         metric = (value.T @ value + bend.T @ bend) / len(even.times)
         at = self.spline.basis(np.array(window.preferred) - window.start).position @ self._ties
-        self._metric = metric + PREFERRED / duration * at.T @ at
+        self._metric = metric + PREFERRED_DURATION / duration * at.T @ at
         self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
-        self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
-        self._paid, self._many_bind = (np.zeros(0, int), np.zeros(0)), False
-        self._soft = np.linalg.inv(self._metric)
+        self._fixed_pseudo_inverse = (
+            np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
+        )
+        self._last_multipliers, self._active_set_failed = (np.zeros(0, int), np.zeros(0)), False
+        self._free_compliance = np.linalg.inv(self._metric)
         if len(self._fixed):
-            leads = self._soft @ self._fixed.T
-            self._soft = self._soft - leads @ np.linalg.solve(self._fixed @ leads, leads.T)
+            leads = self._free_compliance @ self._fixed.T
+            self._free_compliance = self._free_compliance - leads @ np.linalg.solve(self._fixed @ leads, leads.T)
 
-    def solve(self, first: np.ndarray, most: int, until: float = np.inf) -> Displacement:
+    def solve(self, start: np.ndarray, max_iterations: int, deadline: float = np.inf) -> Displacement:
         """The least displacement found in at most so many steps, from first (m, n) on.
 
         No step is begun after ``until``, a time of `time.monotonic`.
         """
-        found = descend(self, self._judged(self._exact(first)), TRUST, most, until)
+        found = solve_sequentially(
+            self, self._evaluate(self._respect_fixed_keys(start)), TRUST_REGION, max_iterations, deadline
+        )
         point = found.point
         return replace(
-            self.displacement(point.x), iterations=found.programmes, violation=point.values.violation,
-            cost=point.cost, flaws=found.flaws,
+            self.displacement(point.x), iterations=found.subproblems, violation=point.values.violation,
+            cost=point.cost, solver_failures=found.solver_failures,
         )  # fmt: skip
 
     def displacement(self, x: np.ndarray) -> Displacement:
         """That of control values (m, n), not judged."""
-        return Displacement(self.window, self.trajectory.moved, self._ties @ x, self.spline)
+        return Displacement(self.window, self.trajectory.free_columns, self._ties @ x, self.spline)
 
-    def continued(self, earlier: Displacement) -> np.ndarray:
+    def project_displacement(self, displacement: Displacement) -> np.ndarray:
         """(m, n) the displacement of an earlier programme, as near as this one's splines come."""
         still = np.zeros_like(self._base[0])
-        return self.nearest(earlier.added(self.times, (still, still, still))[0])
+        return self.project(displacement.apply(self.times, (still, still, still))[0])
 
-    def nearest(self, added: np.ndarray) -> np.ndarray:
+    def project(self, added: np.ndarray) -> np.ndarray:
         """(m, n) the displacement nearest to what is added to the flat coordinates (N, nv) at the samples."""
-        values = added[:, self.trajectory.moved]
-        return self._exact(np.linalg.lstsq(self._basis[0], values, rcond=None)[0])
+        values = added[:, self.trajectory.free_columns]
+        return self._respect_fixed_keys(np.linalg.lstsq(self._basis[0], values, rcond=None)[0])
 
     @property
-    def given(self) -> np.ndarray:
+    def given_coordinates(self) -> np.ndarray:
         """(N, nv) flat coordinates at the samples, nothing displaced."""
         return self._base[0]
 
     @property
-    def nothing(self) -> np.ndarray:
+    def zero_displacement(self) -> np.ndarray:
         """(m, n) no displacement."""
-        return np.zeros((self._ties.shape[1], len(self.trajectory.moved)))
+        return np.zeros((self._ties.shape[1], len(self.trajectory.free_columns)))
 
-    def lowered(self, drop: float) -> np.ndarray:
+    def lower_root(self, drop: float) -> np.ndarray:
         """(m, n) the root lower [m] wherever it may move."""
-        x = self.nothing
-        x[:, self.trajectory.moved == 2] = -drop
-        return self._exact(x)
+        x = self.zero_displacement
+        x[:, self.trajectory.free_columns == 2] = -drop
+        return self._respect_fixed_keys(x)
 
-    def judged(self, x: np.ndarray) -> Values:
+    def evaluate_limits(self, x: np.ndarray) -> LimitValues:
         """Limits with a displacement (m, n)."""
-        return self._judged(x).values
+        return self._evaluate(x).values
 
-    def _exact(self, x: np.ndarray) -> np.ndarray:
+    def _respect_fixed_keys(self, x: np.ndarray) -> np.ndarray:
         """The nearest displacement that vanishes at the fixed keys to rounding."""
-        return x - self._back @ (self._fixed @ x)
+        return x - self._fixed_pseudo_inverse @ (self._fixed @ x)
 
     def _rates(self, x: np.ndarray) -> Rates:
         parts = tuple(np.array(part) for part in self._base)
         for part, basis in zip(parts, self._basis):
-            part[:, self.trajectory.moved] += basis @ x
+            part[:, self.trajectory.free_columns] += basis @ x
         return parts[0], parts[1], parts[2]
 
-    def _judged(self, x: np.ndarray) -> Judged:
+    def _evaluate(self, x: np.ndarray) -> Evaluation:
         rates = self._rates(x)
         near = self.limits.check(self.times, rates)
         values = self.limits.values(self.times, rates, near)
-        if self._flown is not None:
-            values = self._flown.of(values)
+        if self._flight_momentum is not None:
+            values = self._flight_momentum.add_means(values)
         # i coordinates, m and k control values: each coordinate's displacement in the spline's metric
         cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
-        return Judged(x, values, near, cost)
+        return Evaluation(x, values, near, cost)
 
-    def model(self, point: Judged) -> Model:
+    def linearise(self, point: Evaluation) -> LinearModel:
         """The near limits to first order."""
-        names, values, flown = point.values.names, point.values.values, self._flown
-        near = values < NEAR if flown is None else flown.asked(names, values < NEAR)
+        names, values, flown = point.values.names, point.values.values, self._flight_momentum
+        near = values < NEAR_LIMIT if flown is None else flown.select_limits(names, values < NEAR_LIMIT)
         rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, near)
-        matrix, left, places = self._rows(rows, slopes), values[rows, limits], rows * WIDEST + limits
+        matrix, left, places = self._limit_rows(rows, slopes), values[rows, limits], rows * MAX_LIMITS + limits
         if flown is None:
-            return Model(matrix, left, places)
-        means = flown.rows(names, rows, limits) @ matrix
-        own = (len(self.times) + np.arange(len(point.values.means))) * WIDEST
+            return LinearModel(matrix, left, places)
+        means = flown.mean_rows(names, rows, limits) @ matrix
+        own = (len(self.times) + np.arange(len(point.values.means))) * MAX_LIMITS
         stacked = sparse.csr_array(sparse.vstack([matrix, means]))
-        return Model(stacked, np.concatenate([left, point.values.means]), np.concatenate([places, own]))
+        return LinearModel(stacked, np.concatenate([left, point.values.means]), np.concatenate([places, own]))
 
-    def programme(self, point: Judged, model: Model, trust: float) -> qp.Solution:
+    def solve_subproblem(self, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
         """The quadratic programme for the displacement, solved; rows that no step within the trust can break are left
         out. Where so many rows bind once that active sets give up, they are not asked again.
 
@@ -297,89 +303,96 @@ class Program:
         along which the cost hardly changes are long, and what bends on the way is broken anew.
         """
         (m, n), matrix, values, flat = point.x.shape, model.matrix, model.values, point.x.T.ravel()
-        box = self._box(m, trust)
+        box = self._box(m, trust_radius)
         near = np.flatnonzero(values <= abs(matrix) @ box)
         matrix, values = matrix[near], values[near]
         room = values - matrix @ flat
         count = len(values)
         metric = 2.0 * sparse.kron(sparse.diags(self.weights), self._metric)
-        toward = flat if self._settled else np.zeros(m * n)
+        toward = flat if self._cost_settled else np.zeros(m * n)
         program = qp.Problem(
             sparse.block_diag([metric, sparse.csc_matrix((count, count))], "csc"),
-            np.concatenate([-metric @ toward, np.full(count, PENALTY)]),
-            self._all_rows(matrix, room, n),
+            np.concatenate([-metric @ toward, np.full(count, VIOLATION_PENALTY)]),
+            self._constraint_rows(matrix, room, n),
             np.concatenate([flat - box, np.zeros(count)]),
             np.concatenate([flat + box, np.full(count, np.inf)]),
         )
         solution = None
-        if not self._many_bind:
-            solution = self._softened(program, matrix, values, model.places[near], flat - toward)
-            self._many_bind = solution is None
+        if not self._active_set_failed:
+            solution = self._solve_active_set(program, matrix, values, model.limit_ids[near], flat - toward)
+            self._active_set_failed = solution is None
         if solution is None or not solution.usable:
-            full = matrix.nnz > FULL * count * n * ORDER
-            solution = qp.solve(program, BACKEND, tolerance=ACCURACY, order=_in_time(matrix, m, n) if full else None)
+            full = matrix.nnz > DENSE_SHARE * count * n * ORDER
+            solution = qp.solve(
+                program, BACKEND, tolerance=QP_TOLERANCE, order=_knot_order(matrix, m, n) if full else None
+            )
         return solution
 
-    def _softened(
-        self, program: qp.Problem, matrix: sparse.csr_array, values: np.ndarray, places: np.ndarray, begun: np.ndarray
+    def _solve_active_set(
+        self,
+        program: qp.Problem,
+        matrix: sparse.csr_array,
+        values: np.ndarray,
+        limit_ids: np.ndarray,
+        start: np.ndarray,
     ) -> qp.Solution | None:
         """The programme solved by the rows that bind, from those on that bound the one before.
 
         Its variables are ways (n m,) from where the metric is least; what they were before is ``begun``.
         """
         began = time.perf_counter()
-        size = len(begun)
-        least = 0.5 * (program.lower[:size] + program.upper[:size]) - begun
-        _, here, before = np.intersect1d(places, self._paid[0], assume_unique=True, return_indices=True)
-        guess = np.zeros(len(places))
-        guess[here] = self._paid[1][before]
+        size = len(start)
+        least = 0.5 * (program.lower[:size] + program.upper[:size]) - start
+        _, here, before = np.intersect1d(limit_ids, self._last_multipliers[0], assume_unique=True, return_indices=True)
+        guess = np.zeros(len(limit_ids))
+        guess[here] = self._last_multipliers[1][before]
         box = program.lower[:size] - least, program.upper[:size] - least
-        found = softened(self._inverse, matrix, values - matrix @ begun, PENALTY, box, guess)
+        found = solve_soft(self._invert_metric, matrix, values - matrix @ start, VIOLATION_PENALTY, box, guess)
         if found is None:
             return None
-        self._paid = places, found.prices
-        forces = program.P[:size, :size] @ found.x - matrix.T @ found.prices + found.bounds
+        self._last_multipliers = limit_ids, found.multipliers
+        forces = program.P[:size, :size] @ found.x - matrix.T @ found.multipliers + found.bounds
         held = np.linalg.lstsq(self._fixed.T, -forces.reshape(len(self.weights), -1).T, rcond=None)[0].T
-        slack = np.maximum(-(matrix @ (found.x - begun) + values), 0.0)
+        slack = np.maximum(-(matrix @ (found.x - start) + values), 0.0)
         return qp.Solution(
-            program, np.concatenate([least + found.x, slack]), np.concatenate([-found.prices, held.ravel()]),
-            np.concatenate([found.bounds, found.prices - PENALTY]), (), qp.Status.OPTIMAL, found.steps,
-            time.perf_counter() - began, NAME,
+            program, np.concatenate([least + found.x, slack]), np.concatenate([-found.multipliers, held.ravel()]),
+            np.concatenate([found.bounds, found.multipliers - VIOLATION_PENALTY]), (), qp.Status.OPTIMAL, found.steps,
+            time.perf_counter() - began, SOFT_SOLVER_NAME,
         )  # fmt: skip
 
-    def _inverse(self, forces: np.ndarray) -> np.ndarray:
+    def _invert_metric(self, forces: np.ndarray) -> np.ndarray:
         """Displacements (k, n m), fixed keys kept, that the metric turns into so many forces."""
         each = forces.reshape(len(forces), len(self.weights), -1)
-        return np.asarray((each @ self._soft / (2.0 * self.weights[:, None])).reshape(forces.shape))
+        return np.asarray((each @ self._free_compliance / (2.0 * self.weights[:, None])).reshape(forces.shape))
 
-    def tried(self, point: Judged, solution: qp.Solution) -> tuple[Judged, bool] | None:
+    def try_step(self, point: Evaluation, solution: qp.Solution) -> tuple[Evaluation, bool] | None:
         """The largest share of the step that lowers cost and penalty together."""
         m, n = point.x.shape
         wanted = solution.x[: m * n].reshape(n, m).T
-        for share in SHARES:
+        for share in STEP_SHARES:
             try:
-                trial = self._judged(self._exact(point.x + share * (wanted - point.x)))
+                trial = self._evaluate(self._respect_fixed_keys(point.x + share * (wanted - point.x)))
             except InvalidValue:
                 continue  # a leg stretched all the way has rates beyond all measure: the step is too long
             if trial.merit < point.merit:
                 return trial, share == 1.0
         return None
 
-    def ends(self, before: Judged, after: Judged | None) -> bool:
+    def is_finished(self, before: Evaluation, after: Evaluation | None) -> bool:
         """The limits are kept and the cost has settled, or they cannot be kept better."""
         if after is None:
-            return before.values.violation < KEPT
-        same = abs(before.cost - after.cost) < SETTLED * before.cost
-        if after.values.violation < KEPT:
+            return before.values.violation < VIOLATION_TOLERANCE
+        same = abs(before.cost - after.cost) < COST_TOLERANCE * before.cost
+        if after.values.violation < VIOLATION_TOLERANCE:
             return same
-        self._settled = self._flown is not None and same
-        return before.merit - after.merit < LEAST_GAIN * PENALTY * before.values.violation
+        self._cost_settled = self._flight_momentum is not None and same
+        return before.merit - after.merit < MIN_GAIN * VIOLATION_PENALTY * before.values.violation
 
     def _box(self, m: int, trust: float) -> np.ndarray:
         reach = np.minimum(trust / np.sqrt(np.maximum(self.weights, 1e-12)), 0.6)
         return np.repeat(reach, m)
 
-    def _rows(self, samples: np.ndarray, slopes: np.ndarray) -> sparse.csr_array:
+    def _limit_rows(self, samples: np.ndarray, slopes: np.ndarray) -> sparse.csr_array:
         """(R, n m) derivative of the limits by the displacement, (n, m) raveled."""
         m, n = self._ties.shape[1], slopes.shape[2]
         support = np.any([part != 0.0 for part in self._basis], axis=0)
@@ -391,7 +404,7 @@ class Program:
         kept = np.abs(data) > 1e-9
         return sparse.csr_array((data[kept], (row[kept], places[kept])), shape=(len(samples), n * m))
 
-    def _all_rows(self, matrix: sparse.csr_array, room: np.ndarray, n: int) -> qp.Rows:
+    def _constraint_rows(self, matrix: sparse.csr_array, room: np.ndarray, n: int) -> qp.Rows:
         count = len(room)
         fixed = sparse.kron(sparse.eye(n), sparse.csr_matrix(self._fixed)) if len(self._fixed) else None
         soft = sparse.hstack([matrix, sparse.eye(count)])
@@ -402,7 +415,7 @@ class Program:
         return qp.Rows(sparse.csr_array(sparse.vstack(blocks)), np.concatenate([-room, zeros]), upper, names)
 
 
-def _in_time(matrix: sparse.csr_array, m: int, n: int) -> np.ndarray:
+def _knot_order(matrix: sparse.csr_array, m: int, n: int) -> np.ndarray:
     """(n m + R,) the variables in the order of knots, each of R rows' slack behind the last knot it depends on."""
     last = np.zeros(matrix.shape[0])
     entries = matrix.tocoo()
@@ -410,11 +423,11 @@ def _in_time(matrix: sparse.csr_array, m: int, n: int) -> np.ndarray:
     return np.argsort(np.concatenate([np.tile(np.arange(m), n), last]), kind="stable")
 
 
-def _ties(count: int, window: Window) -> np.ndarray:
+def _free_controls(count: int, window: Window) -> np.ndarray:
     """(C, m) control values from the free ones: at rest at both ends, and zero where the trajectory goes on."""
-    inner = np.eye(count)[:, AT_REST:-AT_REST]
+    inner = np.eye(count)[:, REST_CONTROLS:-REST_CONTROLS]
     first, last = np.zeros((2, count, 1))
-    first[:AT_REST], last[-AT_REST:] = 1.0, 1.0
+    first[:REST_CONTROLS], last[-REST_CONTROLS:] = 1.0, 1.0
     return np.concatenate(
         [*([first] if window.open_start else []), inner, *([last] if window.open_stop else [])], axis=1
     )

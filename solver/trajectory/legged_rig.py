@@ -15,23 +15,23 @@ import numpy as np
 from ..check_options import DANCE_CHECKS, CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
-from ..coordinates import Curves, at_rest, to_manifold
-from ..dynamics.legs import FOOT, SIDES, coupled_coordinates, legs
+from ..coordinates import Curves, static_motion, to_manifold
+from ..dynamics.legs import FOOT_SIZE, SIDES, build_legs, coupled_coordinates
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
-from ..feasibility.balance import zero_moment_point
+from ..feasibility.contact_forces import zero_moment_point
 from ..rig import ROOT_NV, Rig
 from ..so3 import log
-from .natural import clear_posture, natural_posture
-from .tied_root import BEND, free_root
+from .natural_posture import clear_arms, natural_posture
+from .root_constraints import HOME_BEND, free_root_coordinates
 
-TRUNK_SHARE = 0.85
+COM_RATIO = 0.85
 """Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
-LEAST_SHARE = 0.2
+MIN_COM_RATIO = 0.2
 """The same share told by the last step, of a rig with heavy legs, is believed from here on."""
-BALANCED = 1e-10
+BALANCE_TOLERANCE = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
-NEARLY = 1e-5
+COARSE_BALANCE_TOLERANCE = 1e-5
 """[m] alike where a way only begins there, or is only looked at."""
 
 
@@ -61,10 +61,10 @@ class LeggedRig:
         size: D, number of coordinates.
         lower, upper, speed: (D,) limits of the coordinates; infinite for root and feet.
         trunk: (n,) joint coordinates that belong to no leg and are not held, as columns of y.
-        held: (n,) joint coordinates that keep their place: see `held_coordinates`.
+        fixed_columns: (n,) joint coordinates that keep their place: see `fixed_coordinates`.
         root_free: (6,) True for the root's coordinates that may move; legs of five joints tie the others to their feet.
         leg_columns: columns of y by side.
-        raised_columns: those of them that move a leg that is not solved: coupled joints do not move by themselves.
+        swing_leg_columns: those of them that move a leg that is not solved: coupled joints do not move by themselves.
         foot_columns: columns of y by side.
     """
 
@@ -74,30 +74,34 @@ class LeggedRig:
     ) -> None:  # fmt: skip
         self.rig, self.shrink, self.step = rig, shrink, step
         self._checks = DANCE_CHECKS if checks is None else checks
-        self.legs = legs(rig)
-        self.root_free = np.array(free_root(rig))
+        self.legs = build_legs(rig)
+        self.root_free = np.array(free_root_coordinates(rig))
         nv = rig.model.nv
-        self.size = nv + 2 * FOOT
-        free = np.full(ROOT_NV, np.inf), np.full(2 * FOOT, np.inf)
+        self.size = nv + 2 * FOOT_SIZE
+        free = np.full(ROOT_NV, np.inf), np.full(2 * FOOT_SIZE, np.inf)
         self.lower = np.concatenate([-free[0], rig.limits.lower, -free[1]])
         self.upper = np.concatenate([free[0], rig.limits.upper, free[1]])
         self.speed = np.concatenate([free[0], np.minimum(rig.limits.speed, speed), free[1]])
         self.leg_columns = {leg.side: ROOT_NV + leg.columns for leg in self.legs}
-        self.foot_columns = {side: np.arange(nv + FOOT * k, nv + FOOT * (k + 1)) for k, side in enumerate(SIDES)}
+        self.foot_columns = {
+            side: np.arange(nv + FOOT_SIZE * k, nv + FOOT_SIZE * (k + 1)) for k, side in enumerate(SIDES)
+        }
         in_legs = np.concatenate(list(self.leg_columns.values()))
-        self.held = ROOT_NV + np.flatnonzero(held_coordinates(rig))
-        self.raised_columns = {side: own[~np.isin(own, self.held)] for side, own in self.leg_columns.items()}
-        self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), np.concatenate([in_legs, self.held]))
+        self.fixed_columns = ROOT_NV + np.flatnonzero(fixed_coordinates(rig))
+        self.swing_leg_columns = {
+            side: own[~np.isin(own, self.fixed_columns)] for side, own in self.leg_columns.items()
+        }
+        self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), np.concatenate([in_legs, self.fixed_columns]))
         self._mechanics = Mechanics(rig)
         self._weight = rig.weight
         self.straight_height = self._straight_height()
 
-    def footing(self, configuration: str, led: Sequence[str] = ()) -> Footing:
+    def get_footing(self, configuration: str, moving: Sequence[str] = ()) -> Footing:
         """A footing with the rig's feet in one of the configurations; ``led`` sides are solved though not loaded."""
         anchors = stance(self.rig, configuration, self.step)
         sides = {patch: side for side, patch in self.rig.sides.items()}
         loaded = [sides[anchor.patch] for anchor in anchors]
-        solved = tuple(side for side in SIDES if side in loaded or side in led)
+        solved = tuple(side for side in SIDES if side in loaded or side in moving)
         return Footing(configuration, anchors, solved, support_polygon(self.rig, anchors, self.shrink))
 
     def with_feet(self, y: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
@@ -109,15 +113,15 @@ class LeggedRig:
             y[..., self.foot_columns[sides[anchor.patch]]] = place
         return y
 
-    def frames(
+    def solve_motion(
         self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
     ) -> tuple[np.ndarray, Curves, np.ndarray]:
         """Coordinates with legs solved (N, D), the motion (N frames), and which frames could be solved (N,)."""
-        (y, dy, ddy), good = self.legs_solved(y, dy, ddy, solved)
+        (y, dy, ddy), good = self.solve_legs(y, dy, ddy, solved)
         nv = self.rig.model.nv
         return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
 
-    def legs_solved(
+    def solve_legs(
         self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
     ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
         """Coordinates (N, D) and their rates with legs solved, and which frames could be solved (N,)."""
@@ -127,40 +131,40 @@ class LeggedRig:
             if leg.side not in solved:
                 continue
             foot = self.foot_columns[leg.side]
-            good &= leg.lead((y, dy, ddy), (y[:, foot], dy[:, foot], ddy[:, foot]))
+            good &= leg.follow_foot((y, dy, ddy), (y[:, foot], dy[:, foot], ddy[:, foot]))
         return (y, dy, ddy), good
 
-    def still(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
+    def solve_static(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
         """The same at rest."""
         y = np.array(y, float)
         good = np.ones(len(y), bool)
         for leg in self.legs:
             if leg.side in solved:
-                good &= leg.stand(y, y[:, self.foot_columns[leg.side]])
-        return y, at_rest(self.rig, y[:, : self.rig.model.nv]), good
+                good &= leg.place_static(y, y[:, self.foot_columns[leg.side]])
+        return y, static_motion(self.rig, y[:, : self.rig.model.nv]), good
 
-    def zmp(self, curves: Curves) -> np.ndarray:
+    def compute_zmp(self, curves: Curves) -> np.ndarray:
         """Zero-moment point (N, 2) [m] on the floor z = 0."""
-        return zero_moment_point(self._mechanics.wrenches(curves.q, curves.v, curves.a), 0.0, self._weight)
+        return zero_moment_point(self._mechanics.compute_wrenches(curves.q, curves.v, curves.a), 0.0, self._weight)
 
-    def com(self, curves: Curves) -> np.ndarray:
+    def compute_com(self, curves: Curves) -> np.ndarray:
         """Centre of mass (N, 3) [m], world, at rest."""
-        return self._mechanics.centres_of_mass(curves.q)
+        return self._mechanics.compute_coms(curves.q)
 
-    def placed(self, curves: Curves, link: str, points: np.ndarray) -> np.ndarray:
+    def place_points(self, curves: Curves, link: str, points: np.ndarray) -> np.ndarray:
         """Points (V, 3) [m] of a link in the world, (N, V, 3)."""
-        state = self._mechanics.state(curves.q, curves.v, curves.a)
+        state = self._mechanics.compute_state(curves.q, curves.v, curves.a)
         k = self.rig.index(link)
         return points @ state.rotation[:, k].swapaxes(1, 2) + state.position[:, k, None]
 
-    def ends(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
+    def end_coms(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
         """Centres of mass (2,) [m] on the ground of two static postures (D,)."""
-        _, curves, _ = self.still(np.stack([start, stop]), footing.solved)
-        com = self.com(curves)[:, :2]
+        _, curves, _ = self.solve_static(np.stack([start, stop]), footing.solved)
+        com = self.compute_com(curves)[:, :2]
         return com[0], com[1]
 
-    def balanced(
-        self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str], within: float = BALANCED
+    def balance(
+        self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str], tolerance: float = BALANCE_TOLERANCE
     ) -> tuple[np.ndarray, np.ndarray]:
         """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.
 
@@ -170,13 +174,13 @@ class LeggedRig:
         y = np.array(y, float)
         good = np.zeros(len(y), bool)
         active = np.arange(len(y))
-        share = np.full((len(y), 2), TRUNK_SHARE)
+        share = np.full((len(y), 2), COM_RATIO)
         before, step = np.full((len(y), 2), np.nan), np.ones((len(y), 2))
         for _ in range(12):
-            solved_y, curves, found = self.still(y[active], solved)
+            solved_y, curves, found = self.solve_static(y[active], solved)
             y[active] = np.where(found[:, None], solved_y, y[active])
-            error = (goals[active] - self.com(curves)[:, :2]) * self.root_free[:2]
-            done = found & (np.abs(error).max(axis=1) < within)
+            error = (goals[active] - self.compute_com(curves)[:, :2]) * self.root_free[:2]
+            done = found & (np.abs(error).max(axis=1) < tolerance)
             good[active[done]] = True
             going = found & ~done
             active, error = active[going], error[going]
@@ -184,13 +188,13 @@ class LeggedRig:
                 break
             with np.errstate(invalid="ignore", divide="ignore"):
                 followed = (before[active] - error) / step[active]
-            told = (followed > LEAST_SHARE) & (followed < 1.0 / LEAST_SHARE)
+            told = (followed > MIN_COM_RATIO) & (followed < 1.0 / MIN_COM_RATIO)
             share[active] = np.where(told, followed, share[active])
             before[active], step[active] = error, error / share[active]
             y[active, :2] += step[active]
         return y, good
 
-    def home(self, footing: Footing, goal: np.ndarray | None = None) -> np.ndarray:
+    def home_posture(self, footing: Footing, goal: np.ndarray | None = None) -> np.ndarray:
         """A natural posture (D,) on a footing: knees bent, trunk upright, the centre of mass above ``goal`` (2,).
 
         Raises:
@@ -202,12 +206,12 @@ class LeggedRig:
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
         centre = footing.polygon.centre if goal is None else goal
-        y[:ROOT_NV] = [*centre, self.straight_height - BEND * self.rig.leg_length, 0.0, 0.0, 0.0]
+        y[:ROOT_NV] = [*centre, self.straight_height - HOME_BEND * self.rig.leg_length, 0.0, 0.0, 0.0]
         for leg in self.legs:
-            y[self.leg_columns[leg.side]] = leg.bent
-        return self.cleared(self._standing(y, footing, centre), footing, centre)
+            y[self.leg_columns[leg.side]] = leg.bent_posture
+        return self.clear_arms(self._balance_on(y, footing, centre), footing, centre)
 
-    def cleared(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
+    def clear_arms(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
         """A standing posture (D,), its centre of mass above ``goal`` (2,), with its arms aside of what they touch.
 
         Raises:
@@ -216,15 +220,15 @@ class LeggedRig:
         nv = self.rig.model.nv
         toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
         still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
-        aside = clear_posture(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
+        aside = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
         if np.array_equal(aside, y[:nv]):
             return y
         result = y.copy()
         result[ROOT_NV:nv] = aside[ROOT_NV:]
-        return self._standing(result, footing, goal)
+        return self._balance_on(result, footing, goal)
 
-    def _standing(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
-        result, good = self.balanced(y[None], np.asarray(goal, float)[None], SIDES)
+    def _balance_on(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
+        result, good = self.balance(y[None], np.asarray(goal, float)[None], SIDES)
         if not good[0]:
             raise InvalidValue(
                 f"rig {self.rig.name!r} cannot stand in configuration {footing.configuration!r}: "
@@ -236,10 +240,10 @@ class LeggedRig:
         """[m] of the root above the floor in the neutral posture."""
         anchor = stance(self.rig, "both", self.step)[0]
         leg = next(leg for leg in self.legs if leg.patch == anchor.patch)
-        return float(anchor.position[2] - leg.forward(np.zeros((1, len(leg.columns))))[1][0, 2])
+        return float(anchor.position[2] - leg.forward_kinematics(np.zeros((1, len(leg.columns))))[1][0, 2])
 
 
-def held_coordinates(rig: Rig) -> np.ndarray:
+def fixed_coordinates(rig: Rig) -> np.ndarray:
     """(nv - 6,) True for joint coordinates that a dance leaves where they are.
 
     Coupled joints, such as a gripper's fingers, do not move by themselves; joints below a sole, such as toes, would
@@ -251,6 +255,6 @@ def held_coordinates(rig: Rig) -> np.ndarray:
 def _toe_coordinates(rig: Rig) -> np.ndarray:
     """(nv - 6,) True for coordinates of joints below a sole."""
     feet = [rig.index(patch.link) for patch in rig.contacts if patch.name in rig.sides.values()]
-    below = rig.below[feet].any(axis=0)
+    below = rig.descendants[feet].any(axis=0)
     below[feet] = False
     return np.repeat(below[1:], [joint.nv for joint in rig.joints[1:]])

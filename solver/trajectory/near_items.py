@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..feasibility.capsules import CapsulePairs
-from ..feasibility.definition import Check
-from ..feasibility.margins import Checks, Margin
-from ..feasibility.situation import Situation
+from ..feasibility.check_definition import Check
+from ..feasibility.check_input import CheckInput
+from ..feasibility.check_results import Checks, Margin
 from ..rig import Rig
 
 
@@ -19,22 +19,22 @@ class NearItems:
         near: checks of the samples; None: nothing is near.
 
     Attributes:
-        true: by check, distances (N, P) [m] less the clearance of its near pairs.
+        exact_distances: by check, distances (N, P) [m] less the clearance of its near pairs.
     """
 
     def __init__(self, rig: Rig, near: Checks | None) -> None:
         self._pairs: dict[str, CapsulePairs] = {}
         self._links: dict[str, list[int]] = {}
-        self.true: dict[str, np.ndarray] = {}
+        self.exact_distances: dict[str, np.ndarray] = {}
         for margin in () if near is None else near.margins:
-            programme = margin.check.programme
-            if programme is not None and programme.nearby == "pairs":
-                self._take_pairs(rig, margin)
-            elif programme is not None and programme.nearby == "links":
+            programme = margin.check.smooth_limit
+            if programme is not None and programme.near_only == "pairs":
+                self._add_pairs(rig, margin)
+            elif programme is not None and programme.near_only == "links":
                 low = margin.values.min(axis=0) < programme.scale
                 self._links[margin.name] = [k for k, is_low in enumerate(low) if is_low]
 
-    def _take_pairs(self, rig: Rig, margin: Margin) -> None:
+    def _add_pairs(self, rig: Rig, margin: Margin) -> None:
         found = [k for k, pair in enumerate(margin.links) if len(pair) == 2]
         if not found:
             return
@@ -42,23 +42,23 @@ class NearItems:
         capsules = CapsulePairs(rig, wanted)
         order = {frozenset(pair): k for pair, k in zip(wanted, found)}
         self._pairs[margin.name] = capsules
-        self.true[margin.name] = margin.values[:, [order[frozenset(pair)] for pair in capsules.pairs]]
+        self.exact_distances[margin.name] = margin.values[:, [order[frozenset(pair)] for pair in capsules.pairs]]
 
-    def margins(self, check: Check, now: Situation) -> np.ndarray:
+    def smooth_margins(self, check: Check, now: CheckInput) -> np.ndarray:
         """(N, k) of a check as programmes take it, of near items alone where it has many."""
-        programme = check.programme
+        programme = check.smooth_limit
         assert programme is not None
-        if programme.nearby == "pairs":
+        if programme.near_only == "pairs":
             capsules = self._pairs.get(check.name)
             return np.zeros((len(now), 0)) if capsules is None else _distances(capsules, now)
-        if not check.applies(now):
+        if not check.applies_to(now):
             return np.full((len(now), len(check.items(now.body).names)), np.inf)
-        if programme.nearby == "links" and not self._links.get(check.name):
+        if programme.near_only == "links" and not self._links.get(check.name):
             return np.zeros((len(now), 0))
-        values = (programme.smooth or check.margins)(now)
+        values = (programme.smooth_margins or check.margins)(now)
         assert isinstance(values, np.ndarray)
-        return values[:, self._links[check.name]] if programme.nearby == "links" else values
+        return values[:, self._links[check.name]] if programme.near_only == "links" else values
 
 
-def _distances(capsules: CapsulePairs, now: Situation) -> np.ndarray:
+def _distances(capsules: CapsulePairs, now: CheckInput) -> np.ndarray:
     return capsules.distances(now.state.rotation, now.state.position)

@@ -16,29 +16,29 @@ from scipy.interpolate import BSpline, PPoly, make_interp_spline
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
 from ..dynamics import Workspace
-from ..dynamics.foot_poses import Rates
-from ..dynamics.legs import FOOT, Leg, coupled_coordinates, legs
+from ..dynamics.foot_motion import Rates
+from ..dynamics.legs import FOOT_SIZE, Leg, build_legs, coupled_coordinates
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from ..so3 import log, nearest_turn, unwrapped
-from .curve import DEGREE, FlatCurve, sample_times, through_states
-from .differences import STEPS, shifted
-from .flat_slopes import Followed
-from .tied_root import free_root
+from ..so3 import log, nearest_rotation_vector, unwrap
+from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
+from .finite_differences import STEPS, shift_coordinates
+from .flat_derivatives import LegDerivatives
+from .root_constraints import free_root_coordinates
 
-PATH_RATE = 100.0
+SWING_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
-BLEND = 0.4
+BLEND_TIME = 0.4
 """[s] within which a foot in the air leaves its anchor for its own path, and leaves that for the next anchor."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _Stance:
     """A span in which a foot keeps still, up to the deviations that fixed keys have within the tolerance."""
 
     start: float
     stop: float
-    path: PPoly  # (6,) foot coordinates over time
+    pose: PPoly  # (6,) foot coordinates over time
 
 
 class FootPath:
@@ -48,83 +48,90 @@ class FootPath:
         rig, leg: whose foot.
         curve: of the dance, whose posture says where the foot is in the air.
         schedule: of the contacts.
-        kept: (time, q) of postures to be met exactly, though their foot be a hair off its anchor.
+        fixed: (time, q) of postures to be met exactly, though their foot be a hair off its anchor.
     """
 
     def __init__(
-        self, rig: Rig, leg: Leg, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]]
+        self, rig: Rig, leg: Leg, curve: FlatCurve, schedule: Schedule, fixed: Sequence[tuple[float, np.ndarray]]
     ) -> None:
         self._link, self._workspace = rig.index(leg.link), Workspace(rig)
-        runs = _runs(schedule, leg.patch)
+        runs = _stance_intervals(schedule, leg.patch)
         self.planted = bool(runs)
-        own = [(time, self._pose(q)) for time, q in kept]
-        self._standing = [_standing(anchor, start, stop, own) for start, stop, anchor in runs]
-        self._air: list[tuple[float, float, BSpline, PPoly | None]] = []
+        own = [(time, self._pose(q)) for time, q in fixed]
+        self._stances = [_build_stance(anchor, start, stop, own) for start, stop, anchor in runs]
+        self._swings: list[tuple[float, float, BSpline, PPoly | None]] = []
         if self.planted:
-            self._fly(rig, curve, schedule)
+            self._build_swings(rig, curve, schedule)
 
     def at(self, times: np.ndarray) -> Rates:
         """Foot coordinates (N, 6) with derivatives."""
-        result = np.zeros((3, len(times), FOOT))
-        for start, stop, own, bend in self._air:
+        result = np.zeros((3, len(times), FOOT_SIZE))
+        for start, stop, own, bend in self._swings:
             inside = (times >= start - SAME_TIME) & (times <= stop + SAME_TIME)  # where a foot stands, that goes first
             at = np.clip(times[inside], start, stop)
             for order in range(3):
                 result[order, inside] = own(at, order)
                 if bend is not None:
                     result[order, inside] += bend(at, order)
-        for span in self._standing:
+        for span in self._stances:
             inside = (times >= span.start - SAME_TIME) & (times <= span.stop + SAME_TIME)
             at = np.clip(times[inside], span.start, span.stop)
             for order in range(3):
-                result[order, inside] = span.path(at, order)
+                result[order, inside] = span.pose(at, order)
         return result[0], result[1], result[2]
 
     def _pose(self, q: np.ndarray) -> np.ndarray:
-        self._workspace.place(q)
+        self._workspace.update_positions(q)
         return np.concatenate([self._workspace.positions[self._link], log(self._workspace.rotations[self._link])])
 
-    def _fly(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
-        edges = [schedule.start, *(t for span in self._standing for t in (span.start, span.stop)), schedule.stop]
+    def _build_swings(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
+        edges = [schedule.start, *(t for span in self._stances for t in (span.start, span.stop)), schedule.stop]
         for number, (start, stop) in enumerate(zip(edges[::2], edges[1::2])):
             start, stop = max(start, curve.start), min(stop, curve.stop)
             if stop - start <= SAME_TIME:
                 continue
-            times = sample_times(start, stop, PATH_RATE)
+            times = sample_times(start, stop, SWING_RATE)
             times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
             poses = np.array([self._pose(q) for q in to_manifold(rig, *curve.at(times)).q])
-            poses[:, 3:] = unwrapped(poses[:, 3:])
+            poses[:, 3:] = unwrap(poses[:, 3:])
             own = make_interp_spline(times, poses, k=DEGREE)
-            before = self._standing[number - 1].path if number > 0 else None
-            after = self._standing[number].path if number < len(self._standing) else None
+            before = self._stances[number - 1].pose if number > 0 else None
+            after = self._stances[number].pose if number < len(self._stances) else None
             if schedule.phase_at(0.5 * (start + stop)).airborne:  # nobody holds the body: what legs jerk it suffers
-                bend = _bridge((start, stop), _gap(own, before, start, 3), _gap(own, after, stop, 3))
+                bend = _blend_polynomial(
+                    (start, stop), _end_offsets(own, before, start, 3), _end_offsets(own, after, stop, 3)
+                )
             else:
-                ends, none = [_gap(own, before, start, 3), _gap(own, after, stop, 3)], [np.zeros(FOOT)] * 3
-                soft = min(BLEND, 0.4 * (stop - start))
-                bend = through_states([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
-            self._air.append((start, stop, own, bend))
+                ends, none = (
+                    [_end_offsets(own, before, start, 3), _end_offsets(own, after, stop, 3)],
+                    [np.zeros(FOOT_SIZE)] * 3,
+                )
+                soft = min(BLEND_TIME, 0.4 * (stop - start))
+                bend = polynomial_through_states(
+                    [start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]]
+                )
+            self._swings.append((start, stop, own, bend))
 
 
-def _bridge(span: tuple[float, float], first: list[np.ndarray], last: list[np.ndarray]) -> PPoly:
+def _blend_polynomial(span: tuple[float, float], first: list[np.ndarray], last: list[np.ndarray]) -> PPoly:
     """One polynomial (6,) with given derivatives up to the second at both ends of a span, and zero in its middle."""
-    bridge = through_states(list(span), [first, last])
+    bridge = polynomial_through_states(list(span), [first, last])
     duration = span[1] - span[0]
     # t^3 (T - t)^3 changes neither end
     bump = np.array([-1.0, 3.0 * duration, -3.0 * duration**2, duration**3, 0.0, 0.0, 0.0]) * (2.0 / duration) ** 6
-    coefficients = np.concatenate([np.zeros((7 - len(bridge.c), 1, FOOT)), bridge.c])
+    coefficients = np.concatenate([np.zeros((7 - len(bridge.c), 1, FOOT_SIZE)), bridge.c])
     coefficients -= bump[:, None, None] * bridge(0.5 * (span[0] + span[1]))
     return PPoly(coefficients, bridge.x)
 
 
-def _gap(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:
+def _end_offsets(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:
     """How far a foot's own path is from where it stands, and its derivatives; nothing where it does not stand."""
     if standing is None:
-        return [np.zeros(FOOT)] * orders
+        return [np.zeros(FOOT_SIZE)] * orders
     return [standing(time, order) - own(time, order) for order in range(orders)]
 
 
-def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
+def _stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
     """Spans in which a patch stays on one anchor; neighbouring phases with the same anchor make one."""
     result: list[tuple[float, float, Anchor]] = []
     for phase in schedule.phases:
@@ -132,7 +139,7 @@ def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
             if anchor.patch != patch:
                 continue
             last = result[-1] if result else None
-            same = last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].stands_at(anchor)
+            same = last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].is_same_place(anchor)
             if last is not None and same:
                 result[-1] = (last[0], phase.stop, last[2])
             else:
@@ -140,17 +147,17 @@ def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
     return result
 
 
-def _standing(anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[float, np.ndarray]]) -> _Standing:
+def _build_stance(anchor: Anchor, start: float, stop: float, fixed: Sequence[tuple[float, np.ndarray]]) -> _Stance:
     place = np.concatenate([anchor.position, log(anchor.rotation)])
     states = {start: place, stop: place}
-    for time, pose in kept:
+    for time, pose in fixed:
         if start - SAME_TIME <= time <= stop + SAME_TIME:
-            pose = np.concatenate([pose[:3], nearest_turn(pose[3:], place[3:])])
+            pose = np.concatenate([pose[:3], nearest_rotation_vector(pose[3:], place[3:])])
             near = [t for t in states if abs(t - time) <= SAME_TIME]
             states[near[0] if near else time] = pose
     times = sorted(states)
-    still = np.zeros(FOOT)
-    return _Standing(start, stop, through_states(times, [[states[t], still, still] for t in times]))
+    still = np.zeros(FOOT_SIZE)
+    return _Stance(start, stop, polynomial_through_states(times, [[states[t], still, still] for t in times]))
 
 
 class PlantedTrajectory:
@@ -163,81 +170,94 @@ class PlantedTrajectory:
         kept: (time, q) of postures that must come out exactly.
 
     Attributes:
-        moved: columns of the flat coordinates that may be changed: all but those of the legs solved for, and those of
-            the root that legs of five joints tie to their feet (`free_root`), and of coupled joints of legs.
-        steering: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
-        solved: legs that are solved for.
+        free_columns: columns of the flat coordinates that may be changed: all but those of the legs solved for, and
+            those of
+            the root that legs of five joints tie to their feet (`free_root_coordinates`), and of coupled joints of
+            legs.
+        moves_legs: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
+        solved_legs: legs that are solved for.
     """
 
     def __init__(
         self, rig: Rig, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]] = ()
     ) -> None:
         self.rig, self.curve, self.schedule = rig, curve, schedule
-        both, coupled = legs(rig), coupled_coordinates(rig)
+        both, coupled = build_legs(rig), coupled_coordinates(rig)
         paths = [(leg, FootPath(rig, leg, curve, schedule, kept)) for leg in both]
         self._paths = [(leg, path) for leg, path in paths if path.planted]
-        self.solved = [leg for leg, _ in self._paths]
-        taken = [ROOT_NV + leg.solved for leg in self.solved]
+        self.solved_legs = [leg for leg, _ in self._paths]
+        taken = [ROOT_NV + leg.solved for leg in self.solved_legs]
         taken += [ROOT_NV + leg.columns[coupled[leg.columns]] for leg in both]
-        if any(len(leg.solved) < FOOT for leg in self.solved):
-            taken.append(np.flatnonzero(~np.array(free_root(rig))))
-        self.moved = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
-        legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved)])
-        self.steering = np.isin(self.moved, legs_too)
+        if any(len(leg.solved) < FOOT_SIZE for leg in self.solved_legs):
+            taken.append(np.flatnonzero(~np.array(free_root_coordinates(rig))))
+        self.free_columns = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
+        legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved_legs)])
+        self.moves_legs = np.isin(self.free_columns, legs_too)
 
-    def feet_at(self, times: np.ndarray) -> list[Rates]:
+    def foot_poses(self, times: np.ndarray) -> list[Rates]:
         """Poses of the feet of the solved legs."""
         return [path.at(times) for _, path in self._paths]
 
-    def with_legs(self, rates: Rates, feet: Sequence[Rates]) -> tuple[Rates, np.ndarray]:
+    def solve_legs(self, rates: Rates, feet: Sequence[Rates]) -> tuple[Rates, np.ndarray]:
         """Coordinates (N, nv) with the legs solved for, and how regular the legs are (N, legs).
 
-        Regular is one with the knee bent as in `Leg.bent` and zero with the leg stretched.
+        Regular is one with the knee bent as in `Leg.bent_posture` and zero with the leg stretched.
         """
-        return self._with_each(rates, feet, lambda leg, own, foot: leg.lead(own, foot, reach=True))
+        return self._for_each_leg(rates, feet, lambda leg, own, foot: leg.follow_foot(own, foot, approach=True))
 
-    def with_legs_after(self, rates: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Rates, np.ndarray]:
+    def update_legs(
+        self, rates: Rates, feet: Sequence[Rates], *, positions_only: bool = False
+    ) -> tuple[Rates, np.ndarray]:
         """The same where the legs were solved for before the other coordinates moved by a hair.
 
         ``still``: derivatives of the legs are left as they are.
         """
-        return self._with_each(rates, feet, lambda leg, own, foot: leg.follow(own, foot, still=still))
+        return self._for_each_leg(
+            rates, feet, lambda leg, own, foot: leg.update(own, foot, positions_only=positions_only)
+        )
 
-    def _with_each(
+    def _for_each_leg(
         self, rates: Rates, feet: Sequence[Rates], solve: Callable[[Leg, Rates, Rates], object]
     ) -> tuple[Rates, np.ndarray]:
         """Coordinates whose legs are solved for in place, a leg at a time, and how regular the legs are."""
         y, dy, ddy = (np.array(part, float) for part in rates)
         own = (y, dy, ddy)
-        regular = np.ones((len(y), len(self.solved)))
-        for number, (leg, foot) in enumerate(zip(self.solved, feet)):
+        regular = np.ones((len(y), len(self.solved_legs)))
+        for number, (leg, foot) in enumerate(zip(self.solved_legs, feet)):
             solve(leg, own, foot)
             regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
         return own, regular
 
-    def followed(self, solved: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Followed, np.ndarray]:
+    def leg_derivatives(
+        self, solved: Rates, feet: Sequence[Rates], *, positions_only: bool = False
+    ) -> tuple[LegDerivatives, np.ndarray]:
         """How solved legs follow what steers them, and slopes (N, legs, k) of how regular they are.
 
         Args:
             solved: coordinates (N, nv) with the legs solved for.
             feet: poses of their feet.
-            still: rates of the legs are not asked for.
+            positions_only: rates of the legs are not asked for.
         """
-        leading, legs = self.moved[self.steering], np.concatenate([*(ROOT_NV + leg.solved for leg in self.solved), []])
+        leading, legs = (
+            self.free_columns[self.moves_legs],
+            np.concatenate([*(ROOT_NV + leg.solved for leg in self.solved_legs), []]),
+        )
         rates, count, columns = np.stack(solved), len(leading), legs.astype(int)
         if not len(columns):
             none = np.zeros((3, len(solved[0]), 0, count))
-            return Followed(columns, leading, none), none[0]
-        y, dy, ddy = shifted(rates, [(0, int(column)) for column in leading]).reshape(3, -1, rates.shape[2])
+            return LegDerivatives(columns, leading, none), none[0]
+        y, dy, ddy = shift_coordinates(rates, [(0, int(column)) for column in leading]).reshape(3, -1, rates.shape[2])
         stacked = [[np.tile(part, (count, 1)) for part in foot] for foot in feet]
-        after, regular = self.with_legs_after((y, dy, ddy), [(p, r, b) for p, r, b in stacked], still=still)
+        after, regular = self.update_legs(
+            (y, dy, ddy), [(p, r, b) for p, r, b in stacked], positions_only=positions_only
+        )
         change = np.stack(after)[:, :, columns].reshape(3, count, -1, len(columns)) - rates[:, None, :, columns]
-        before = np.stack([leg.regularity(solved[0][:, ROOT_NV + leg.columns]) for leg in self.solved], axis=1)
+        before = np.stack([leg.regularity(solved[0][:, ROOT_NV + leg.columns]) for leg in self.solved_legs], axis=1)
         slopes = (regular.reshape(count, *before.shape) - before) / STEPS[0]
-        followed = Followed(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0])
+        followed = LegDerivatives(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0])
         return followed, slopes.transpose(1, 2, 0)
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
         """The motion at times (N,) [s] of coordinates (the curve's own by default)."""
-        solved, _ = self.with_legs(self.curve.at(times) if rates is None else rates, self.feet_at(times))
+        solved, _ = self.solve_legs(self.curve.at(times) if rates is None else rates, self.foot_poses(times))
         return to_manifold(self.rig, *solved).motion(times)

@@ -18,19 +18,19 @@ from .. import qp
 from ..contacts.support import SupportPolygon
 from ..coordinates import Curves
 from ..rig import GRAVITY
-from .legged_rig import NEARLY, TRUNK_SHARE, LeggedRig
-from .splines import AT_REST, Spline
+from .legged_rig import COARSE_BALANCE_TOLERANCE, COM_RATIO, LeggedRig
+from .splines import REST_CONTROLS, Spline
 
-ROUNDS = 3
-FARTHEST = 0.1
+ITERATIONS = 3
+MAX_ERROR = 0.1
 """[m] error of the zero-moment point beyond which a frame pulls no harder: it is near a singular posture."""
-PULL = 0.35
+CENTRE_WEIGHT = 0.35
 """How far the goal of the zero-moment point leaves the way between the postures for the middle of the support."""
 
 BACKEND = qp.SPARSE
-RESERVE = 0.012
+SUPPORT_RESERVE = 0.012
 """[m] The zero-moment point of a pendulum that is led from rest to rest stays so far inside the support, if it can."""
-EAGERNESS = 10.0
+RESERVE_WEIGHT = 10.0
 """[m] Worth of the reserve against the mean square distance to the even way."""
 
 
@@ -62,9 +62,9 @@ class Rebalancer:
         self.basis = spline.basis(self.times)
         height = legged.rig.leg_length
         self._pendulum = self.basis.position - height / GRAVITY * self.basis.acceleration
-        self.inverse = np.linalg.pinv(TRUNK_SHARE * self._pendulum[:, AT_REST:-AT_REST])
+        self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, REST_CONTROLS:-REST_CONTROLS])
 
-    def goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:
+    def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:
         """What to aim at between two static postures whose centres of mass are above first and last (2,).
 
         Zero-moment points on the way between them, drawn towards the middle of the support. Who is quick cannot follow
@@ -74,30 +74,30 @@ class Rebalancer:
         phase = (self.times / self.spline.duration)[:, None]
         way = phase**2 * (3.0 - 2.0 * phase)
         line = (1.0 - way) * first + way * last
-        even = line + PULL * np.sin(np.pi * phase) ** 2 * (support.centre - line)
-        control = self.spline.straight(first, last)
-        inner = slice(AT_REST, -AT_REST)
-        fixed, matrix = self._pendulum @ _without(control, inner), self._pendulum[:, inner]
+        even = line + CENTRE_WEIGHT * np.sin(np.pi * phase) ** 2 * (support.centre - line)
+        control = self.spline.straight_line(first, last)
+        inner = slice(REST_CONTROLS, -REST_CONTROLS)
+        fixed, matrix = self._pendulum @ _without_inner(control, inner), self._pendulum[:, inner]
         followed = np.linalg.lstsq(matrix, even - fixed, rcond=None)[0]
         if support.edge_distances(fixed + matrix @ followed).min() >= min(
-            RESERVE, float(support.edge_distances(np.stack([first, last])).min())
+            SUPPORT_RESERVE, float(support.edge_distances(np.stack([first, last])).min())
         ):
             return BalanceGoals(even, even)
-        led = _led(matrix, fixed, even, support)
+        led = _solve_pendulum(matrix, fixed, even, support)
         if led is None:
             return BalanceGoals(even, even)
         control[inner] = led
         return BalanceGoals(self._pendulum @ control, self.basis.position @ control)
 
-    def started(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
+    def balanced_start(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
         """Control values (C, D) whose root follows postures balanced above com (N, 2): where Newton begins."""
         some = slice(0, None, 2)
-        y, good = self._legged.balanced(self.basis.position[some] @ control, com[some], solved, NEARLY)
+        y, good = self._legged.balance(self.basis.position[some] @ control, com[some], solved, COARSE_BALANCE_TOLERANCE)
         if not good.any():
             return control
         control = control.copy()
         matrix = self.basis.position[some][good]
-        inner, free = slice(AT_REST, -AT_REST), np.flatnonzero(self._legged.root_free[:2])
+        inner, free = slice(REST_CONTROLS, -REST_CONTROLS), np.flatnonzero(self._legged.root_free[:2])
         step = np.eye(matrix.shape[1])[1:] - np.eye(matrix.shape[1])[:-1]
         smooth = 0.1 * np.diff(step, axis=0)  # keeps the control values determined where postures are missing
         fixed = control[:, :2].copy()
@@ -112,7 +112,7 @@ class Rebalancer:
         control: np.ndarray,
         goals: np.ndarray,
         solved: Sequence[str],
-        rounds: int = ROUNDS,
+        iterations: int = ITERATIONS,
         guess: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Control values (K, C, D) of K candidates with the root's horizontal ones changed, and the next guess.
@@ -121,16 +121,16 @@ class Rebalancer:
             control: (K, C, D).
             goals: (N, 2) [m] at `times`.
             solved: sides of the solved legs.
-            rounds: of Gauss-Newton.
+            iterations: of Gauss-Newton.
             guess: see `evaluate`.
         """
         control = np.array(control, float)
         count, frames = len(control), len(self.times)
-        for _ in range(rounds):
+        for _ in range(iterations):
             guess, curves, good = self.evaluate(control, solved, guess)
-            error = goals - self._legged.zmp(curves).reshape(count, frames, 2)
-            error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-FARTHEST, FARTHEST)
-            control[:, AT_REST:-AT_REST, :2] += self.inverse @ (error * self._legged.root_free[:2])
+            error = goals - self._legged.compute_zmp(curves).reshape(count, frames, 2)
+            error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-MAX_ERROR, MAX_ERROR)
+            control[:, REST_CONTROLS:-REST_CONTROLS, :2] += self.inverse @ (error * self._legged.root_free[:2])
         return control, guess
 
     def evaluate(
@@ -143,9 +143,9 @@ class Rebalancer:
             solved: sides of the solved legs.
             guess: (K N, D) coordinates near by, whose solved legs' joints Newton begins with; None: the splines'.
         """
-        return self._legged.frames(*self.curves(control, solved, guess), solved)
+        return self._legged.solve_motion(*self.evaluate_splines(control, solved, guess), solved)
 
-    def curves(
+    def evaluate_splines(
         self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates (K N, D) and their rates, solved legs as guessed; see `evaluate`."""
@@ -157,13 +157,15 @@ class Rebalancer:
         return y, dy, ddy
 
 
-def _without(control: np.ndarray, inner: slice) -> np.ndarray:
+def _without_inner(control: np.ndarray, inner: slice) -> np.ndarray:
     ends = control.copy()
     ends[inner] = 0.0
     return ends
 
 
-def _led(matrix: np.ndarray, fixed: np.ndarray, even: np.ndarray, support: SupportPolygon) -> np.ndarray | None:
+def _solve_pendulum(
+    matrix: np.ndarray, fixed: np.ndarray, even: np.ndarray, support: SupportPolygon
+) -> np.ndarray | None:
     """Control values (m, 2) of a pendulum's centre of mass whose zero-moment point keeps a reserve to the support.
 
     Args:
@@ -182,10 +184,10 @@ def _led(matrix: np.ndarray, fixed: np.ndarray, even: np.ndarray, support: Suppo
     free = np.full(2 * m, np.inf)
     problem = qp.Problem(
         sparse.block_diag([near, near, sparse.csc_matrix((1, 1))], "csc"),
-        np.concatenate([wish.T.ravel(), [-EAGERNESS]]),
+        np.concatenate([wish.T.ravel(), [-RESERVE_WEIGHT]]),
         qp.Rows(sparse.csr_array(sparse.vstack(edges)), least, np.full(len(least), np.inf), ("edge",) * len(least)),
         np.concatenate([-free, [-np.inf]]),
-        np.concatenate([free, [RESERVE]]),
+        np.concatenate([free, [SUPPORT_RESERVE]]),
     )
     solution = qp.solve(problem, BACKEND)
     return solution.x[:-1].reshape(2, m).T if solution.usable else None

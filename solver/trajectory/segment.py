@@ -12,17 +12,17 @@ from ..check_options import CheckOptions
 from ..contacts.schedule import Anchor, Phase, Schedule
 from ..coordinates import Curves
 from ..errors import InvalidValue
-from ..feasibility.check import FrameChecker
-from ..feasibility.load_slopes import Loads
-from ..feasibility.margins import Checks
+from ..feasibility.check_results import Checks
+from ..feasibility.checker import FrameChecker
+from ..feasibility.load_derivatives import LinearisedLoads
 from ..motion import Motion
 from ..rig import Rig
 from .legged_rig import LeggedRig
-from .splines import AT_REST, Spline
+from .splines import REST_CONTROLS, Spline
 
 KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
-REACH = 2.2
+CONTROL_TIME = 2.2
 """[s] A segment has at least as many free control values as there are knots in this time: enough to steer balance."""
 
 
@@ -54,9 +54,9 @@ class DanceSegment:
         object.__setattr__(self, "anchors", tuple(self.anchors))
 
     @property
-    def spline(self) -> Spline:
+    def spline_space(self) -> Spline:
         """The space its curves live in."""
-        return Spline(self.duration, len(self.control) - 2 * AT_REST)
+        return Spline(self.duration, len(self.control) - 2 * REST_CONTROLS)
 
     @property
     def start(self) -> np.ndarray:
@@ -68,22 +68,22 @@ class DanceSegment:
         """Flat coordinates (D,) at the end."""
         return self.control[-1]
 
-    def backwards(self, name: str) -> DanceSegment:
+    def reverse(self, name: str) -> DanceSegment:
         """The same path back in time: what a body at rest can do, forces and torques included, it can undo."""
         return replace(self, name=name, control=self.control[::-1])
 
-    def lasting(self, duration: float) -> DanceSegment:
+    def with_duration(self, duration: float) -> DanceSegment:
         """The same path at another speed."""
         return replace(self, duration=duration)
 
-    def frames(self, legged: LeggedRig, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
+    def evaluate(self, legged: LeggedRig, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
         """Coordinates (N, D), motion and which frames could be solved, at times from the segment's start."""
-        return legged.frames(*self.spline.basis(times).curves(self.control), self.solved)
+        return legged.solve_motion(*self.spline_space.basis(times).curves(self.control), self.solved)
 
 
-def fine(duration: float, spacing: float) -> int:
+def free_control_count(duration: float, spacing: float) -> int:
     """Free control values of a segment by its duration and the time between knots [s]: bonnet2016's two, refined."""
-    least = 2 + 3 * round((REACH / spacing - 2) / 3.0)
+    least = 2 + 3 * round((CONTROL_TIME / spacing - 2) / 3.0)
     return least + 3 * max(0, int(np.ceil((duration / spacing - least - 1) / 3.0)))
 
 
@@ -93,7 +93,7 @@ class SegmentChecker:
     Args:
         rig: whose limits.
         options: of the checks.
-        slack: multiple of each check's slack to keep beyond the limits; 0 judges by the limits themselves.
+        sampling_factor: multiple of each check's slack to keep beyond the limits; 0 judges by the limits themselves.
 
     Attributes:
         notes: what cannot be checked.
@@ -101,7 +101,7 @@ class SegmentChecker:
     """
 
     def __init__(self, rig: Rig, options: CheckOptions, slack: float = 0.0) -> None:
-        self.rig, self.slack = rig, slack
+        self.rig, self.sampling_factor = rig, slack
         nowhere = Schedule.constant((), 0.0, 1.0)
         self.options = options
         self._checker = FrameChecker(rig, nowhere, options)
@@ -112,46 +112,48 @@ class SegmentChecker:
         schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
 
-    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Loads:
+    def linearise_loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> LinearisedLoads:
         """What frames on one footing ask of joints and floor, with slopes."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
-    def margins(
-        self, curves: Curves, anchors: tuple[Anchor, ...], lacking: Mapping[str, float] | None = None
+    def worst_margins(
+        self, curves: Curves, anchors: tuple[Anchor, ...], missing_slack: Mapping[str, float] | None = None
     ) -> np.ndarray:
         """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused.
 
         Args:
             curves: N frames.
             anchors: patches that carry load throughout.
-            lacking: of the slack, forgiven; None: nothing is.
+            missing_slack: of the slack, forgiven; None: nothing is.
         """
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        return self.worst(checks, lacking)
+        return self.worst_of(checks, missing_slack)
 
-    def worst(self, checks: Checks, lacking: Mapping[str, float] | None = None) -> np.ndarray:
+    def worst_of(self, checks: Checks, missing_slack: Mapping[str, float] | None = None) -> np.ndarray:
         """(N,) worst margin plus tolerance of every frame, slack taken off but for what is forgiven."""
-        forgiven = lacking or {}
-        return np.min([own + forgiven.get(name, 0.0) for name, own in self._beyond(checks)], axis=0)
+        forgiven = missing_slack or {}
+        return np.min([own + forgiven.get(name, 0.0) for name, own in self._reduced_margins(checks)], axis=0)
 
-    def lacking(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
+    def missing_slack(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
         """By check, what frames that keep the limits lack of its slack, and half of what they leave of it."""
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        slack = {margin.name: self.slack * margin.check.slack for margin in checks.margins}
-        short = {name: -float(own.min()) for name, own in self._beyond(checks) if (own < 0.0).any()}
+        slack = {margin.name: self.sampling_factor * margin.check.sampling_margin for margin in checks.margins}
+        short = {name: -float(own.min()) for name, own in self._reduced_margins(checks) if (own < 0.0).any()}
         return {name: min(0.5 * (own + slack[name]), slack[name]) for name, own in short.items()}
 
-    def tight(self, checks: Checks) -> tuple[str, ...]:
+    def tight_checks(self, checks: Checks) -> tuple[str, ...]:
         """Names of the checks that leave less than the slack."""
-        return tuple(name for name, own in self._beyond(checks) if (own < 0.0).any())
+        return tuple(name for name, own in self._reduced_margins(checks) if (own < 0.0).any())
 
-    def _beyond(self, checks: Checks) -> list[tuple[str, np.ndarray]]:
+    def _reduced_margins(self, checks: Checks) -> list[tuple[str, np.ndarray]]:
         """Name and (N,) margin plus tolerance of every check, slack taken off."""
-        return [(m.name, m.smallest + m.tolerance - self.slack * m.check.slack) for m in checks.margins]
+        return [
+            (m.name, m.smallest + m.tolerance - self.sampling_factor * m.check.sampling_margin) for m in checks.margins
+        ]
 
 
-def hold(
+def hold_posture(
     name: str, y: np.ndarray, duration: float, solved: tuple[str, ...], anchors: tuple[Anchor, ...]
 ) -> DanceSegment:
     """Standing still at coordinates (D,)."""
-    return DanceSegment(name, "hold", duration, np.tile(y, (2 * AT_REST, 1)), solved, anchors)
+    return DanceSegment(name, "hold", duration, np.tile(y, (2 * REST_CONTROLS, 1)), solved, anchors)

@@ -21,15 +21,15 @@ from ..errors import InvalidValue
 
 ORDER = 6
 """Degree 5: the acceleration is twice differentiable, its derivative continuous."""
-AT_REST = 3
+REST_CONTROLS = 3
 """Control values at each end that equal the end value: position, velocity zero, acceleration zero."""
-VIA_POINTS = 2
+DEFAULT_VIA_POINTS = 2
 """N_K of bonnet2016."""
-CORNER = 3
+CORNER_MULTIPLICITY = 3
 """Times that a knot stands where the acceleration has a corner: it is continuous, its derivative is not."""
-SPREAD = 0.25
+SPACING_GROWTH = 0.25
 """Growth of the distance between uneven knots per second away from a flight: each next one is a quarter longer."""
-GRADED = 8
+GRADING_SAMPLES = 8
 """Samples per least distance of knots, by which uneven ones are placed."""
 
 
@@ -62,7 +62,7 @@ class Spline:
     """
 
     duration: float
-    free: int = VIA_POINTS
+    free: int = DEFAULT_VIA_POINTS
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.duration) and self.duration > 0.0):
@@ -73,7 +73,7 @@ class Spline:
     @property
     def count(self) -> int:
         """C, number of control values."""
-        return self.free + 2 * AT_REST
+        return self.free + 2 * REST_CONTROLS
 
     @property
     def knots(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class Spline:
         slack = 1e-9 * self.duration
         if len(times) and (times.min() < -slack or times.max() > self.duration + slack):
             raise InvalidValue(f"times must lie within the spline's 0 ... {self.duration:g} s")
-        parts = _design(self.free, tuple(np.clip(times / self.duration, 0.0, 1.0)))
+        parts = _basis_matrices(self.free, tuple(np.clip(times / self.duration, 0.0, 1.0)))
         return Basis(times, parts[0], parts[1] / self.duration, parts[2] / self.duration**2)
 
     def samples(self, rate: float) -> np.ndarray:
@@ -103,30 +103,30 @@ class Spline:
         """Control values (C, n) from end values (n,) and free control values (free, n); at rest at both ends."""
         start, stop = np.atleast_1d(np.asarray(start, float)), np.atleast_1d(np.asarray(stop, float))
         free = frozen("free control values", np.reshape(free, (self.free, len(start))), (self.free, len(start)))
-        return np.concatenate([np.tile(start, (AT_REST, 1)), free, np.tile(stop, (AT_REST, 1))])
+        return np.concatenate([np.tile(start, (REST_CONTROLS, 1)), free, np.tile(stop, (REST_CONTROLS, 1))])
 
-    def straight(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    def straight_line(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Control values (C, n) of the even way between two states of rest: each follows the segment between them."""
         share = np.linspace(0.0, 1.0, self.free + 2)[1:-1, None]
         start, stop = np.asarray(start, float), np.asarray(stop, float)
         return self.control(start, stop, (1.0 - share) * start + share * stop)
 
-    def through(self, start: np.ndarray, stop: np.ndarray, via: np.ndarray) -> np.ndarray:
+    def through_via_points(self, start: np.ndarray, stop: np.ndarray, via: np.ndarray) -> np.ndarray:
         """Control values (C, n) of the curve through via points (free, n) at `via_times`."""
         if self.free == 0:
             return self.control(start, stop, via)
         values = self.basis(self.via_times).position
-        inner = slice(AT_REST, AT_REST + self.free)
+        inner = slice(REST_CONTROLS, REST_CONTROLS + self.free)
         ends = self.control(start, stop, np.zeros((self.free, np.atleast_1d(start).size)))
         return self.control(start, stop, np.linalg.solve(values[:, inner], via - values @ ends))
 
-    def speeds(self, control: np.ndarray) -> np.ndarray:
+    def speed_controls(self, control: np.ndarray) -> np.ndarray:
         """Control values (C - 1, n) of the derivative, whose range bounds the velocity."""
         knots, degree = self.knots, ORDER - 1
         spans = knots[degree + 1 : -1] - knots[1 : -degree - 1]
         return degree * np.diff(control, axis=0) / spans[:, None]
 
-    def refinement(self, finer: Spline) -> np.ndarray:
+    def refinement_matrix(self, finer: Spline) -> np.ndarray:
         """(C_finer, C): control values of the same curve in a finer space whose knots include these.
 
         Raises:
@@ -138,7 +138,7 @@ class Spline:
 
 
 @lru_cache(maxsize=64)
-def _design(free: int, phases: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _basis_matrices(free: int, phases: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     unit = Spline(1.0, free)
     spline = BSpline(unit.knots, np.eye(unit.count), ORDER - 1)
     at = np.array(phases)
@@ -185,13 +185,13 @@ class UnevenSpline:
         spline = BSpline(np.array(self.knots), np.eye(self.count), ORDER - 1)
         return Basis(times, *(np.asarray(spline(times, order)) for order in range(3)))
 
-    def samples(self, rate: float, least: int) -> np.ndarray:
+    def samples(self, rate: float, per_knot: int) -> np.ndarray:
         """[s] All knots, and even times between each two of them: so many spaces at least, and so many a second."""
         spans = pairwise(np.unique(self.knots))
-        even = [np.linspace(a, b, max(least, int(np.ceil((b - a) * rate))) + 1)[:-1] for a, b in spans]
+        even = [np.linspace(a, b, max(per_knot, int(np.ceil((b - a) * rate))) + 1)[:-1] for a, b in spans]
         return np.append(np.concatenate(even), self.duration)
 
-    def within(self, spans: Sequence[tuple[float, float]], count: int) -> np.ndarray:
+    def gauss_points(self, spans: Sequence[tuple[float, float]], count: int) -> np.ndarray:
         """[s] So many Gauss-Legendre points between all knots in some spans of time, which knots begin and end."""
         knots, share = np.unique(self.knots), 0.5 + 0.5 * np.polynomial.legendre.leggauss(count)[0]
         slack = 1e-9 * self.duration
@@ -199,8 +199,8 @@ class UnevenSpline:
         return np.array([a + (b - a) * share for a, b in inside]).ravel()
 
 
-def around_flights(
-    duration: float, spacing: float, flights: Sequence[tuple[float, float]], close: float
+def spline_around_flights(
+    duration: float, spacing: float, flights: Sequence[tuple[float, float]], flight_spacing: float
 ) -> UnevenSpline:
     """Splines whose acceleration may have a corner where flights begin and end, with knots the closer the nearer.
 
@@ -208,17 +208,17 @@ def around_flights(
         duration: [s].
         spacing: [s] between knots far from the flights, at most.
         flights: [s] spans inside the duration, ascending.
-        close: [s] between knots in the flights.
+        flight_spacing: [s] between knots in the flights.
     """
     ends = [0.0, *(corner for flight in flights for corner in flight), duration]
-    fine = np.linspace(0.0, duration, int(np.ceil(duration / close)) * GRADED + 1)
+    fine = np.linspace(0.0, duration, int(np.ceil(duration / flight_spacing)) * GRADING_SAMPLES + 1)
     start, stop = np.array(flights).T
     away = np.maximum(np.maximum(start - fine[:, None], fine[:, None] - stop), 0.0).min(axis=1)
-    dense = 1.0 / np.minimum(spacing, close + SPREAD * away)
+    dense = 1.0 / np.minimum(spacing, flight_spacing + SPACING_GROWTH * away)
     count = np.concatenate([[0.0], np.cumsum(0.5 * (dense[1:] + dense[:-1]) * np.diff(fine))])
     inner: list[float] = []
     for first, last in pairwise(ends):
         low, high = (float(np.interp(end, fine, count)) for end in (first, last))
         even = np.linspace(low, high, max(1, int(np.ceil(high - low))) + 1)
-        inner += [*np.interp(even[1:-1], count, fine), *[last] * CORNER]
-    return UnevenSpline((*[0.0] * ORDER, *inner[:-CORNER], *[duration] * ORDER))
+        inner += [*np.interp(even[1:-1], count, fine), *[last] * CORNER_MULTIPLICITY]
+    return UnevenSpline((*[0.0] * ORDER, *inner[:-CORNER_MULTIPLICITY], *[duration] * ORDER))

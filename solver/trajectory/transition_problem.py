@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..coordinates import Curves, to_manifold
-from ..feasibility.table import ANGLE_SLACK
+from ..feasibility.check_table import ANGLE_SAMPLING_MARGIN
 from ..identification.excitation.expected_deviations import ExpectedDeviations
 from ..identification.excitation.gram_matrices import GramMatrices
 from ..motion import Motion
@@ -20,7 +20,7 @@ from ..rig import ROOT_NV
 from .legged_rig import Footing
 from .rebalancing import Rebalancer
 from .segment import DanceSegment, SegmentChecker
-from .splines import AT_REST, Spline
+from .splines import REST_CONTROLS, Spline
 
 if TYPE_CHECKING:
     from .legged_rig import LeggedRig
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 Objective = GramMatrices | ExpectedDeviations
 """What an exciting motion is sought by."""
 
-SAMPLES = 33
+MIN_SAMPLES = 33
 """Instants of a segment, at least, at which it is judged while it is sought."""
 SPEED_SHARE = 0.93
 """Share of the speed limits that is used: rotation vectors turn a little faster than their coordinates."""
-ROOT_TURN, ROOT_RISE = 0.3, 0.05
+MAX_ROOT_ROTATION, MAX_ROOT_RISE = 0.3, 0.05
 """How far [rad, share of the root's height] exciting motions may turn and lift the root beyond the postures."""
-RATE = 50.0
+CRITERION_RATE = 50.0
 """[1/s] at which the criterion counts samples, as bonnet2016 does."""
-PER_KNOT = 3
+SAMPLES_PER_KNOT = 3
 """Instants that a search looks at for each knot of a segment."""
-SPEEDS = 2
+SPEED_SAMPLING = 2
 """Times as often it limits speeds: where splines are linear, rows of its programmes cost little."""
 
 
@@ -88,13 +88,13 @@ class TransitionProblem:
 
     Attributes:
         basis: of the segment's splines at the instants.
-        rising: (M, C) the splines' speeds at the instants and between them.
-        inner: (C, V) control values of the segment per variable.
+        speed_basis: (M, C) the splines' speeds at the instants and between them.
+        variable_map: (C, V) control values of the segment per variable.
         lower, upper: (n,) of the control values, which keep the joints' ranges at every instant.
         scale: (n,) their distance.
         speed: (n,) limits of the speeds.
         share: samples that an instant stands for.
-        checked: trials judged so far.
+        checked_count: trials judged so far.
     """
 
     def __init__(
@@ -102,29 +102,33 @@ class TransitionProblem:
     ) -> None:
         self.legged, self.checker, self.straight = legged, checker, straight
         self.objective, self.history, self.columns = aim.objective, aim.history, aim.columns
-        spline, via = straight.spline, aim.via
+        spline, via = straight.spline_space, aim.via
         if via == spline.free:
-            self.inner = np.eye(spline.count)[:, AT_REST:-AT_REST]
+            self.variable_map = np.eye(spline.count)[:, REST_CONTROLS:-REST_CONTROLS]
         else:
-            self.inner = Spline(spline.duration, via).refinement(spline)[:, AT_REST : AT_REST + via]
-        self.balancer = Rebalancer(legged, spline, instants(spline))
+            self.variable_map = Spline(spline.duration, via).refinement_matrix(spline)[
+                :, REST_CONTROLS : REST_CONTROLS + via
+            ]
+        self.balancer = Rebalancer(legged, spline, sample_count(spline))
         self.basis = self.balancer.basis
-        often = np.linspace(0.0, spline.duration, SPEEDS * (instants(spline) - 1) + 1)
-        self.rising = spline.basis(often).velocity
-        self._goals = self.balancer.goals(*legged.ends(straight.start, straight.stop, footing), footing.polygon).zmp
-        self.share = RATE * straight.duration / len(self.basis.times)
-        self.checked = 0
+        often = np.linspace(0.0, spline.duration, SPEED_SAMPLING * (sample_count(spline) - 1) + 1)
+        self.speed_basis = spline.basis(often).velocity
+        self._goals = self.balancer.plan_goals(
+            *legged.end_coms(straight.start, straight.stop, footing), footing.polygon
+        ).zmp
+        self.share = CRITERION_RATE * straight.duration / len(self.basis.times)
+        self.checked_count = 0
         self._set_limits()
         # a straight path that comes nearer to a limit than the slack is deviated from as well, and never comes nearer
-        self._lacking = checker.lacking(self.curves(self.start().rates), straight.anchors)
+        self._missing_slack = checker.missing_slack(self.curves(self.start_candidate().rates), straight.anchors)
 
     def _set_limits(self) -> None:
         legged, columns = self.legged, self.columns
         control = self.straight.control[:, columns]
         reach = np.full(len(columns), np.inf)
-        reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
-        reach[columns == 2] = ROOT_RISE * legged.rig.leg_length
-        off = 1.5 * ANGLE_SLACK
+        reach[(columns >= 3) & (columns < ROOT_NV)] = MAX_ROOT_ROTATION
+        reach[columns == 2] = MAX_ROOT_RISE * legged.rig.leg_length
+        off = 1.5 * ANGLE_SAMPLING_MARGIN
         low, high = control.min(axis=0), control.max(axis=0)
         self.lower = np.minimum(np.maximum(legged.lower[columns] + off, low - reach), low)
         self.upper = np.maximum(np.minimum(legged.upper[columns] - off, high + reach), high)
@@ -132,55 +136,61 @@ class TransitionProblem:
         fastest = np.abs(self.basis.velocity @ control).max(axis=0)
         self.speed = np.maximum(SPEED_SHARE * legged.speed[columns], fastest)
 
-    def start(self) -> Candidate:
+    def start_candidate(self) -> Candidate:
         """The straight path."""
-        nothing = np.zeros((1, self.inner.shape[1], len(self.columns)))
-        return self._evaluated(nothing, self.straight.control[None], None)[1][0]
+        nothing = np.zeros((1, self.variable_map.shape[1], len(self.columns)))
+        return self._evaluate(nothing, self.straight.control[None], None)[1][0]
 
-    def tried(self, offsets: np.ndarray, near: Candidate, rounds: int = 2) -> tuple[np.ndarray, list[Candidate]]:
+    def evaluate_steps(
+        self, offsets: np.ndarray, near: Candidate, iterations: int = 2
+    ) -> tuple[np.ndarray, list[Candidate]]:
         """Which of K deviations (K, V, n) the legs reach, (K,), and all of them, rebalanced from a trial near by."""
         control = np.tile(near.control, (len(offsets), 1, 1))
-        control[:, :, self.columns] += self.inner @ (offsets - near.offsets)
+        control[:, :, self.columns] += self.variable_map @ (offsets - near.offsets)
         guess = np.tile(near.rates[0], (len(offsets), 1))
-        return self._evaluated(
-            offsets, *self.balancer.rebalance(control, self._goals, self.straight.solved, rounds, guess)
+        return self._evaluate(
+            offsets, *self.balancer.rebalance(control, self._goals, self.straight.solved, iterations, guess)
         )
 
     def margins(self, trials: list[Candidate]) -> np.ndarray:
         """Worst margin (K,) of each trial over all checks; negative: nearer to a limit than slack and start allow."""
-        self.checked += len(trials)
+        self.checked_count += len(trials)
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
-        return self.checker.margins(curves, self.straight.anchors, self._lacking).reshape(len(trials), -1).min(axis=1)
+        return (
+            self.checker.worst_margins(curves, self.straight.anchors, self._missing_slack)
+            .reshape(len(trials), -1)
+            .min(axis=1)
+        )
 
     def curves(self, rates: np.ndarray) -> Curves:
         """Motion of coordinates with rates (3, N, D), legs solved."""
         nv = self.legged.rig.model.nv
         return to_manifold(self.legged.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
 
-    def _evaluated(
+    def _evaluate(
         self, offsets: np.ndarray, control: np.ndarray, guess: np.ndarray | None
     ) -> tuple[np.ndarray, list[Candidate]]:
         count, frames = len(control), len(self.basis.times)
-        flat = self.balancer.curves(control, self.straight.solved, guess)
-        solved, good = self.legged.legs_solved(*flat, self.straight.solved)
+        flat = self.balancer.evaluate_splines(control, self.straight.solved, guess)
+        solved, good = self.legged.solve_legs(*flat, self.straight.solved)
         rates = np.stack(solved)
-        motion = as_motion(self.curves(rates))
+        motion = to_motion(self.curves(rates))
         values = self.objective.value(
-            self.history + self.share * self.objective.of_motion(self.legged.rig, motion, count)
+            self.history + self.share * self.objective.motion_matrices(self.legged.rig, motion, count)
         )
         rates = rates.reshape(3, count, frames, -1)
         trials = [Candidate(offsets[k], control[k], rates[:, k], float(values[k])) for k in range(count)]
         return good.reshape(count, frames).all(axis=1), trials
 
 
-def instants(spline: Spline) -> int:
+def sample_count(spline: Spline) -> int:
     """How many instants of a segment are looked at while it is sought."""
-    return max(SAMPLES, PER_KNOT * spline.free + 1)
+    return max(MIN_SAMPLES, SAMPLES_PER_KNOT * spline.free + 1)
 
 
-def as_motion(curves: Curves) -> Motion:
+def to_motion(curves: Curves) -> Motion:
     """Frames as a motion whose times mean nothing."""
     return Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a)
 
 
-__all__ = ["Candidate", "Objective", "TransitionAim", "TransitionProblem", "as_motion", "instants"]
+__all__ = ["Candidate", "Objective", "TransitionAim", "TransitionProblem", "sample_count", "to_motion"]

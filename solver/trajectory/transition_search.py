@@ -15,91 +15,95 @@ import numpy as np
 from scipy import sparse
 
 from .. import qp
-from .splines import AT_REST
+from .splines import REST_CONTROLS
+from .transition_derivatives import LinearModel, linearise
 from .transition_problem import Candidate, TransitionProblem
-from .transition_slopes import Slopes, slopes_of
-from .trust_region import Trust, descend
+from .trust_region import TrustRegion, solve_sequentially
 
-TRUST = Trust(0.3, 0.02, refused=0.35, shortened=0.6, whole=1.3)
+TRUST_REGION = TrustRegion(0.3, 0.02, rejected_factor=0.35, partial_factor=0.6, full_factor=1.3)
 """Largest step as a share of a coordinate's range."""
-SHARES = (0.7, 0.5, 0.25)
+STEP_SHARES = (0.7, 0.5, 0.25)
 """Of a step, tried with all coordinates. All of it, to a corner of what is linear, kept the limits 4 times in 118."""
-PARTIAL = 2
+PARTIAL_TRIALS = 2
 """Trials besides, of half the step in a random half of the coordinates."""
-LEAST_GAIN = 2e-3
+MIN_GAIN = 2e-3
 """Relative gain of a step below which the search ends."""
-NOTHING = 1e-9
+ZERO_DERIVATIVE = 1e-9
 """Slopes below are zero."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TransitionResult:
     """What a search found.
 
     Attributes:
         best: keeps every limit at the instants if the start did.
         values: of the criterion, from the start on, after each step taken.
-        flaws: of linear programmes whose solutions were bad, and not used.
+        solver_failures: of linear programmes whose solutions were bad, and not used.
     """
 
     best: Candidate
     values: tuple[float, ...]
-    flaws: tuple[str, ...] = ()
+    solver_failures: tuple[str, ...] = ()
 
 
-def search(problem: TransitionProblem, seed: int, rounds: int) -> Found:
+def search_transition(problem: TransitionProblem, seed: int, max_iterations: int) -> TransitionResult:
     """The best of at most so many linear programmes from the straight path on."""
-    found = descend(_Deviation(problem, seed), problem.start(), TRUST, rounds)
-    return Found(found.point, tuple(point.value for point in found.points), found.flaws)
+    found = solve_sequentially(
+        _DeviationProblem(problem, seed), problem.start_candidate(), TRUST_REGION, max_iterations
+    )
+    return TransitionResult(found.point, tuple(point.value for point in found.accepted), found.solver_failures)
 
 
-class _Deviation:
+class _DeviationProblem:
     """A transition as `descend` asks for it."""
 
     def __init__(self, problem: TransitionProblem, seed: int) -> None:
         self._problem, self._generator = problem, np.random.default_rng(seed)
 
-    def model(self, point: Candidate) -> Slopes:
+    def linearise(self, point: Candidate) -> LinearModel:
         """Criterion and limits to first order."""
-        return slopes_of(self._problem, point)
+        return linearise(self._problem, point)
 
-    def programme(self, point: Candidate, model: Slopes, trust: float) -> qp.Solution:
+    def solve_subproblem(self, point: Candidate, model: LinearModel, trust_radius: float) -> qp.Solution:
         """The linear programme, solved."""
-        return qp.solve(programme(self._problem, point, model, trust), qp.LINEAR)
+        return qp.solve(build_subproblem(self._problem, point, model, trust_radius), qp.LINEAR)
 
-    def tried(self, point: Candidate, solution: qp.Solution) -> tuple[Candidate, bool] | None:
+    def try_step(self, point: Candidate, solution: qp.Solution) -> tuple[Candidate, bool] | None:
         """The best share of the step, or step of some joints only, that keeps every limit once rebalanced."""
         problem = self._problem
-        step = step_of(problem, solution)
-        steps = [share * step for share in SHARES]
-        steps += [0.5 * step * (self._generator.random(step.shape[1]) < 0.5) for _ in range(PARTIAL)]
-        reached, trials = problem.tried(point.offsets + np.array(steps), point)
+        step = deviation_step(problem, solution)
+        steps = [share * step for share in STEP_SHARES]
+        steps += [0.5 * step * (self._generator.random(step.shape[1]) < 0.5) for _ in range(PARTIAL_TRIALS)]
+        reached, trials = problem.evaluate_steps(point.offsets + np.array(steps), point)
         better = [k for k in range(len(trials)) if reached[k] and trials[k].value < point.value]
         better.sort(key=lambda k: trials[k].value)
         margins = problem.margins([trials[k] for k in better]) if better else np.zeros(0)
         taken = next((k for k, margin in zip(better, margins) if margin >= 0.0), None)
         return None if taken is None else (trials[taken], taken == 0)
 
-    def ends(self, before: Candidate, after: Candidate | None) -> bool:
+    def is_finished(self, before: Candidate, after: Candidate | None) -> bool:
         """Little was gained."""
-        return after is not None and 1.0 - after.value / before.value < LEAST_GAIN
+        return after is not None and 1.0 - after.value / before.value < MIN_GAIN
 
 
-def step_of(problem: TransitionProblem, solution: qp.Solution) -> np.ndarray:
+def deviation_step(problem: TransitionProblem, solution: qp.Solution) -> np.ndarray:
     """(V, n) change of the deviations that a solution of `programme` means."""
     return solution.x.reshape(len(problem.columns), -1).T
 
 
-def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, trust: float) -> qp.Problem:
+def build_subproblem(
+    problem: TransitionProblem, candidate: Candidate, model: LinearModel, trust_radius: float
+) -> qp.Problem:
     """The step (n, V), raveled, that lowers the linear model most within trust and limits."""
-    via, n = slopes.gradient.shape
-    inner = problem.inner[AT_REST:-AT_REST]
-    control = candidate.control[AT_REST:-AT_REST, problem.columns]
+    via, n = model.gradient.shape
+    inner = problem.variable_map[REST_CONTROLS:-REST_CONTROLS]
+    control = candidate.control[REST_CONTROLS:-REST_CONTROLS, problem.columns]
     up, down = np.maximum(problem.upper - control, 0.0), np.maximum(control - problem.lower, 0.0)
-    high = trust * np.tile(problem.scale, (via, 1))
+    high = trust_radius * np.tile(problem.scale, (via, 1))
     low = -high
-    matrix = problem.rising @ problem.inner
-    velocity = problem.rising @ candidate.control[:, problem.columns]
+    matrix = problem.speed_basis @ problem.variable_map
+    velocity = problem.speed_basis @ candidate.control[:, problem.columns]
     own = np.concatenate([matrix, -matrix])
     room = np.concatenate([problem.speed - velocity, problem.speed + velocity])
     if via == len(inner):  # the control values are the variables: their limits are bounds
@@ -109,14 +113,14 @@ def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, 
     reach = np.maximum(-low, high)
     near_own = (room < np.abs(own) @ reach).T.ravel()  # no other can be reached
     room = np.maximum(room, 0.0).T.ravel()
-    rows = slopes.limits.reshape(len(slopes.room), -1)
-    left = np.maximum(slopes.room, 0.0)
+    rows = model.limits.reshape(len(model.room), -1)
+    left = np.maximum(model.room, 0.0)
     near = left < np.abs(rows) @ reach.T.ravel()
-    cost = slopes.gradient.T.ravel()
+    cost = model.gradient.T.ravel()
     matrix = sparse.vstack(
         [
             sparse.kron(sparse.eye(n), own, "csr")[near_own],
-            sparse.csr_matrix(np.where(np.abs(rows[near]) > NOTHING, rows[near], 0.0)),
+            sparse.csr_matrix(np.where(np.abs(rows[near]) > ZERO_DERIVATIVE, rows[near], 0.0)),
         ],
         "csr",
     )

@@ -21,81 +21,86 @@ Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TrustRegion:
     """How far the model is trusted, in the problem's own unit.
 
     Attributes:
-        first, least: at the beginning; below the other the search ends.
-        refused, shortened, whole: factors after a step of which no share, a smaller share, all was accepted.
-        most: never farther.
+        initial, minimum: at the beginning; below the other the search ends.
+        rejected_factor, partial_factor, full_factor: factors after a step of which no share, a smaller share, all was
+            accepted.
+        maximum: never farther.
     """
 
-    first: float
-    least: float
-    refused: float
-    shortened: float
-    whole: float = 1.0
-    most: float = np.inf
+    initial: float
+    minimum: float
+    rejected_factor: float
+    partial_factor: float
+    full_factor: float = 1.0
+    maximum: float = np.inf
 
 
-class Sequential(Protocol[Point, Model]):
+class SequentialProblem(Protocol[Point, Model]):
     """A problem that is solved by programmes about its points."""
 
-    def model(self, point: Point) -> Model:
+    def linearise(self, point: Point) -> Model:
         """Objective and limits to first order about a point."""
 
-    def programme(self, point: Point, model: Model, trust: float) -> Solution:
+    def solve_subproblem(self, point: Point, model: Model, trust_radius: float) -> Solution:
         """The programme about a point, solved."""
 
-    def tried(self, point: Point, solution: Solution) -> tuple[Point, bool] | None:
+    def try_step(self, point: Point, solution: Solution) -> tuple[Point, bool] | None:
         """The point that a step leads to and whether all of the step was taken; None: no share is accepted."""
 
-    def ends(self, before: Point, after: Point | None) -> bool:
+    def is_finished(self, before: Point, after: Point | None) -> bool:
         """Whether it is enough, after a step or (None) after one that was refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class Descent(Generic[Point]):
+class SearchResult(Generic[Point]):
     """What a search found.
 
     Attributes:
         point: the last accepted.
-        points: accepted, from the start on.
-        programmes: solved.
-        flaws: of programmes whose solutions were bad, a line each.
+        accepted: accepted, from the start on.
+        subproblems: solved.
+        solver_failures: of programmes whose solutions were bad, a line each.
     """
 
     point: Point
-    points: tuple[Point, ...]
-    programmes: int
-    flaws: tuple[str, ...]
+    accepted: tuple[Point, ...]
+    subproblems: int
+    solver_failures: tuple[str, ...]
 
 
-def descend(
-    problem: Sequential[Point, Model], start: Point, trust: Trust, rounds: int, until: float = np.inf
-) -> Descent[Point]:
+def solve_sequentially(
+    problem: SequentialProblem[Point, Model],
+    start: Point,
+    region: TrustRegion,
+    max_iterations: int,
+    deadline: float = np.inf,
+) -> SearchResult[Point]:
     """The best point of at most so many programmes from a start on; none begins after ``until`` of `time.monotonic`."""
-    point, reach, done = start, trust.first, 0
+    point, reach, done = start, region.initial, 0
     points, flaws = [start], []
     model: Model | None = None
-    while done < rounds and reach > trust.least and time.monotonic() < until:
+    while done < max_iterations and reach > region.minimum and time.monotonic() < deadline:
         done += 1
         if model is None:
-            model = problem.model(point)
-        solution = problem.programme(point, model, reach)
+            model = problem.linearise(point)
+        solution = problem.solve_subproblem(point, model, reach)
         if not solution.usable:
-            flaws.append(f"programme {done}: {solution.verdict}")
-            reach *= trust.refused
+            flaws.append(f"programme {done}: {solution.summary}")
+            reach *= region.rejected_factor
             continue
-        taken = problem.tried(point, solution)
+        taken = problem.try_step(point, solution)
         if taken is None:
-            if problem.ends(point, None):
+            if problem.is_finished(point, None):
                 break
-            reach *= trust.refused
+            reach *= region.rejected_factor
             continue
         before, (point, whole), model = point, taken, None
         points.append(point)
-        reach = min(reach * (trust.whole if whole else trust.shortened), trust.most)
-        if problem.ends(before, point):
+        reach = min(reach * (region.full_factor if whole else region.partial_factor), region.maximum)
+        if problem.is_finished(before, point):
             break
-    return Descent(point, tuple(points), done, tuple(flaws))
+    return SearchResult(point, tuple(points), done, tuple(flaws))

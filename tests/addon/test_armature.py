@@ -29,7 +29,7 @@ def test_bones_follow_the_forward_kinematics(empty_scene: None, rig: Rig) -> Non
     body, motion = build(rig), random_motion(rig)
     scene = bpy.context.scene
     action.set_frame_rate(scene, 100.0)
-    action.motion_action(scene, body, scene_motion(rig, motion), "random")
+    action.add_motion_action(scene, body, scene_motion(rig, motion), "random")
     data = rig.model.createData()
     for time, q in zip(motion.times, motion.q):
         frame = float(action.frames_at(scene, time))
@@ -44,7 +44,7 @@ def test_keys_at_any_frame_rate_keep_their_time(empty_scene: None, person: Rig) 
     body, motion = build(person), random_motion(person)
     scene = bpy.context.scene
     action.set_frame_rate(scene, 24.0)
-    action.motion_action(scene, body, scene_motion(person, motion), "random")
+    action.add_motion_action(scene, body, scene_motion(person, motion), "random")
     data = person.model.createData()
     frame = float(action.frames_at(scene, motion.times[7]))
     scene.frame_set(int(frame), subframe=frame % 1.0)
@@ -68,7 +68,7 @@ def test_at_rest_the_body_stands_on_the_floor(empty_scene: None, person: Rig) ->
 def test_shapes_sit_on_their_links(empty_scene: None, rig: Rig) -> None:
     """A link's mesh, seen from the world, has the link's frame, at rest and after the motion."""
     body, motion = build(rig), random_motion(rig)
-    action.motion_action(bpy.context.scene, body, scene_motion(rig, motion), "random")
+    action.add_motion_action(bpy.context.scene, body, scene_motion(rig, motion), "random")
     for frame in (1, 2):
         bpy.context.scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()
@@ -81,7 +81,7 @@ def test_shapes_sit_on_their_links(empty_scene: None, rig: Rig) -> None:
 def test_limits_never_change_a_measured_motion(empty_scene: None, person: Rig) -> None:
     """Limits are there to be switched on, and until then every constraint is muted."""
     body = build(person)
-    limits = [c for bone in body.pose.bones for c in bone.constraints if c.name == armature.LIMITS]
+    limits = [c for bone in body.pose.bones for c in bone.constraints if c.name == armature.LIMITS_NAME]
     assert len(limits) == 4  # elbows and knees
     assert all(c.mute for c in limits)
     armature.enforce_limits(body, True)
@@ -92,5 +92,5 @@ def test_the_armature_remembers_its_rig(empty_scene: None, rig: Rig) -> None:
     """From the armature alone the rig comes back by value, meshes and all."""
     body = build(rig)
     assert armature.rig_of(body).differences(rig) == ()
-    armature.READ.clear()
+    armature.RIG_CACHE.clear()
     assert armature.rig_of(body).differences(rig) == ()

@@ -13,15 +13,15 @@ import pytest
 
 from addon import registration
 from addon.action import curves_of
-from addon.capture import words
-from addon.capture.answers import answer
+from addon.capture import status_text as words
+from addon.capture.control import Capture
 from addon.capture.properties import capture_settings
+from addon.capture.responses import parse_response
 from addon.capture.session import CaptureSession
-from addon.capture.switch import Capture
 from addon.convert import bone_frame
-from addon.overlays import Instead
-from addon.study import ERROR_KEY, key_errors, trial_of
-from solver.capture.replay import datagrams, stream_of
+from addon.overlays import Overrides
+from addon.study import ERROR_KEY, key_marker_errors, played_trial
+from solver.capture.replay import build_stream, stream_datagrams
 from solver.capture.udp import UdpSender
 from solver.rig import Rig
 from solver.rigs import hoap3
@@ -62,15 +62,15 @@ def sent(robot: Rig) -> list[bytes]:
     q = np.tile(robot.neutral, (FRAMES, 1))
     q[:, 2] = robot.standing_height
     q[:, 7 + robot.links[1:].index(LINK)] = -np.linspace(0.0, 0.5, FRAMES)
-    stream = stream_of(Recording("lift", joints=joints_of(robot, np.arange(FRAMES) / RATE, q)))
-    return [data for _, data in datagrams(stream)]
+    stream = build_stream(Recording("lift", joints=joints_of(robot, np.arange(FRAMES) / RATE, q)))
+    return [data for _, data in stream_datagrams(stream)]
 
 
 def until(session: CaptureSession, reached: Callable[[], bool]) -> None:
     """Look again and again, as the window's timer does."""
     stop = time.monotonic() + PATIENCE
     while not reached():
-        assert time.monotonic() < stop, (session.trouble, session.state, list(session.told))
+        assert time.monotonic() < stop, (session.end_reason, session.state, list(session.messages))
         session.tick()
         time.sleep(0.01)
 
@@ -89,7 +89,7 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     session = Capture.session
     assert session is not None
     until(session, lambda: bool(session.state))
-    assert words.stream(session, "here").startswith("Waiting")
+    assert words.describe_stream(session, "here").startswith("Waiting")
     assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
     until(session, lambda: session.state.get("recording", False))
     assert not bpy.ops.exciting_dance.capture.poll()
@@ -102,15 +102,15 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert shown is not None
     angle = body.pose.bones[LINK].rotation_euler[frame.axis]
     assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
-    assert any(elsewhere(body) for elsewhere in Instead.trial)
-    assert "ms to the pose" in words.latency(session)
-    assert "inside the support" in words.balance(session)
+    assert any(elsewhere(body) for elsewhere in Overrides.trial)
+    assert "ms to the pose" in words.describe_latency(session)
+    assert "inside the support" in words.describe_balance(session)
     actions = len(bpy.data.actions)
     assert bpy.ops.exciting_dance.capture_keep() == {"FINISHED"}
     assert len(bpy.data.actions) == actions + 1
     action = body.animation_data.action
     assert action.name == "Take"
-    assert trial_of(body) == "Take"
+    assert played_trial(body) == "Take"
     scene = bpy.context.scene
     assert [scene.frame_start, scene.frame_end] == [1, np.ceil(action.frame_range[1] - 1e-3)]
     curve = next(c for c in curves_of(body) if LINK in c.data_path and c.array_index == frame.axis)
@@ -118,7 +118,7 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert curve.keyframe_points[-1].co[1] == pytest.approx(-frame.sign * 0.5, abs=0.02)
     assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
     assert Capture.session is None
-    assert not any(elsewhere(body) for elsewhere in Instead.trial)
+    assert not any(elsewhere(body) for elsewhere in Overrides.trial)
 
 
 def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -> None:
@@ -135,7 +135,7 @@ def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -
     assert [list(map(list, bone.matrix_basis)) for bone in body.pose.bones] == before
     assert not folder.exists()
     with pytest.raises(ProcessLookupError):
-        os.kill(session.child.pid, 0)
+        os.kill(session.process.pid, 0)
 
 
 def test_other_machines_need_blender_s_permission(body: bpy.types.Object) -> None:
@@ -165,7 +165,7 @@ def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
 @pytest.mark.parametrize("line", [None, b"", b"[]", b"{}", b'{"kind": "pose"}', b'{"kind": "pose", "rotations": 3}'])
 def test_what_is_no_answer_is_an_error(line: bytes | None) -> None:
     """Whatever a child says that is no answer is told as such, never raised."""
-    assert answer(line).kind == "error"
+    assert parse_response(line).kind == "error"
 
 
 def test_the_error_of_the_markers_is_a_curve(body: bpy.types.Object, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_error_of_the_markers_is_a_curve(body: bpy.types.Object, tmp_path: P
     path.write_text("time [s],A [m],B [m]\n0.0,0.003,0.004\n0.5,,\n1.0,0.002,\n")
     made = bpy.data.actions.new("walk")
     made.slots.new(id_type="OBJECT", name=body.name)
-    key_errors(bpy.context.scene, body, made, path)
+    key_marker_errors(bpy.context.scene, body, made, path)
     body.animation_data_create().action = made
     body.animation_data.action_slot = made.slots[0]
     curve = next(each for each in curves_of(body) if ERROR_KEY in each.data_path)

@@ -14,16 +14,19 @@ import pytest
 
 from addon import action, convert, registration, scores
 from addon.armature import rig_of
-from addon.authoring import author, dances, ghost, marks, timeline
-from addon.checks import checks_of, hold_to
-from addon.moves import moves_of
-from addon.operators.design_dance import design_words
+from addon.authoring import dance_import as dances
+from addon.authoring import failure_markers as marks
+from addon.authoring import ghost, timeline
+from addon.authoring import keying as author
+from addon.check_settings import read_checks, store_checks
+from addon.dance_moves import find_moves
+from addon.job_messages import find_message
+from addon.operators.design_dance import design_arguments
 from addon.rehearsal.dance import from_folder, from_scene
 from addon.rehearsal.options import RehearsalOptions
-from addon.rehearsal.plan import plan
+from addon.rehearsal.plan import plan_video
+from addon.solver_api import SceneTimeline
 from addon.study import STUDY_KEY, TRIAL_KEY
-from addon.told import told
-from addon.values import SceneTimeline
 from solver.cli import OK, main
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
@@ -32,7 +35,7 @@ from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
 from tests.contacts.test_recorded import rising
-from tests.dance.authored import arm_swing
+from tests.dance.example_dances import arm_swing
 
 RATE = 20.0
 HUG = -0.6
@@ -69,7 +72,7 @@ def written(body: bpy.types.Object, tmp_path: Path) -> str:
     """The timeline as a file, as the operators write it."""
     scene = bpy.context.scene
     path = tmp_path / "again.timeline.npz"
-    return str(TIMELINE.write(path, timeline.sample(scene, body, *timeline.extent(scene, body))))
+    return str(TIMELINE.write(path, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))))
 
 
 def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) -> None:
@@ -77,14 +80,14 @@ def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) ->
     body, own = standing
     posed(body, 0.6, 6)
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    said = told(bpy.context.scene, body, "dance")
+    said = find_message(bpy.context.scene, body, "dance")
     assert said.verdict == "bad"
     assert "left upper arm is" in said.failures
-    found = marks.marks_of(bpy.context.scene, body)
+    found = marks.find_failure_markers(bpy.context.scene, body)
     assert any("joint speed: left upper arm" in marker.name and 1 <= marker.frame <= 6 for marker in found)
     for name in (scores.DEVIATION, scores.EXCITATION):
         values = scores.read_score(body, name)
-        assert values["left_upper_arm"] == scores.LARGEST  # one joint alone determines no link
+        assert values["left_upper_arm"] == scores.LARGEST_CONDITION  # one joint alone determines no link
     assert list(own.iterdir()) == []
 
 
@@ -106,14 +109,14 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
     author.key_contacts(scene, body, [])  # what was keyed before goes
     assert bpy.ops.exciting_dance.find_contacts() == {"FINISHED"}
-    strips = timeline.strips_of(scene, body, *timeline.extent(scene, body))
+    strips = timeline.read_strips(scene, body, *timeline.motion_range(scene, body))
     spans = {name: [(s.start, s.stop) for s in strips if s.patch == name] for name in rig.patches}
     assert [len(spans[name]) for name in (rig.sides["right"], rig.sides["left"])] == [1, 2]
     (first, second), lasts = spans[rig.sides["left"]], motion.times[-1]
     assert first[0] == 0.0
     assert 0.3 * lasts - 0.05 <= first[1] < 0.45 * lasts
     assert 0.55 * lasts < second[0] <= 0.72 * lasts + 0.05
-    said = told(scene, body, "dance")
+    said = find_message(scene, body, "dance")
     assert "which foot stands when was found from its motion" in said.notes
     assert bpy.ops.exciting_dance.balance_dance.poll()
     assert not bpy.ops.exciting_dance.complete_dance.poll()
@@ -130,8 +133,10 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     scene.frame_set(6)
     author.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    assert "1: wave" in [key.name for key in timeline.keys_of(scene, body)]
-    assert f"{len(timeline.key_roles(body))} keys:" in told(scene, body, "dance").notes  # the panel counts as many
+    assert "1: wave" in [key.name for key in timeline.read_keys(scene, body)]
+    assert (
+        f"{len(timeline.read_key_roles(body))} keys:" in find_message(scene, body, "dance").notes
+    )  # the panel counts as many
     assert list(own.iterdir()) == []
 
 
@@ -146,7 +151,7 @@ def test_a_named_posture_that_is_not_danced_is_told_with_its_reason(standing: tu
     scene.frame_set(6)
     author.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    said = told(scene, body, "dance").message
+    said = find_message(scene, body, "dance").message
     assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said
     assert "wave" not in said
 
@@ -157,7 +162,7 @@ def test_a_refusal_names_the_timeline_and_not_a_file_that_nobody_made(standing: 
     bpy.context.scene.exciting_dance_dance.posed = True
     with pytest.raises(RuntimeError, match="The timeline: none of its 3 postures has a name"):
         bpy.ops.exciting_dance.design_dance()
-    (said,) = [words for words in (told(bpy.context.scene, body, "dance"),) if words]
+    (said,) = [words for words in (find_message(bpy.context.scene, body, "dance"),) if words]
     assert str(own) not in said.message
 
 
@@ -166,21 +171,21 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
     body, own = standing
     scene = bpy.context.scene
     posed(body, 0.6, 6)
-    keys = timeline.key_roles(body)
+    keys = timeline.read_key_roles(body)
     assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
     words = ["slow", written(body, tmp_path), "--rate", "20", "--output", str(tmp_path / "s"), "--progress", "none"]
     assert main(words) == OK
-    motion = MOTION.read(tmp_path / "s" / "dance.motion.npz").drawn
+    motion = MOTION.read(tmp_path / "s" / "dance.motion.npz").scene
     assert motion.times[-1] > 0.5
-    assert timeline.key_roles(body) == keys
+    assert timeline.read_key_roles(body) == keys
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
-    got = timeline.sample(scene, body, *timeline.extent(scene, body))
-    assert difference(got, dances.resampled(motion, got.times)) < 1e-4
-    assert len(timeline.key_roles(body)) == len(keys)
+    got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
+    assert difference(got, dances.resample(motion, got.times)) < 1e-4
+    assert len(timeline.read_key_roles(body)) == len(keys)
     write_rig(tmp_path / "s" / "rig.json", hoap3(torque="peak"))
     body[STUDY_KEY] = str(tmp_path / "s")
     assert bpy.ops.exciting_dance.compare_performance() == {"FINISHED"}
-    errors = [joint.rmse for joint in told(scene, body, "performance").joints]
+    errors = [joint.rmse for joint in find_message(scene, body, "performance").joints]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] < 0.02
     assert "Performance report" in bpy.data.texts
@@ -191,17 +196,17 @@ def test_balance_plants_the_feet(standing: tuple[bpy.types.Object, Path]) -> Non
     """A sole that a posture tilted lies flat in the ghost; the body changes only when it is applied, roles never."""
     body, _ = standing
     scene = bpy.context.scene
-    hold_to(body, replace(checks_of(body), allowed_slip=0.0))  # by default a tilt as small as this one may stay
+    store_checks(body, replace(read_checks(body), allowed_slip=0.0))  # by default a tilt as small as this one may stay
     scene.frame_set(6)
     body.pose.bones["left_foot"].rotation_euler[author.hinge_axes(body.pose.bones["left_foot"])[0]] += 0.02
     author.key_posture(scene, body, "preferred")
-    before = timeline.sample(scene, body, 1, 11)
+    before = timeline.sample_timeline(scene, body, 1, 11)
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
-    assert told(scene, body, "dance").verdict == "good", told(scene, body, "dance").message
-    assert np.array_equal(timeline.sample(scene, body, 1, 11).rotations, before.rotations)
+    assert find_message(scene, body, "dance").verdict == "good", find_message(scene, body, "dance").message
+    assert np.array_equal(timeline.sample_timeline(scene, body, 1, 11).rotations, before.rotations)
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
-    after = timeline.sample(scene, body, 1, 11)
-    assert list(timeline.key_roles(body).values()) == ["fixed", "preferred", "preferred"]
+    after = timeline.sample_timeline(scene, body, 1, 11)
+    assert list(timeline.read_key_roles(body).values()) == ["fixed", "preferred", "preferred"]
     assert np.abs(after.root[0] - before.root[0]).max() < 1e-5
     assert tilt(before, body) > 0.015
     assert tilt(after, body) < 1e-3
@@ -212,7 +217,7 @@ def tilt(motion: SceneTimeline, body: bpy.types.Object) -> float:
     rig = rig_of(body)
     translations = np.array(motion.translations)
     translations[:, 0] = motion.root
-    turns = convert.links_of(rig, motion.rotations, translations)[0][:, rig.index("left_foot")]
+    turns = convert.link_poses(rig, motion.rotations, translations)[0][:, rig.index("left_foot")]
     return float(np.arccos(np.clip((np.einsum("nij,ij->n", turns, turns[0]) - 1.0) / 2.0, -1.0, 1.0)).max())
 
 
@@ -225,14 +230,14 @@ def test_complete_fills_and_a_refusal_changes_nothing(standing: tuple[bpy.types.
     with pytest.raises(RuntimeError, match="free"):
         bpy.ops.exciting_dance.complete_dance()
     assert fingerprint() == before
-    assert told(scene, body, "dance").verdict == "failed"
+    assert find_message(scene, body, "dance").verdict == "failed"
     assert list(own.iterdir()) == []
     author.set_role(body, "fixed", frame=1.0)
     author.set_role(body, "free", frame=6.0)
     settings.calm = True
     assert bpy.ops.exciting_dance.complete_dance() == {"FINISHED"}
-    assert ghost.ghost_of(scene, body) is not None
-    said = told(scene, body, "dance")
+    assert ghost.find_ghost(scene, body) is not None
+    said = find_message(scene, body, "dance")
     assert "1 free" in said.message or said.verdict == "good", said.message
 
 
@@ -250,13 +255,13 @@ def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) ->
     body, own = standing
     settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
     settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
-    words = design_words(bpy.context)
+    words = design_arguments(bpy.context)
     assert words[words.index("--shortest") + 1] == "1"
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert body.animation_data.action != old
     assert old.use_fake_user
-    assert "posture 1" in [key.name for key in timeline.keys_of(bpy.context.scene, body)]
-    assert told(bpy.context.scene, body, "dance").verdict == "good"
+    assert "posture 1" in [key.name for key in timeline.read_keys(bpy.context.scene, body)]
+    assert find_message(bpy.context.scene, body, "dance").verdict == "good"
     assert list(own.iterdir()) == []
 
 
@@ -270,33 +275,35 @@ def test_how_hard_each_move_is_stays_with_the_dance(standing: tuple[bpy.types.Ob
     settings = scene.exciting_dance_dance
     settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    moves = moves_of(body)
+    moves = find_moves(body)
     assert moves is not None
     (row,) = [move for move in moves.rows if move.name == "posture 1"]
     assert re.fullmatch(r"([1-5]) of 5( fast| far|,| on one foot)*", row.difficulty)
     assert row.difficulty.startswith(str(row.score))
-    named = {key.name: key.time for key in reversed(timeline.keys_of(scene, body))}  # the first of each name
-    assert timeline.times_of(scene, row.last) == pytest.approx(named["posture 1"], abs=1.0 / RATE)
+    named = {key.name: key.time for key in reversed(timeline.read_keys(scene, body))}  # the first of each name
+    assert timeline.times_at_frames(scene, row.last) == pytest.approx(named["posture 1"], abs=1.0 / RATE)
     moves.index = list(moves.rows).index(row)
     assert scene.frame_current + scene.frame_subframe == pytest.approx(row.first)
     (stop,) = [stop for stop in from_scene(scene, body).stops if stop.name == "posture 1"]
-    assert stop.hard == row.difficulty
-    assert plan((stop,), (stop.start, stop.stop), RehearsalOptions()).stops[0].hard == row.difficulty
+    assert stop.difficulty == row.difficulty
+    assert plan_video((stop,), (stop.start, stop.stop), RehearsalOptions()).stops[0].difficulty == row.difficulty
     dance = dances.read_dance(_designed_again(body, tmp_path))
     assert [move.difficulty for move in dance.summary.moves] == [move.difficulty for move in moves.rows]
-    assert [stop.hard for stop in from_folder(dance.folder).stops if stop.name == "both posture 1"] == [row.difficulty]
+    assert [stop.difficulty for stop in from_folder(dance.folder).stops if stop.name == "both posture 1"] == [
+        row.difficulty
+    ]
     settings.dynamics = False
     body.animation_data.action.exciting_dance_moves.rows[0].name = "judged by me"
     for curve in action.curves_of(body):
         for point in curve.keyframe_points:
             point.co.x = 1.0 + 0.2 * (point.co.x - 1.0)  # five times as fast
     assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
-    assert len(moves_of(ghost.ghost_of(scene, body)).rows) == 0
-    assert moves_of(body).rows[0].name == "judged by me"
+    assert len(find_moves(ghost.find_ghost(scene, body)).rows) == 0
+    assert find_moves(body).rows[0].name == "judged by me"
 
 
 def _designed_again(body: bpy.types.Object, folder: Path) -> Path:
     """The same dance by the command line."""
-    words = ["dance", str(write_rig(folder / "body.json", rig_of(body))), *design_words(bpy.context)]
+    words = ["dance", str(write_rig(folder / "body.json", rig_of(body))), *design_arguments(bpy.context)]
     assert main([*words, "--output", str(folder / "dance"), "--progress", "none"]) == OK
     return folder / "dance"

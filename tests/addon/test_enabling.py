@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import values
+from addon import solver_api as values
 from benchmarks.enabling import enabled
 
 

@@ -11,10 +11,10 @@ import bpy
 import pytest
 
 from addon import registration
-from addon.complaints import last_words
-from addon.interpreter import Interpreter, environment
-from addon.jobs import PATIENCE, Job
+from addon.interpreter import Interpreter, build_environment
+from addon.jobs import END_TIMEOUT, Job
 from addon.operators.rigs import rig_arguments
+from addon.process_errors import describe_failure
 from solver.errors import BackendError, Cancelled
 from solver.version import VERSION
 
@@ -79,20 +79,20 @@ def test_passes_are_odd(registered: None) -> None:
         assert settings.passes == kept
 
 
-def child(tmp_path: Path, program: str, patience: float = PATIENCE) -> Job:
+def child(tmp_path: Path, program: str, patience: float = END_TIMEOUT) -> Job:
     """A job whose solver package is the given program."""
     package = tmp_path / "solver"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text(program, encoding="utf-8")
-    return Job("Testing", [], Interpreter(sys.executable, environment([str(tmp_path)])), patience=patience)
+    return Job("Testing", [], Interpreter(sys.executable, build_environment([str(tmp_path)])), end_timeout=patience)
 
 
 def test_progress_reaches_the_window(tmp_path: Path) -> None:
     """JSON lines on stdout become fraction and message; other output is passed over."""
     job = child(tmp_path, 'print("a table")\nprint(\'{"fraction": 0.25, "message": "tracking"}\')')
     job.wait()
-    job.check()
+    job.raise_on_failure()
     assert (job.fraction, job.message) == (0.25, "tracking")
 
 
@@ -101,7 +101,7 @@ def test_a_failing_child_tells_why(tmp_path: Path) -> None:
     job = child(tmp_path, 'import sys\nprint("error: a.trc, line 3: short row.", file=sys.stderr)\nsys.exit(2)')
     job.wait()
     with pytest.raises(BackendError, match=r"^a\.trc, line 3: short row\.$"):
-        job.check()
+        job.raise_on_failure()
 
 
 def test_cancelling_ends_the_child(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_cancelling_ends_the_child(tmp_path: Path) -> None:
     job.end()
     assert not job.running
     with pytest.raises(Cancelled):
-        job.check()
+        job.raise_on_failure()
 
 
 def test_a_wrong_file_is_one_error_and_changes_nothing(registered: None, tmp_path: Path) -> None:
@@ -156,4 +156,4 @@ Blender quit"""
 )
 def test_a_child_s_command_line_is_no_error_message(lines: str, code: int, words: str) -> None:
     """Of what a failed child writes, its own error is told; never the script it was started with."""
-    assert last_words(lines.splitlines(), code) == words
+    assert describe_failure(lines.splitlines(), code) == words

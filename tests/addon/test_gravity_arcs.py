@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from addon.live import gravity_arcs
-from addon.live.marks import FAILS, HOLDS
-from addon.live.readings import Readings
+from addon.live.check_colours import FAIL_COLOUR, PASS_COLOUR
+from addon.live.check_results import CheckResults
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3
-from solver.scene.frame import SceneFrame, SceneMargin
+from solver.scene.checked_frame import SceneFrame, SceneMargin
 from solver.scene.timeline import SceneStrip, SceneTimeline
 
 RATE, TAKE_OFF, LANDING, STOP = 50.0, 0.4, 0.6, 1.0
@@ -27,14 +27,16 @@ def robot() -> Rig:
     return hoap3()
 
 
-def readings(rig: Rig, strips: Sequence[SceneStrip], *, carried: bool = False, known: int | None = None) -> Readings:
+def readings(
+    rig: Rig, strips: Sequence[SceneStrip], *, carried: bool = False, known: int | None = None
+) -> CheckResults:
     """Of a body that flies from 0.4 to 0.6 s, or is carried in a straight line; the first ``known`` frames checked."""
     times = np.arange(int(RATE * STOP) + 1) / RATE
     count, links = len(times), len(rig.links)
     rotations = np.tile([0.0, 0.0, 0.0, 1.0], (count, links, 1))
     still = np.zeros((count, links, 3))
     shown = SceneTimeline("jump", rig, times, np.zeros((count, 3)), rotations, still, strips=tuple(strips))
-    found = Readings(1, shown)
+    found = CheckResults(1, shown)
     since = np.clip(times - TAKE_OFF, 0.0, LANDING - TAKE_OFF)
     lasts = LANDING - TAKE_OFF
     heights = 0.3 + (0.0 if carried else 0.5 * GRAVITY) * since * (lasts - since)
@@ -51,64 +53,64 @@ def readings(rig: Rig, strips: Sequence[SceneStrip], *, carried: bool = False, k
 
 def test_the_arc_is_the_parabola_of_the_whole_flight(robot: Rig) -> None:
     """From the frame of take-off to that of landing, its apex in the middle, in the colour of what holds."""
-    (shown,) = gravity_arcs.arcs(readings(robot, JUMP))
+    (shown,) = gravity_arcs.build_arcs(readings(robot, JUMP))
     assert (shown.arc.start, shown.arc.stop) == (TAKE_OFF, LANDING)
     np.testing.assert_allclose(shown.arc.apex, [0.1, 0.0, 0.3 + GRAVITY * 0.2**2 / 8.0], atol=1e-9)
     np.testing.assert_allclose(shown.line[[0, -1]], [shown.arc.take_off, shown.arc.landing], atol=1e-12)
     np.testing.assert_allclose(shown.line[1:-1:2], shown.line[2::2], atol=0.0)
     assert len(shown.ticks) == 2 * 11
-    assert shown.falls
-    assert shown.colour == HOLDS
-    assert shown.off < 1e-9
+    assert shown.follows_arc
+    assert shown.colour == PASS_COLOUR
+    assert shown.largest_distance < 1e-9
     words = [label for label, _ in shown.labels]
     assert words == ["take-off 0.98 m/s up", "apex 5 cm up", "landing after 0.20 s"]
 
 
 def test_a_body_that_is_carried_is_told_by_how_much(robot: Rig) -> None:
     """Where the check of free fall fails the arc is red and says how far off the keyed motion is."""
-    (shown,) = gravity_arcs.arcs(readings(robot, JUMP, carried=True))
-    assert not shown.falls
-    assert shown.colour == FAILS
-    assert shown.off == pytest.approx(GRAVITY * 0.2**2 / 8.0)
+    (shown,) = gravity_arcs.build_arcs(readings(robot, JUMP, carried=True))
+    assert not shown.follows_arc
+    assert shown.colour == FAIL_COLOUR
+    assert shown.largest_distance == pytest.approx(GRAVITY * 0.2**2 / 8.0)
     assert shown.labels[1][0] == "apex 5 cm up, keyed 5 cm off"
 
 
 def test_it_is_drawn_only_where_a_strip_is_airborne(robot: Rig) -> None:
     """Who stands, who begins or ends in the air, and a flight that is not yet checked have none."""
-    assert gravity_arcs.arcs(readings(robot, STANDING)) == []
-    assert gravity_arcs.arcs(readings(robot, [s for s in JUMP if s.start > 0.0])) == []
-    assert gravity_arcs.arcs(readings(robot, [s for s in JUMP if s.start == 0.0])) == []
-    assert gravity_arcs.arcs(readings(robot, JUMP[:2])) != []  # one foot is enough
-    assert gravity_arcs.arcs(readings(robot, JUMP, known=25)) == []
-    assert gravity_arcs.arcs(readings(robot, JUMP, known=31)) != []
+    assert gravity_arcs.build_arcs(readings(robot, STANDING)) == []
+    assert gravity_arcs.build_arcs(readings(robot, [s for s in JUMP if s.start > 0.0])) == []
+    assert gravity_arcs.build_arcs(readings(robot, [s for s in JUMP if s.start == 0.0])) == []
+    assert gravity_arcs.build_arcs(readings(robot, JUMP[:2])) != []  # one foot is enough
+    assert gravity_arcs.build_arcs(readings(robot, JUMP, known=25)) == []
+    assert gravity_arcs.build_arcs(readings(robot, JUMP, known=31)) != []
 
 
 def test_it_is_seen_while_its_frames_are_near(robot: Rig) -> None:
     """A second before take-off and after landing, as far as a repair moves the body for it."""
     found = readings(robot, JUMP)
-    assert len(gravity_arcs.labels(found, 0.5)) == 3
-    assert len(gravity_arcs.labels(found, LANDING + 0.99)) == 3
-    assert gravity_arcs.labels(found, LANDING + 1.01) == []
-    assert gravity_arcs.labels(found, TAKE_OFF - 1.01) == []
+    assert len(gravity_arcs.visible_labels(found, 0.5)) == 3
+    assert len(gravity_arcs.visible_labels(found, LANDING + 0.99)) == 3
+    assert gravity_arcs.visible_labels(found, LANDING + 1.01) == []
+    assert gravity_arcs.visible_labels(found, TAKE_OFF - 1.01) == []
 
 
 def test_what_arrives_later_is_drawn_too(robot: Rig) -> None:
     """The arcs are made again when the readings know more."""
     found = readings(robot, JUMP, known=25)
-    gravity_arcs.Arcs.known = None
-    assert gravity_arcs.Arcs.of(found) == []
+    gravity_arcs.ArcCache.cached = None
+    assert gravity_arcs.ArcCache.get_arcs(found) == []
     whole = readings(robot, JUMP)
     found.frames[:] = whole.frames
     found.version += 1
-    (shown,) = gravity_arcs.Arcs.of(found)
-    assert gravity_arcs.Arcs.of(found)[0] is shown
-    assert replace(shown, falls=False).colour == FAILS
+    (shown,) = gravity_arcs.ArcCache.get_arcs(found)
+    assert gravity_arcs.ArcCache.get_arcs(found)[0] is shown
+    assert replace(shown, follows_arc=False).colour == FAIL_COLOUR
 
 
 def test_words_of_one_place_stand_below_each_other() -> None:
     """Take-off and landing of a jump on the spot are one place; words far from each other stay where they are."""
     here, there = np.array([100.0, 200.0]), np.array([400.0, 200.0])
-    first, second, third = gravity_arcs.apart([here, here + np.array([0.0, 2.0]), there], 13.0)
+    first, second, third = gravity_arcs.separate_labels([here, here + np.array([0.0, 2.0]), there], 13.0)
     assert first == (100.0, 200.0)
     assert second[0] == 100.0
     assert first[1] - second[1] >= 13.0

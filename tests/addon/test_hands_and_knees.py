@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from addon import action, armature
-from addon.authoring import author, timeline
-from addon.live import marks
-from addon.live.readings import stands
-from addon.rehearsal.signs import stance_words
-from addon.values import SceneStrip
+from addon.authoring import keying as author
+from addon.authoring import timeline
+from addon.live import check_colours as marks
+from addon.live.check_results import contact_states
+from addon.rehearsal.captions import describe_stance
+from addon.solver_api import SceneStrip
 from solver.dance.authoring.timeline import timeline_strips
 from solver.rig import Rig
-from solver.rigs.patches import with_patches
+from solver.rigs.contact_patches import with_patches
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build
@@ -32,7 +33,7 @@ def crawling(person: Rig) -> tuple[bpy.types.Object, Rig]:
     motion = still(rig, posture(rig, places(rig, 0.55, 0.46)), np.linspace(0.0, 1.0, 101))
     body = build(rig)
     action.set_frame_rate(bpy.context.scene, RATE)
-    action.motion_action(bpy.context.scene, body, scene_motion(rig, motion), "still")
+    action.add_motion_action(bpy.context.scene, body, scene_motion(rig, motion), "still")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(motion)
     return body, rig
 
@@ -44,7 +45,7 @@ def test_strips_of_hands_and_knees_are_keyed_as_the_feet_s(registered: None, per
     for frame, lifted in ((1, ()), (51, ("left_palm",))):
         scene.frame_set(frame)
         author.key_contacts(scene, body, set(PATCHES) - set(lifted))
-    sampled = timeline.sample(scene, body)
+    sampled = timeline.sample_timeline(scene, body)
     told = {(strip.patch, round(strip.start, 6), round(strip.stop, 6)) for strip in sampled.strips}
     assert told == {(name, 0.0, 0.5 if name == "left_palm" else 1.0) for name in PATCHES}
     again = TIMELINE.read(TIMELINE.write(tmp_path / "timeline.npz", sampled))
@@ -52,13 +53,13 @@ def test_strips_of_hands_and_knees_are_keyed_as_the_feet_s(registered: None, per
         (s.patch, s.start, s.stop) for s in sampled.strips
     }
     author.key_strips(scene, body, again.strips)
-    assert timeline.sample(scene, body).strips == sampled.strips
+    assert timeline.sample_timeline(scene, body).strips == sampled.strips
 
 
 def test_a_hand_that_is_not_keyed_does_not_stand(registered: None, person: Rig) -> None:
     """Palms and knees lie on the floor, and still only feet are taken to stand where nobody keyed anything."""
     body, rig = crawling(person)
-    low = {strip.patch for strip in timeline.sample(bpy.context.scene, body).strips}
+    low = {strip.patch for strip in timeline.sample_timeline(bpy.context.scene, body).strips}
     assert low <= {sole.name for sole in rig.soles}
 
 
@@ -69,11 +70,11 @@ def test_the_panel_s_buttons_add_and_take_hands(registered: None, person: Rig) -
     bpy.context.view_layer.objects.active = body
     soles = {sole.name for sole in rig.soles}
     assert bpy.ops.exciting_dance.contact(standing="all") == {"FINISHED"}
-    assert author.standing_now(scene, body) == soles
+    assert author.standing_patches(scene, body) == soles
     assert bpy.ops.exciting_dance.contact(standing="other", patch="right_palm") == {"FINISHED"}
-    assert author.standing_now(scene, body) == soles | {"right_palm"}
+    assert author.standing_patches(scene, body) == soles | {"right_palm"}
     assert bpy.ops.exciting_dance.contact(standing="other", patch="right_palm") == {"FINISHED"}
-    assert author.standing_now(scene, body) == soles
+    assert author.standing_patches(scene, body) == soles
 
 
 def test_a_person_in_the_scene_is_told_of_hands(
@@ -91,19 +92,19 @@ def test_a_person_in_the_scene_is_told_of_hands(
 def test_states_with_hands_have_words_and_colours(registered: None, person: Rig) -> None:
     """Both feet are called so alone; pairs are named in the plural; nothing on both sides has one side's colour."""
     body, rig = crawling(person)
-    sampled = timeline.sample(bpy.context.scene, body)
+    sampled = timeline.sample_timeline(bpy.context.scene, body)
     soles = tuple(sole.name for sole in rig.soles)
     strips = [SceneStrip(name, 0.0, 1.0) for name in soles]
     strips += [SceneStrip(name, 0.5, 1.0) for name in ("right_palm", "left_palm")]
     strips.append(SceneStrip("right_knee", 0.75, 1.0))
     from dataclasses import replace
 
-    found = stands(replace(sampled, strips=tuple(strips)), soles)
-    assert [marks.stand_label(each.state) for each in found] == [
+    found = contact_states(replace(sampled, strips=tuple(strips)), soles)
+    assert [marks.contact_labels(each.state) for each in found] == [
         ("both feet", "both"), ("soles + palms", "4"), ("soles + palms + right knee", "5"),
     ]  # fmt: skip
-    assert marks.stand_colour(found[1].state) == marks.STANDS[""]
-    assert marks.stand_colour("right_palm + right_knee") == marks.STANDS["right"]
+    assert marks.contact_colour(found[1].state) == marks.CONTACT_COLOURS[""]
+    assert marks.contact_colour("right_palm + right_knee") == marks.CONTACT_COLOURS["right"]
     sides = {"right_sole": "right", "left_sole": "left", "right_palm": ""}
-    assert stance_words(("right_sole", "left_sole"), sides) == "both feet"
-    assert stance_words(("right_sole", "left_sole", "right_palm"), sides) == "right sole, left sole, right palm"
+    assert describe_stance(("right_sole", "left_sole"), sides) == "both feet"
+    assert describe_stance(("right_sole", "left_sole", "right_palm"), sides) == "right sole, left sole, right palm"

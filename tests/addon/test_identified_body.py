@@ -12,19 +12,21 @@ import numpy as np
 import pytest
 
 from addon import armature, inertials, registration
-from addon.authoring import author, timeline
-from addon.colours import colouring
-from addon.operators import dance_jobs, design_dance
+from addon.authoring import keying as author
+from addon.authoring import timeline
+from addon.colours import compute_colouring
+from addon.job_messages import find_message
+from addon.operators import dance_base as dance_jobs
+from addon.operators import design_dance
 from addon.study import FLIGHT_MARKERS, Study, show_study
-from addon.told import told
-from solver.dance.workflows.reading import load_dance
+from solver.dance.workflows.loading import load_dance
 from solver.errors import InvalidValue
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
-from solver.scene.bodies import SceneResult
 from solver.scene.motion import scene_motion
+from solver.scene.result import SceneResult
 from solver.scene.rig import read_rig
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build
@@ -85,9 +87,9 @@ def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) ->
     keyed(body)
     found = identified(body, rig, 84.0)
     wanted = rig.with_prior(found)
-    design = read_rig(design_dance.body_words(bpy.context, tmp_path)[0])
+    design = read_rig(design_dance.body_arguments(bpy.context, tmp_path)[0])
     assert design.differences(wanted) == ()
-    path = dance_jobs.write_scene(bpy.context, tmp_path)
+    path = dance_jobs.write_timeline(bpy.context, tmp_path)
     assert TIMELINE.read(path).rig.differences(wanted) == ()
     loaded = load_dance(path)
     assert loaded.rig.differences(wanted) == ()
@@ -102,19 +104,19 @@ def test_check_weighs_the_identified_body(registered: None, tmp_path: Path) -> N
     body = build(rig)
     keyed(body)
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    assert told(bpy.context.scene, body, "dance").verdict == "good"
+    assert find_message(bpy.context.scene, body, "dance").verdict == "good"
     inertials.write_inertials(body, SceneResult(rig.prior.scaled(30.0 * rig.prior.total_mass), rig.prior))
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    assert told(bpy.context.scene, body, "dance").verdict == "bad"
+    assert find_message(bpy.context.scene, body, "dance").verdict == "bad"
 
 
 def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
     """With the prior on its bones, or nothing, a body is the very rig it was made from."""
     rig = hoap3()
     body = build(rig)
-    assert inertials.body_of(body) == rig
+    assert inertials.rig_with_inertials(body) == rig
     inertials.write_prior(body)
-    assert inertials.body_of(body) == rig
+    assert inertials.rig_with_inertials(body) == rig
 
 
 def test_a_mass_set_by_hand_counts(registered: None) -> None:
@@ -123,11 +125,11 @@ def test_a_mass_set_by_hand_counts(registered: None) -> None:
     body = build(rig)
     inertials.write_prior(body)
     body.data.bones["chest"]["mass"] = 5.0
-    assert inertials.body_of(body).masses[rig.index("chest")] == 5.0
-    assert timeline.sample(bpy.context.scene, body, 1, 2).rig.masses[rig.index("chest")] == 5.0
+    assert inertials.rig_with_inertials(body).masses[rig.index("chest")] == 5.0
+    assert timeline.sample_timeline(bpy.context.scene, body, 1, 2).rig.masses[rig.index("chest")] == 5.0
     body.data.bones["chest"]["mass"] = -1.0
     with pytest.raises(InvalidValue, match="chest"):
-        inertials.body_of(body)
+        inertials.rig_with_inertials(body)
 
 
 def test_flights_that_were_identified_from_are_marked_on_the_action(registered: None, tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_colours_say_that_flight_determined_them(registered: None) -> None:
         details: dict[str, object] = {"from_flight": {"used": []}} if alone else {}
         result = SceneResult(rig.prior, rig.prior, determined=share, method="a test", details=details)
         inertials.write_inertials(body, result)
-        shown = colouring(body, "determined")
+        shown = compute_colouring(body, "determined")
         assert shown.title == title
         assert list(shown.values.values()) == pytest.approx(100.0 * share[:, 0])
-        assert ("from flight alone" in inertials.told(body)[0]) == alone
+        assert ("from flight alone" in inertials.describe_result(body)[0]) == alone

@@ -16,11 +16,11 @@ import pytest
 from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
+from addon.job_messages import find_message
 from addon.operators.identify import EXCITING_DANCE_OT_identify
-from addon.study import folder_of, show_study
-from addon.told import told
-from addon.values import RESULT, study_folder
-from addon.whole import all_or_nothing
+from addon.solver_api import RESULT, study_folder
+from addon.study import show_study, study_folder_of
+from addon.transaction import all_or_nothing
 from solver.cli import parser
 from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
@@ -85,7 +85,7 @@ def test_what_a_robot_s_file_lacks_is_told(registered: None, own_folders: Path, 
     for button in (lambda: bpy.ops.exciting_dance.import_rig(kind="urdf"),
                    lambda: bpy.ops.exciting_dance.import_urdf(filepath=str(path))):  # fmt: skip
         assert button() == {"FINISHED"}
-        item = told(bpy.context.scene, bpy.context.view_layer.objects.active, "rig")
+        item = find_message(bpy.context.scene, bpy.context.view_layer.objects.active, "rig")
         assert item is not None
         assert "head.stl" in item.notes
     settings.urdf, scene = "", fingerprint()
@@ -128,7 +128,7 @@ def test_a_robot_identifies_from_its_own_data(registered: None, own_folders: Pat
     assert getattr(bpy.ops.exciting_dance, verb)() == {"FINISHED"}
     shown = bpy.context.view_layer.objects.active
     assert shown == body
-    assert study.trials_of(body) == ["dance"]
+    assert study.find_trials(body) == ["dance"]
     after = {bone.name: bone["mass"] for bone in body.data.bones}
     changed = [name for name in before if abs(after[name] - before[name]) > 0.01]
     assert bool(changed) == (verb == "identify")
@@ -143,11 +143,11 @@ def test_identify_writes_what_the_solver_found(
     folder tells which files and options it was made of.
     """
     subject([recorded], HEIGHT, SEX)
-    assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
-    folder = folder_of(bpy.context.view_layer.objects.active)
+    assert bpy.ops.exciting_dance.identify_trials() == {"FINISHED"}
+    folder = study_folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
     found = RESULT.read(folder / study_folder.RESULT_FILE)
-    said = told(bpy.context.scene, bpy.context.view_layer.objects.active, "study")
+    said = find_message(bpy.context.scene, bpy.context.view_layer.objects.active, "study")
     assert said is not None
     assert tuple(said.failures.splitlines()) == found.warnings
     assert "the motion by" in said.notes
@@ -180,7 +180,7 @@ def test_track_then_open_shows_the_same(registered: None, own_folders: Path, rec
     """Tracking into a named folder, and opening that folder in an empty scene, give the same moving body."""
     subject([recorded], HEIGHT, SEX)
     bpy.context.scene.exciting_dance.output = str(tmp_path / "tracked")
-    assert bpy.ops.exciting_dance.track() == {"FINISHED"}
+    assert bpy.ops.exciting_dance.track_markers() == {"FINISHED"}
     bpy.context.scene.frame_set(60)
     first = posed()
     assert list(own_folders.iterdir()) == []
@@ -199,7 +199,7 @@ def test_smooth_takes_each_recording_as_a_whole(
     settings, written = bpy.context.scene.exciting_dance, []
     for smooth in (False, True):
         settings.smooth, settings.output = smooth, str(tmp_path / f"smooth_{smooth}")
-        assert bpy.ops.exciting_dance.track() == {"FINISHED"}
+        assert bpy.ops.exciting_dance.track_markers() == {"FINISHED"}
         written.append((tmp_path / f"smooth_{smooth}" / "dance.mot").read_text().splitlines())
     assert len(written[0]) == len(written[1])
     assert written[0] != written[1]
@@ -209,7 +209,9 @@ def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tm
     """What the panel offers reaches the command line under the same names, and the command line takes it."""
     subject([Path("walk.trc")], HEIGHT, SEX)
     settings, button = bpy.context.scene.exciting_dance, EXCITING_DANCE_OT_identify
-    pressed: SimpleNamespace = SimpleNamespace(verb=button.verb, extra=lambda chosen: button.extra(pressed, chosen))
+    pressed: SimpleNamespace = SimpleNamespace(
+        verb=button.verb, extra=lambda chosen: button.extra_arguments(pressed, chosen)
+    )
 
     def chosen() -> argparse.Namespace:
         return parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
@@ -240,7 +242,7 @@ def test_a_failing_job_changes_nothing(registered: None, own_folders: Path, tmp_
     subject([tmp_path / "bad.trc"], 1.7, "female")
     before = fingerprint()
     with pytest.raises(RuntimeError, match=r"bad\.trc"):
-        bpy.ops.exciting_dance.identify()
+        bpy.ops.exciting_dance.identify_trials()
     assert fingerprint() == before
     assert list(own_folders.iterdir()) == []
 

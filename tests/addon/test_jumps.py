@@ -8,11 +8,13 @@ import pytest
 
 from addon import action
 from addon.armature import rig_of
-from addon.authoring import author, dances, ghost, timeline
-from addon.scene_rigs import rig_in
-from addon.told import Told, told
+from addon.authoring import dance_import as dances
+from addon.authoring import ghost, timeline
+from addon.authoring import keying as author
+from addon.job_messages import StoredMessage, find_message
+from addon.scene_rigs import active_rig
 from benchmarks.figures.jump import RATE, flown
-from solver.dance.authoring.timeline import keyed_of
+from solver.dance.authoring.timeline import dance_from_timeline
 
 FIRST, LAST = 1.0, 60.0
 """Frames of the first and of the last posture, at 24 frames a second."""
@@ -29,7 +31,7 @@ def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), l
     action.set_frame_rate(scene, rate)
     scene.exciting_dance.kind = "human"
     bpy.ops.exciting_dance.import_rig()
-    body = rig_in(bpy.context)
+    body = active_rig(bpy.context)
     assert body is not None
 
     def at(frame: float) -> float:
@@ -39,23 +41,23 @@ def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), l
         scene.frame_set(round(at(frame)))
         author.key_posture(scene, body, "preferred")
     for frame, standing in ((FIRST, True), *((f, i > 0) for flight in flights for i, f in enumerate(flight))):
-        action.go_to(scene, at(frame))
+        action.set_frame(scene, at(frame))
         author.key_contacts(scene, body, rig_of(body).patches if standing else ())
     return body
 
 
-def verdict(body: bpy.types.Object) -> Told:
+def verdict(body: bpy.types.Object) -> StoredMessage:
     """What the check says of the body's timeline."""
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    said = told(bpy.context.scene, body, "dance")
+    said = find_message(bpy.context.scene, body, "dance")
     assert said is not None
     return said
 
 
-def balanced(body: bpy.types.Object) -> Told:
+def balanced(body: bpy.types.Object) -> StoredMessage:
     """What balancing says."""
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
-    said = told(bpy.context.scene, body, "dance")
+    said = find_message(bpy.context.scene, body, "dance")
     assert said is not None
     return said
 
@@ -70,13 +72,15 @@ def test_a_jump_that_was_applied_is_checked_as_it_was_repaired(registered: None,
     bpy.ops.exciting_dance.apply_ghost()
     said = verdict(body)
     assert said.verdict == "good", said.message
-    keyed = keyed_of(timeline.sample(bpy.context.scene, body, *timeline.extent(bpy.context.scene, body)))
+    keyed = dance_from_timeline(
+        timeline.sample_timeline(bpy.context.scene, body, *timeline.motion_range(bpy.context.scene, body))
+    )
     parabola, drift, spin = flown(keyed.rig, keyed.motion(RATE), keyed)
     assert parabola < 1e-5
     assert drift < 0.005
     assert spin < 0.01
     assert balanced(body).message.startswith("Nothing to repair")
-    assert ghost.ghost_of(bpy.context.scene, body) is None
+    assert ghost.find_ghost(bpy.context.scene, body) is None
 
 
 def test_keys_stand_between_frames_only_around_the_flight(registered: None) -> None:
@@ -84,25 +88,25 @@ def test_keys_stand_between_frames_only_around_the_flight(registered: None) -> N
     body = jumping(24.0)
     balanced(body)
     bpy.ops.exciting_dance.apply_ghost()
-    first, last = timeline.extent(bpy.context.scene, body)
+    first, last = timeline.motion_range(bpy.context.scene, body)
     frames = action.key_frames(timeline.pose_curves(body)[0])
     between = frames[frames != np.round(frames)]
     assert set(np.arange(first, last + 1.0)) <= set(frames.tolist())
-    around = 24.0 * timeline.AROUND + 1.0
+    around = 24.0 * timeline.FLIGHT_MARGIN + 1.0
     assert FLIGHT[0] - around < between.min() < FLIGHT[0] < FLIGHT[1] < between.max() < FLIGHT[1] + around
-    assert set(timeline.key_roles(body)) == {FIRST, 30.0, LAST}
-    author.clear_between(body, -np.inf, np.inf)
+    assert set(timeline.read_key_roles(body)) == {FIRST, 30.0, LAST}
+    author.clear_inbetweens(body, -np.inf, np.inf)
     assert set(action.key_frames(timeline.pose_curves(body)[0]).tolist()) == {FIRST, 30.0, LAST}
 
 
 def test_a_dance_that_never_leaves_the_floor_has_keys_on_frames_alone(registered: None) -> None:
     """Its samples are the whole frames, however it is read."""
     body, scene = jumping(24.0, flights=()), bpy.context.scene
-    line = timeline.sample(scene, body, FIRST, LAST)
-    assert line.times.tolist() == timeline.times_of(scene, np.arange(FIRST, LAST + 1.0)).tolist()
+    line = timeline.sample_timeline(scene, body, FIRST, LAST)
+    assert line.times.tolist() == timeline.times_at_frames(scene, np.arange(FIRST, LAST + 1.0)).tolist()
     frames = np.arange(FIRST, LAST + 1.0)
     assert timeline.flight_spans(scene, line.strips) == []
-    assert dances._denser(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
+    assert dances._add_flight_samples(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
 
 
 def test_undo_takes_an_applied_jump_back(registered: None) -> None:
@@ -115,7 +119,7 @@ def test_undo_takes_an_applied_jump_back(registered: None) -> None:
     name = body.name
     bpy.ops.ed.undo()
     body = bpy.data.objects[name]
-    assert ghost.ghost_of(bpy.context.scene, body) is not None
+    assert ghost.find_ghost(bpy.context.scene, body) is not None
     assert set(action.key_frames(timeline.pose_curves(body)[0]).tolist()) == {FIRST, 30.0, LAST}
     bpy.ops.exciting_dance.apply_ghost()
     assert verdict(body).verdict == "good"
@@ -139,5 +143,7 @@ def test_a_flight_ends_where_it_was_keyed(registered: None, frame: float) -> Non
         curve = timeline.contact_curves(body)[name]
         curve.keyframe_points[2].co.x = frame
         curve.update()
-    (_, landing), *_ = timeline.flights_of((s.start, s.stop) for s in timeline.strips_of(scene, body, FIRST, LAST))
+    (_, landing), *_ = timeline.flights_between_strips(
+        (s.start, s.stop) for s in timeline.read_strips(scene, body, FIRST, LAST)
+    )
     assert landing == pytest.approx((frame - 1.0) / 24.0, abs=1e-6)

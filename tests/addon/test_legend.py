@@ -10,13 +10,13 @@ import pytest
 
 from addon import inertials
 from addon.armature import rig_of, shapes_of
-from addon.colours import QUANTITIES, colour_at, colour_body, legend_of, linear
-from addon.legend import legends_in, make_legend, show_quantity
-from addon.overlays import legend_for
+from addon.colours import QUANTITIES, colour_body, interpolate_colour, read_legend, srgb_to_linear
+from addon.legend import find_legends, make_legend, show_quantity
+from addon.overlays import named_legend
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from tests.addon.scenes import build
-from tests.addon.test_keyed import calls
+from tests.addon.test_posture_cache import calls
 
 
 def weighed(rig: Rig) -> bpy.types.Object:
@@ -28,13 +28,13 @@ def weighed(rig: Rig) -> bpy.types.Object:
 
 def masses_in_colour(body: bpy.types.Object) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Of each link its colour, and the colour that its mass has on the body's legend."""
-    shown, rig = legend_of(body), rig_of(body)
+    shown, rig = read_legend(body), rig_of(body)
     assert shown is not None
     found = {}
     for link, shape in shapes_of(body).items():
         share = (rig.masses[rig.index(link)] - shown.low) / (shown.high - shown.low)
         colour = shape.data.materials[0].diffuse_color
-        found[link] = np.array(colour), np.array(linear(colour_at(shown.table, share)))
+        found[link] = np.array(colour), np.array(srgb_to_linear(interpolate_colour(shown.colour_map, share)))
     return found
 
 
@@ -46,15 +46,15 @@ def test_one_legend_is_true_of_every_rig_in_sight(empty_scene: None) -> None:
     person, robot = weighed(human(1.75, 70.0, "male")), weighed(hoap3())
     alone = colour_body(scene, robot, "mass")
     colour_body(scene, person, "mass")
-    assert legend_of(person) == legend_of(robot)
-    assert legend_of(robot).high > 5.0 * alone.high
+    assert read_legend(person) == read_legend(robot)
+    assert read_legend(robot).high > 5.0 * alone.high
     for body in (person, robot):
         for painted, meant in masses_in_colour(body).values():
             assert np.allclose(painted, meant, atol=1e-6)
     colour_body(scene, robot, "change")
-    assert legend_of(person) == legend_of(robot)
-    assert legend_of(person).title == "Mass against prior [%]"
-    assert legend_for(scene, person) == legend_of(person)
+    assert read_legend(person) == read_legend(robot)
+    assert read_legend(person).title == "Mass against prior [%]"
+    assert named_legend(scene, person) == read_legend(person)
 
 
 def test_a_rig_without_the_quantity_is_grey(empty_scene: None) -> None:
@@ -67,7 +67,7 @@ def test_a_rig_without_the_quantity_is_grey(empty_scene: None) -> None:
     colour_body(scene, robot, "excitation")
     colours = [np.array(shape.data.materials[0].diffuse_color) for shape in shapes_of(person).values()]
     assert np.ptp(np.array(colours)[:, :3], axis=1).max() < 0.01
-    assert legend_of(person) == legend_of(robot)
+    assert read_legend(person) == read_legend(robot)
 
 
 def test_a_legend_of_several_meanings_names_its_rig(empty_scene: None) -> None:
@@ -77,11 +77,11 @@ def test_a_legend_of_several_meanings_names_its_rig(empty_scene: None) -> None:
     colour_body(scene, person, "mass")
     person.hide_set(True)
     colour_body(scene, robot, "mass")
-    assert legend_for(scene, robot) == legend_of(robot)
+    assert named_legend(scene, robot) == read_legend(robot)
     person.hide_set(False)
-    assert legend_of(person) != legend_of(robot)
+    assert read_legend(person) != read_legend(robot)
     for body in (person, robot):
-        assert legend_for(scene, body).title == f"{body.name}: Mass [kg]"
+        assert named_legend(scene, body).title == f"{body.name}: Mass [kg]"
         for painted, meant in masses_in_colour(body).values():
             assert np.allclose(painted, meant, atol=1e-6)
 
@@ -90,11 +90,11 @@ def test_a_legend_is_of_the_colours_not_of_the_bones(empty_scene: None) -> None:
     """A mass that is edited by hand changes the legend when it changes the colours, and not before."""
     scene, body = bpy.context.scene, weighed(hoap3())
     colour_body(scene, body, "mass")
-    before = legend_of(body)
+    before = read_legend(body)
     body.data.bones["chest"]["mass"] = 30.0
-    assert legend_of(body) == before
+    assert read_legend(body) == before
     colour_body(scene, body, "mass")
-    assert legend_of(body).high >= 30.0
+    assert read_legend(body).high >= 30.0
 
 
 def test_a_legend_that_renders_follows_the_colours(empty_scene: None) -> None:
@@ -104,7 +104,7 @@ def test_a_legend_that_renders_follows_the_colours(empty_scene: None) -> None:
     bar.location = 1.0, 2.0, 3.0
     bpy.context.view_layer.update()
     shown = show_quantity(scene, body, "change")
-    (made,) = legends_in(scene)
+    (made,) = find_legends(scene)
     words = {child.data.body for child in made.children}
     assert {shown.title, f"+{shown.high:.3g}"} <= words
     assert tuple(made.location) == (1.0, 2.0, 3.0)
@@ -118,8 +118,8 @@ def test_a_redraw_of_the_legend_does_the_same_for_every_rig(empty_scene: None, q
         bpy.ops.wm.read_factory_settings(use_empty=True)
         scene, body = bpy.context.scene, weighed(rig)
         colour_body(scene, body, quantity)
-        found.append(calls(partial(legend_for, scene, body)))
+        found.append(calls(partial(named_legend, scene, body)))
     assert found[0] == found[1]
     assert found[0]["legend_of"] == 1
     assert not found[0]["read_inertials"] + found[0]["_current"] + found[0]["stops"]
-    assert QUANTITIES[quantity].table == legend_of(body).table
+    assert QUANTITIES[quantity].colour_map == read_legend(body).colour_map

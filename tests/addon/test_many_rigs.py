@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from addon import action, armature, inertials, registration, scene_rigs
-from addon.authoring import ghost, marks, timeline
-from addon.colours import CHANGING, colour_at, colour_body, linear
-from addon.told import Said, forget, tell, told
+from addon.authoring import failure_markers as marks
+from addon.authoring import ghost, timeline
+from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
+from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.summary import SceneFailure, SceneSummary
@@ -37,18 +38,18 @@ def body(empty_scene: None) -> Iterator[bpy.types.Object]:
 def test_own_limits_are_seen_without_stepping(body: bpy.types.Object) -> None:
     """With its limits on, a rig's timeline is sampled from its curves, and says what the view shows."""
     scene = bpy.context.scene
-    free = timeline.sample(scene, body, 1, 20)
+    free = timeline.sample_timeline(scene, body, 1, 20)
     armature.enforce_limits(body, True)
-    assert not timeline.steps_needed(body)
-    held = timeline.sample(scene, body, 1, 20)
+    assert not timeline.needs_frame_stepping(body)
+    held = timeline.sample_timeline(scene, body, 1, 20)
     assert np.abs(held.rotations - free.rotations).max() > 0.05
     for frame in (5, 12, 20):
         scene.frame_set(frame)
-        shown = timeline.posture(bpy.context, body).rotations[0]
+        shown = timeline.sample_posture(bpy.context, body).rotations[0]
         assert np.abs((held.rotations[frame - 1] * shown).sum(axis=1)) == pytest.approx(1.0, abs=1e-6)
     bone = body.pose.bones[HINGE]
     bone.constraints.new("LIMIT_ROTATION").name = "another"
-    assert timeline.steps_needed(body)
+    assert timeline.needs_frame_stepping(body)
 
 
 @pytest.mark.parametrize("of_parent", [False, True])
@@ -62,9 +63,9 @@ def test_a_scaled_rig_is_refused_by_name(body: bpy.types.Object, of_parent: bool
     scaled.scale = (1.2, 1.2, 1.2)
     bpy.context.view_layer.update()
     with pytest.raises(InvalidValue, match=r"scaled by 1\.2.*Clear > Scale"):
-        timeline.sample(bpy.context.scene, body, 1, 20)
+        timeline.sample_timeline(bpy.context.scene, body, 1, 20)
     with pytest.raises(InvalidValue, match="scaled"):
-        timeline.posture(bpy.context, body)
+        timeline.sample_posture(bpy.context, body)
 
 
 def test_a_linked_rig_says_so(body: bpy.types.Object, tmp_path: Path) -> None:
@@ -77,8 +78,8 @@ def test_a_linked_rig_says_so(body: bpy.types.Object, tmp_path: Path) -> None:
     linked = here.objects[0]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = linked
-    assert scene_rigs.rig_in(bpy.context) == linked
-    assert "lib.blend" in armature.linked(linked)
+    assert scene_rigs.active_rig(bpy.context) == linked
+    assert "lib.blend" in armature.library_problem(linked)
     for name in ("key_posture", "set_role", "contact", "legend", "ellipsoids", "colour", "limits", "check_dance"):
         assert not getattr(bpy.ops.exciting_dance, name).poll(), name
 
@@ -107,7 +108,7 @@ def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequ
         here.collections[0].override_hierarchy_create(scene, layer, reference=instance, do_fully_editable=True)
     else:
         scene.collection.objects.link(here.objects[0].override_create())
-    own = scene_rigs.rigs_in(scene)[0]
+    own = scene_rigs.find_rigs(scene)[0]
     assert own.override_library is not None
     assert own.data.library is not None
     assert own.animation_data.action.library is not None
@@ -120,7 +121,7 @@ def opened_again() -> bpy.types.Object:
     """The rig of the open file after saving and opening it."""
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    found = scene_rigs.rigs_in(bpy.context.scene)[0]
+    found = scene_rigs.find_rigs(bpy.context.scene)[0]
     bpy.context.view_layer.objects.active = found
     return found
 
@@ -131,15 +132,15 @@ def test_an_overridden_rig_is_keyed(override: bpy.types.Object) -> None:
     count = len(action.curves_of(override)[0].keyframe_points)
     scene.frame_set(30)
     assert bpy.ops.exciting_dance.key_posture(role="fixed") == {"FINISHED"}
-    assert timeline.key_roles(override) == {1.0: "preferred", 20.0: "preferred", 30.0: "fixed"}
+    assert timeline.read_key_roles(override) == {1.0: "preferred", 20.0: "preferred", 30.0: "fixed"}
     assert bpy.ops.exciting_dance.contact(standing="none") == {"FINISHED"}
     scene.frame_set(20)
     assert bpy.ops.exciting_dance.set_role(role="free") == {"FINISHED"}
     scene.exciting_dance_dance.posture_name = "bow"
     assert override.animation_data.action.library is None
     kept = opened_again()
-    assert timeline.key_roles(kept) == {1.0: "preferred", 20.0: "free", 30.0: "fixed"}
-    assert timeline.posture_names(kept) == {20: "bow"}
+    assert timeline.read_key_roles(kept) == {1.0: "preferred", 20.0: "free", 30.0: "fixed"}
+    assert timeline.read_posture_names(kept) == {20: "bow"}
     soles = armature.rig_of(kept).soles
     assert set(timeline.contact_curves(kept)) == {sole.name for sole in soles}
     assert bpy.ops.exciting_dance.contact(standing="all") == {"FINISHED"}
@@ -154,10 +155,10 @@ def test_an_overridden_rig_is_checked_balanced_and_coloured(override: bpy.types.
     """
     scene = bpy.context.scene
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    assert told(scene, override, "dance").verdict == "bad"  # the arm goes beyond its limit
-    assert "linked" in told(scene, override, "dance").notes
+    assert find_message(scene, override, "dance").verdict == "bad"  # the arm goes beyond its limit
+    assert "linked" in find_message(scene, override, "dance").notes
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
-    shown = ghost.ghost_of(scene, override)
+    shown = ghost.find_ghost(scene, override)
     assert shown.override_library is None
     before = max_angle(override)
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
@@ -172,18 +173,22 @@ def test_an_overridden_rig_is_checked_balanced_and_coloured(override: bpy.types.
     assert max_angle(kept) < before - 0.1
     for shape in armature.shapes_of(kept).values():
         assert shape.material_slots[0].material.library is None
-        assert np.allclose(shape.material_slots[0].material.diffuse_color, linear(colour_at(CHANGING, 0.5)), atol=1e-6)
+        assert np.allclose(
+            shape.material_slots[0].material.diffuse_color,
+            srgb_to_linear(interpolate_colour(DIVERGING_MAP, 0.5)),
+            atol=1e-6,
+        )
 
 
 def test_the_way_out_of_linked_bones_works(override: bpy.types.Object) -> None:
     """What a refusal says is to be done for linked bones lets the refused operator run."""
-    assert "Make Local > Selected Objects and Data" in armature.trouble(override, data=True)
+    assert "Make Local > Selected Objects and Data" in armature.rig_problem(override, data=True)
     assert not bpy.ops.exciting_dance.state_rig.poll()
     override.select_set(True)
     bpy.ops.object.make_local(type="SELECT_OBDATA")
-    local = scene_rigs.rig_in(bpy.context)
+    local = scene_rigs.active_rig(bpy.context)
     assert local.data.library is None
-    assert armature.trouble(local, data=True) == ""
+    assert armature.rig_problem(local, data=True) == ""
     assert bpy.ops.exciting_dance.state_rig.poll()
 
 
@@ -191,14 +196,14 @@ def test_a_locked_channel_is_named(body: bpy.types.Object) -> None:
     """A posture of which Blender would key only a part is refused whole, by the names of the links that are locked."""
     curve = next(curve for curve in action.curves_of(body) if HINGE in curve.data_path)
     curve.lock = True
-    before = timeline.key_roles(body)
+    before = timeline.read_key_roles(body)
     bpy.context.scene.frame_set(30)
     with pytest.raises(RuntimeError, match=HINGE):
         bpy.ops.exciting_dance.key_posture()
-    assert timeline.key_roles(body) == before
+    assert timeline.read_key_roles(body) == before
     curve.lock = False
     assert bpy.ops.exciting_dance.key_posture() == {"FINISHED"}
-    assert 30.0 in timeline.key_roles(body)
+    assert 30.0 in timeline.read_key_roles(body)
 
 
 def linked_name(body: bpy.types.Object) -> str:
@@ -224,15 +229,15 @@ def test_what_was_said_belongs_to_its_rig(body: bpy.types.Object) -> None:
     summary = SceneSummary("check", "failed", False, "it fails", failures=(failure,))
     for rig in (body, other):
         marks.mark_failures(scene, rig, summary)
-        tell(scene, rig, "dance", Said(f"of {rig.name}", "bad"))
-    assert told(scene, body, "dance").message != told(scene, other, "dance").message
-    assert all(body.name in marker.name for marker in marks.marks_of(scene, body))
-    marks.clear_marks(scene, body)
-    assert marks.marks_of(scene, body) == []
-    assert len(marks.marks_of(scene, other)) == 1
-    forget(scene, body, "dance")
-    assert told(scene, body, "dance") is None
+        store_message(scene, rig, "dance", JobMessage(f"of {rig.name}", "bad"))
+    assert find_message(scene, body, "dance").message != find_message(scene, other, "dance").message
+    assert all(body.name in marker.name for marker in marks.find_failure_markers(scene, body))
+    marks.clear_failure_markers(scene, body)
+    assert marks.find_failure_markers(scene, body) == []
+    assert len(marks.find_failure_markers(scene, other)) == 1
+    dismiss_message(scene, body, "dance")
+    assert find_message(scene, body, "dance") is None
     other.name = "renamed"
-    assert told(scene, other, "dance").verdict == "bad"
+    assert find_message(scene, other, "dance").verdict == "bad"
     bpy.data.objects.remove(other)
-    assert len(marks.marks_of(scene, body)) == 1  # of a rig that is gone: the next check clears it
+    assert len(marks.find_failure_markers(scene, body)) == 1  # of a rig that is gone: the next check clears it

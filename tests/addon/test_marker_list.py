@@ -11,10 +11,10 @@ import pytest
 
 import solver
 from addon import marker_list, registration
-from addon.told import told
+from addon.job_messages import find_message
 from solver.calibration.calibration_file import CALIBRATION
-from solver.calibration.markerset_file import load_marker_set
-from solver.formats.arrays_npz import write_recording_npz
+from solver.calibration.marker_set_file import load_marker_set
+from solver.formats.npz import write_recording_npz
 from solver.motion import Markers
 from solver.trial import Recording
 
@@ -40,7 +40,7 @@ def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def rows() -> dict[str, marker_list.MarkerRow]:
     """The list by marker."""
-    return {row.name: row for row in marker_list.markers_of(bpy.context.scene).rows}
+    return {row.name: row for row in marker_list.marker_list(bpy.context.scene).rows}
 
 
 def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path: Path) -> None:
@@ -52,10 +52,10 @@ def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path
     assert rows()["U1"].place == "left thigh"
     assert rows()["U1"].because == "motion"
     assert "left shank" not in rows()["LASI"].others
-    marker_list.markers_of(scene).index = list(rows()).index("U2")
+    marker_list.marker_list(scene).index = list(rows()).index("U2")
     assert [item.name for item in bpy.context.selected_objects] == ["U2"]
     assert ops.place_marker(where="right shank") == {"FINISHED"}
-    assert rows()["U2"].because == marker_list.CHOSEN
+    assert rows()["U2"].because == marker_list.CHOSEN_BY_USER
     rows()["U3"].use = False
     assert ops.find_markers() == {"FINISHED"}
     assert (rows()["U2"].place, rows()["U2"].because) == ("right shank", "given")
@@ -64,8 +64,8 @@ def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path
     path = tmp_path / "mine.json"
     assert ops.save_markers(filepath=str(path)) == {"FINISHED"}
     known = load_marker_set(path)
-    assert (known.places["U1"].link, known.places["U2"].link) == ("left_thigh", "right_shank")
-    assert "U3" not in known.places
+    assert (known.locations["U1"].link, known.locations["U2"].link) == ("left_thigh", "right_shank")
+    assert "U3" not in known.locations
     assert scene.exciting_dance.marker_set == str(path)
     scene.exciting_dance.weigh, scene.exciting_dance.output = False, str(tmp_path / "out")
     assert ops.track() == {"FINISHED"}
@@ -77,11 +77,11 @@ def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path
 def test_ticks_are_set_together(recorded: Path) -> None:
     """None, all that have a place, and only those that are sure."""
     scene, ops = bpy.context.scene, bpy.ops.exciting_dance
-    marker_list.fill(
+    marker_list.fill_list(
         scene,
         {"markers": {"A": {"link": "head", "confidence": 0.2}, "B": {"landmark": "c7"}, "C": {"virtual": "computed"}}},
     )
-    assert marker_list.markers_of(scene).index == 0
+    assert marker_list.marker_list(scene).index == 0
     for which, ticked in (("none", []), ("all", ["A", "B"]), ("sure", ["B"])):
         assert ops.tick_markers(which=which) == {"FINISHED"}
         assert [name for name, row in rows().items() if row.use] == ticked
@@ -89,7 +89,7 @@ def test_ticks_are_set_together(recorded: Path) -> None:
 
 def test_a_place_that_is_none_is_told_and_nothing_is_saved(recorded: Path, tmp_path: Path) -> None:
     """A row that names no place stands in the way with the nearest one; the file is not written."""
-    marker_list.fill(bpy.context.scene, {"markers": {"A": {"landmark": "c7"}}})
+    marker_list.fill_list(bpy.context.scene, {"markers": {"A": {"landmark": "c7"}}})
     rows()["A"].place = "left shink"
     with pytest.raises(RuntimeError, match="left shank"):
         bpy.ops.exciting_dance.save_markers(filepath=str(tmp_path / "mine.json"))
@@ -110,7 +110,7 @@ def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None
     scene.exciting_dance.files.add().path = str(path)
     with pytest.raises(RuntimeError, match="P07"):
         bpy.ops.exciting_dance.find_markers()
-    item = told(scene, None, "markers")
+    item = find_message(scene, None, "markers")
     assert item is not None
     assert "P07" in item.message
     assert list(rows()) == list(names)
@@ -123,4 +123,4 @@ def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None
     assert bpy.ops.exciting_dance.find_markers() == {"FINISHED"}
     found = rows()[names[static.names.index("LTHI")]]
     assert (found.place, found.because, found.use) == ("left thigh", "motion", True)
-    assert told(scene, None, "markers") is None
+    assert find_message(scene, None, "markers") is None

@@ -19,19 +19,19 @@ def test_support_is_the_hull_of_what_is_on_the_floor() -> None:
     """Points inside and points in the air change nothing; two points carry nothing."""
     corners = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.2, 0.1, 0.0], [0.0, 0.1, 0.0]])
     others = np.array([[0.1, 0.05, 0.0], [np.nan, np.nan, np.nan]])
-    hull = drawing.polygon(np.vstack([others, corners]))
+    hull = drawing.convex_hull(np.vstack([others, corners]))
     assert {tuple(point) for point in hull.tolist()} == {tuple(point) for point in corners[:, :2].tolist()}
-    assert len(drawing.polygon(corners[:2])) == 0
+    assert len(drawing.convex_hull(corners[:2])) == 0
 
 
 def test_an_arrow_ends_where_its_vector_does() -> None:
     """From the start along the vector; what is too short or missing is not drawn."""
     start, along = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 0.7])
-    points = drawing.arrow(start, along)
+    points = drawing.arrow_lines(start, along)
     assert np.allclose(points[:2], [start, start + along])
     assert max(point[2] for point in points) == pytest.approx(0.7)
-    assert drawing.arrow(start, 1e-4 * along) == []
-    assert drawing.arrow(start, along * np.nan) == []
+    assert drawing.arrow_lines(start, 1e-4 * along) == []
+    assert drawing.arrow_lines(start, along * np.nan) == []
 
 
 def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> None:
@@ -73,5 +73,5 @@ def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig, monk
     monkeypatch.undo()
     MOTION.write(path, motion_record("a", person, random_motion(person)))
     assert overlays.MOTIONS.get(path) is None
-    file_cache.read_again()
+    file_cache.clear_caches()
     assert overlays.MOTIONS.get(path) is not None

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from addon import registration
-from addon.live.marks import FAILS, HOLDS, NEAR
+from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import sidebar
-from addon.panels.messages import ICON, LETTER, MARGIN, letters
-from addon.values import SceneFrame
+from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
+from addon.solver_api import SceneFrame
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 
@@ -24,15 +24,20 @@ SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
 @pytest.mark.parametrize("share", [0.7, 1.0])
 def test_a_line_fills_the_panel_and_does_not_pass_its_edge(width: float, share: float) -> None:
     """One letter more would not fit; without an icon there is room for the letters in its place."""
-    for bare, icon in ((False, ICON), (True, 0.0)):
-        room, count = share * (width - MARGIN) - icon, letters(width, share, bare=bare)
-        assert count * LETTER <= room < (count + 1) * LETTER
-    assert letters(width, share, bare=True) > letters(width, share)
+    for bare, icon in ((False, ICON_WIDTH), (True, 0.0)):
+        room, count = share * (width - MARGIN_WIDTH) - icon, letters_per_line(width, share, without_icon=bare)
+        assert count * LETTER_WIDTH <= room < (count + 1) * LETTER_WIDTH
+    assert letters_per_line(width, share, without_icon=True) > letters_per_line(width, share)
 
 
 @pytest.mark.parametrize(
     ("place", "balanced", "colour"),
-    [((0.0, 0.0), True, HOLDS), ((0.0, 0.0), False, HOLDS), ((0.3, 0.0), True, NEAR), ((0.3, 0.0), False, FAILS)],
+    [
+        ((0.0, 0.0), True, PASS_COLOUR),
+        ((0.0, 0.0), False, PASS_COLOUR),
+        ((0.3, 0.0), True, NEAR_COLOUR),
+        ((0.3, 0.0), False, FAIL_COLOUR),
+    ],
 )
 def test_a_moving_body_may_have_its_mass_outside_its_feet(place: tuple, balanced: bool, colour: tuple) -> None:
     """Only out of balance is it shown as a failure: a step or a swing takes the centre of mass over the edge."""

@@ -36,11 +36,11 @@ def test_a_real_blender_keeps_its_rehearsal_video(blender: str, tmp_path: Path) 
 CHILD = """
 import signal, sys
 from pathlib import Path
-from addon.rehearsal.video import ends_clean
+from addon.rehearsal.video import clean_up_on_signal
 
 number, folder = signal.{name}, Path(sys.argv[1])
 assert signal.getsignal(number) is None, "the test needs a handler that was set from C"
-with ends_clean(folder, (number,)):
+with clean_up_on_signal(folder, (number,)):
     {act}
 print("kept" if folder.exists() else "lost", signal.getsignal(number) == signal.SIG_DFL)
 """

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from addon import convert
-from addon.action import motion_action, set_frame_rate
+from addon.action import add_motion_action, set_frame_rate
 from addon.jobs import Job
 from addon.rehearsal.camera import mirror_matrix
-from addon.rehearsal.dance import Danced, from_folder, stops_of
-from addon.rehearsal.film import frames_of
+from addon.rehearsal.captions import describe_stance
+from addon.rehearsal.command import run
+from addon.rehearsal.dance import RehearsedDance, find_stops, from_folder
+from addon.rehearsal.film import film_frames
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
-from addon.rehearsal.plan import Plan, Stop, plan
-from addon.rehearsal.program import SCENE_FILE, planned, renderer, write_scene
-from addon.rehearsal.scene import build_scene, passing
-from addon.rehearsal.signs import stance_words
-from addon.rehearsal.video import deliver, prepare
-from addon.rehearsal.words import run
+from addon.rehearsal.plan import Stop, VideoPlan, plan_video
+from addon.rehearsal.rehearse import SCENE_FILE, plan_rehearsal, render_interpreter, write_scene
+from addon.rehearsal.scene import build_scene, remove_added_data
+from addon.rehearsal.video import move_to_target, set_engine
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
@@ -59,7 +59,7 @@ def arms_up(rig: Rig) -> Motion:
     return Motion(times, q, zeros, zeros)
 
 
-def danced(rig: Rig) -> Danced:
+def danced(rig: Rig) -> RehearsedDance:
     """That motion with keys at the ends of its stops and the left foot lifted after 0.2 s."""
     motion = scene_motion(rig, arms_up(rig))
     names = [contact.name for contact in rig.contacts]
@@ -69,7 +69,7 @@ def danced(rig: Rig) -> Danced:
         motion.translations, tuple(SceneKey(t, "preferred", n) for t, n in zip((0.0, 0.15, 0.25, 0.4), "aabb")),
         (SceneStrip(right, 0.0, 0.4), SceneStrip(left, 0.0, 0.2)),
     )  # fmt: skip
-    return Danced(line, stops_of(line))
+    return RehearsedDance(line, find_stops(line))
 
 
 def on_the_timeline(rig: Rig) -> bpy.types.Object:
@@ -77,7 +77,7 @@ def on_the_timeline(rig: Rig) -> bpy.types.Object:
     body = build(rig)
     scene = bpy.context.scene
     set_frame_rate(scene, 20.0)
-    motion_action(scene, body, scene_motion(rig, arms_up(rig)), "arms up")
+    add_motion_action(scene, body, scene_motion(rig, arms_up(rig)), "arms up")
     scene.frame_start, scene.frame_end = 1, 9
     scene.frame_set(4)
     return body
@@ -96,7 +96,7 @@ def state() -> dict[str, object]:
 @pytest.mark.parametrize("rate", [24.0, 29.97, 60.0])
 def test_real_time_frames_map_to_the_dance_exactly(rate: float) -> None:
     """From where a real-time run plays, frame k shows the dance k / rate later, to its very end."""
-    done = plan(STOPS, SPAN, RehearsalOptions(rate=rate, loops=2))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(rate=rate, loops=2))
     runs = [part for part in done.parts if part.kind == "real"]
     assert len(runs) == 2
     for part in runs:
@@ -108,8 +108,8 @@ def test_real_time_frames_map_to_the_dance_exactly(rate: float) -> None:
 
 def test_the_countdown_ends_as_each_move_starts() -> None:
     """The last frame before a move counts 1, the first of the move counts none, numbers only go down, each lasts."""
-    done = plan(STOPS, SPAN, RehearsalOptions())
-    starts = np.flatnonzero(done.still[:-1] & ~done.still[1:])
+    done = plan_video(STOPS, SPAN, RehearsalOptions())
+    starts = np.flatnonzero(done.is_still[:-1] & ~done.is_still[1:])
     counted = [int(frame) for frame in starts if done.counts[frame]]
     assert len(counted) == 5  # all three moves of the slow run; of the real one not the move from a stop in passing
     for frame in counted:
@@ -123,30 +123,30 @@ def test_the_countdown_ends_as_each_move_starts() -> None:
         assert list(numbers) == list(range(1, len(numbers) + 1))
         assert min(lasting) >= 0.4 * RATE - 1
         assert max(lasting) <= 1.0 * RATE + 1
-    assert not done.counts[~done.still].any()
+    assert not done.counts[~done.is_still].any()
 
 
 @pytest.mark.parametrize("ghost", ["posture", "move"])
 def test_the_ghost_shows_the_posture_of_the_next_stop(ghost: str) -> None:
     """In every frame with a ghost it stands in, or is on the way to, the stop after the one where the body is."""
-    done = plan(STOPS, SPAN, RehearsalOptions(ghost=ghost))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(ghost=ghost))
     seen = np.isfinite(done.ghosts)
     assert seen[done.counts > 0].all()
-    goal = np.array([stop.start for stop in STOPS])[np.minimum(done.at + 1, 3)]
-    leaves = np.array([stop.stop for stop in STOPS])[done.at]
+    goal = np.array([stop.start for stop in STOPS])[np.minimum(done.stop_indices + 1, 3)]
+    leaves = np.array([stop.stop for stop in STOPS])[done.stop_indices]
     if ghost == "posture":
         np.testing.assert_array_equal(done.ghosts[seen], goal[seen])
     assert (done.ghosts[seen] >= leaves[seen]).all()
     assert (done.ghosts[seen] <= goal[seen]).all()
-    ends = np.flatnonzero(seen[:-1] & done.still[:-1] & ~done.still[1:])
+    ends = np.flatnonzero(seen[:-1] & done.is_still[:-1] & ~done.is_still[1:])
     np.testing.assert_array_equal(done.ghosts[ends], goal[ends])
-    assert not seen[done.kinds() == "title"].any()
+    assert not seen[done.part_kinds() == "title"].any()
 
 
 def test_the_video_lasts_as_long_as_its_parts_add_up() -> None:
     """Title, and per run lead, dance over tempo, pauses before moves from inner stops, and rest: to a frame each."""
     options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title=1.0, rest=0.5, loops=3)
-    done = plan(STOPS, SPAN, options)
+    done = plan_video(STOPS, SPAN, options)
     wanted = 1.0 + (2.0 + 9.0 / 0.4 + 2 * 1.5 + 0.5) + 3 * (2.0 + 9.0 + 0.5)
     assert done.duration == pytest.approx(wanted, abs=8 / RATE)
     assert sum(part.stop - part.start for part in done.parts) == len(done)
@@ -154,12 +154,12 @@ def test_the_video_lasts_as_long_as_its_parts_add_up() -> None:
 
 def test_a_range_is_a_dance_of_its_own() -> None:
     """Nothing outside the chosen range shows; its ends are stops; a range outside the dance is refused."""
-    done = plan(STOPS, SPAN, RehearsalOptions(first=3.5, last=6.5))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(first=3.5, last=6.5))
     assert (done.times.min(), done.times.max()) == (3.5, pytest.approx(6.5))
     assert [(s.start, s.stop) for s in done.stops] == [(3.5, 4.0), (6.0, 6.0), (6.5, 6.5)]
     for first, last in ((5.0, 5.0), (-1.0, 3.0), (2.0, 9.5)):
         with pytest.raises(InvalidValue, match="no part"):
-            plan(STOPS, SPAN, RehearsalOptions(first=first, last=last))
+            plan_video(STOPS, SPAN, RehearsalOptions(first=first, last=last))
     with pytest.raises(InvalidValue, match="nothing to show"):
         RehearsalOptions(slow=0.0, loops=0)
 
@@ -170,8 +170,8 @@ def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
     assert [(stop.start, stop.stop, stop.name) for stop in dance.stops] == [(0.0, 0.15, "a"), (0.25, 0.4, "b")]
     line = dance.timeline
     bare = SceneTimeline(line.name, line.rig, line.times, line.root, line.rotations, line.translations)
-    assert [(stop.start, stop.stop) for stop in stops_of(bare)] == [(0.0, 0.15), (0.25, 0.4)]
-    words = [stance_words(dance.stands(time), dance.sides()) for time in (0.1, 0.3)]
+    assert [(stop.start, stop.stop) for stop in find_stops(bare)] == [(0.0, 0.15), (0.25, 0.4)]
+    words = [describe_stance(dance.standing_patches(time), dance.patch_sides()) for time in (0.1, 0.3)]
     assert words == ["both feet", "right foot only"]
 
 
@@ -181,8 +181,8 @@ def test_body_and_ghost_stand_where_the_dance_has_them(empty_scene: None, robot:
     """
     body, dance = build(robot), danced(robot)
     for mirror in (False, True):
-        with passing():
-            done = planned(dance, BRIEF)
+        with remove_added_data():
+            done = plan_rehearsal(dance, BRIEF)
             scene = build_scene(body, dance, done, Staging(size=(96, 54), mirror=mirror))
             turn = mirror_matrix(scene.camera) if mirror else np.eye(4)
             eye = np.array(scene.camera.location)
@@ -199,7 +199,7 @@ def test_body_and_ghost_stand_where_the_dance_has_them(empty_scene: None, robot:
             assert np.isfinite(done.ghosts[3])  # in passing: the stop before is too short to show it
 
 
-def origins(scene: bpy.types.Scene, name: str, dance: Danced) -> np.ndarray:
+def origins(scene: bpy.types.Scene, name: str, dance: RehearsedDance) -> np.ndarray:
     """World places of an armature's bones (L, 3)."""
     armature = next(item for item in scene.objects if item.name.startswith(name) and item.type == "ARMATURE")
     seen = armature.evaluated_get(scene.view_layers[0].depsgraph)
@@ -209,7 +209,7 @@ def origins(scene: bpy.types.Scene, name: str, dance: Danced) -> np.ndarray:
 
 def picture(scene: bpy.types.Scene, frame: int, folder: Path) -> np.ndarray:
     """A frame as rendered, (rows, columns, 3) from the lowest row."""
-    prepare(scene, COARSE)
+    set_engine(scene, COARSE)
     scene.frame_start = scene.frame_end = frame
     scene.render.image_settings.file_format = "PNG"
     scene.render.filepath = str(folder / "shot_")
@@ -235,10 +235,10 @@ def test_mirror_swaps_the_sides_and_a_film_fills_its_share(empty_scene: None, ro
         image.save()
         bpy.data.images.remove(image)
     body, dance = build(robot), danced(robot)
-    done = planned(dance, BRIEF)
+    done = plan_rehearsal(dance, BRIEF)
     for mirror in (False, True):
         staging = Staging(size=(96, 54), mirror=mirror, film=Film(frames, rate=10.0, offset=0.1))
-        with passing():
+        with remove_added_data():
             scene = build_scene(body, dance, done, staging)
             early, late = (picture(scene, frame, tmp_path) for frame in (2, 6))
         red = np.argwhere((early[:, :, 0] > 0.4) & (early[:, :, 1] < 0.35))[:, 1].mean()
@@ -295,7 +295,7 @@ def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_pa
     """Told to end in the middle, it ends, says so, and nothing half-made is left."""
     body = on_the_timeline(robot)
     write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
-    job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], renderer())
+    job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], render_interpreter())
     try:
         late = time.monotonic() + 60.0
         while job.running and job.fraction == 0.0 and time.monotonic() < late:
@@ -304,7 +304,7 @@ def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_pa
     finally:
         job.end()
     with pytest.raises(Cancelled):
-        job.check()
+        job.raise_on_failure()
     assert [item.name for item in tmp_path.iterdir()] == [SCENE_FILE]
 
 
@@ -340,36 +340,36 @@ def test_images_never_replace_somebody_elses_folder(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "frame 0001.png").write_text(name)
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    deliver(tmp_path / "first", ours)
-    deliver(tmp_path / "second", ours)
+    move_to_target(tmp_path / "first", ours)
+    move_to_target(tmp_path / "second", ours)
     assert (ours / "frame 0001.png").read_text() == "second"
     theirs.mkdir()
     (theirs / "frame 0001.png").write_text("a holiday")
     (tmp_path / "third").mkdir()
     (tmp_path / "third" / "frame 0001.png").write_text("third")
     with pytest.raises(InputError, match="frame 0001"):
-        deliver(tmp_path / "third", theirs)
+        move_to_target(tmp_path / "third", theirs)
     assert (theirs / "frame 0001.png").read_text() == "a holiday"
 
 
 def test_frames_of_a_film_follow_its_clock() -> None:
     """By the video's clock a film runs on at its own rate; by the dance's it stands still while the dance does."""
-    done: Plan = plan(STOPS, SPAN, RehearsalOptions(title=0.0))
-    video = frames_of(Film(Path("x"), offset=1.0, start=2.0, speed=2.0), done, 30.0, 10**6)
+    done: VideoPlan = plan_video(STOPS, SPAN, RehearsalOptions(title=0.0))
+    video = film_frames(Film(Path("x"), offset=1.0, start=2.0, speed=2.0), done, 30.0, 10**6)
     np.testing.assert_array_equal(video[:25], 60)
     assert video[24 + 48] == 60 + 2 * 2 * 30
-    dance = frames_of(Film(Path("x"), clock="dance"), done, 30.0, 10**6)
+    dance = film_frames(Film(Path("x"), clock="dance"), done, 30.0, 10**6)
     np.testing.assert_array_equal(dance, np.floor(done.times * 30.0 + 1e-6))
 
 
 def test_a_typed_tempo_is_counted_to_eight_while_the_dance_plays() -> None:
     """After five to eight comes one; counts follow the dance's time, so that a slow preview counts slowly."""
-    done = plan(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title=1.0))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title=1.0))
     playing = done.beats > 0
     assert not done.beats[: done.parts[0].stop].any()
     np.testing.assert_array_equal(done.beats[playing], (np.floor(done.times[playing] * 2.0 + 1e-6) + 4) % 8 + 1)
     slow, real = (done.beats[p.play : p.stop] for p in done.parts if p.kind != "title")
     assert (slow == 3).sum() > 1.5 * (real == 3).sum() > 0
-    assert not plan(STOPS, SPAN, RehearsalOptions()).beats.any()
+    assert not plan_video(STOPS, SPAN, RehearsalOptions()).beats.any()
     with pytest.raises(InvalidValue, match="beats a minute"):
         RehearsalOptions(bpm=5.0)

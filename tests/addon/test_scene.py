@@ -12,16 +12,16 @@ from mathutils import Vector
 
 from addon import action, colours, ellipsoids, inertials, legend, recording, study
 from addon.armature import shapes_of
-from addon.values import SceneRecording
-from addon.whole import all_or_nothing
+from addon.solver_api import SceneRecording
+from addon.transaction import all_or_nothing
 from solver.differences import differences
 from solver.errors import InputError
 from solver.inertials import InertialParameters
 from solver.motion import Markers
 from solver.rig import Rig
-from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids
 from solver.scene.motion import scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
+from solver.scene.result import SceneResult, densities, equivalent_ellipsoids
 from solver.scene.rig import write_rig
 from solver.wrenches import Wrenches
 from tests.addon.scenes import build, random_motion
@@ -95,11 +95,11 @@ def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, pe
     assert lightness["left_thigh"] == pytest.approx(lightness["right_thigh"])
 
 
-@pytest.mark.parametrize("table", [colours.GROWING, colours.CHANGING[: 9 * 7 - 1], colours.SHARING])
+@pytest.mark.parametrize("table", [colours.SEQUENTIAL_MAP, colours.DIVERGING_MAP[: 9 * 7 - 1], colours.FRACTION_MAP])
 def test_colour_maps_step_evenly(table: str) -> None:
     """The lightness (CIELAB) of a map goes one way in steps of similar size."""
     shares = np.linspace(0.0, 1.0, 9)
-    linear = np.array([colours.linear(colours.colour_at(table, share))[:3] for share in shares])
+    linear = np.array([colours.srgb_to_linear(colours.interpolate_colour(table, share))[:3] for share in shares])
     luminance = linear @ (0.2126, 0.7152, 0.0722)
     lightness = 116.0 * np.cbrt(np.maximum(luminance, 0.00885)) - 16.0
     steps = np.diff(lightness)
@@ -113,7 +113,7 @@ def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
     inertials.write_prior(body)
     shown = colours.colour_body(bpy.context.scene, body, "change")
     assert shown.low == -shown.high
-    neutral = colours.linear(colours.colour_at(colours.CHANGING, 0.5))
+    neutral = colours.srgb_to_linear(colours.interpolate_colour(colours.DIVERGING_MAP, 0.5))
     for shape in shapes_of(body).values():
         assert np.allclose(shape.data.materials[0].diffuse_color, neutral, atol=1e-6)
 
@@ -123,7 +123,7 @@ def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) 
     import bmesh
 
     from addon.armature import rig_of
-    from addon.meshes import mesh_of, shape_geometry
+    from addon.meshes import build_mesh, shape_geometry
 
     body = build(person)
     described = rig_of(body)
@@ -132,7 +132,7 @@ def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) 
         if shape.kind in ("box", "mesh"):
             continue
         grid = bmesh.new()
-        grid.from_mesh(mesh_of("volume", [shape_geometry(shape)]))
+        grid.from_mesh(build_mesh("volume", [shape_geometry(shape)]))
         assert grid.calc_volume(signed=True) == pytest.approx(shape.volume, rel=0.02)
         grid.free()
     values = densities(InertialParameters(person.links, person.prior.values), described.volumes)
@@ -210,7 +210,7 @@ def test_markers_and_forces_are_where_they_were_measured(empty_scene: None) -> N
 def test_motion_files_survive_writing(tmp_path: Path, person: Rig) -> None:
     """A motion read back is the one written."""
     motion = random_motion(person)
-    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, motion))).drawn
+    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, motion))).scene
     assert differences(again, scene_motion(person, motion)) == ()
 
 

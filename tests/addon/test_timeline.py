@@ -22,7 +22,7 @@ def dancing(rig: Rig, name: str = "random") -> tuple[bpy.types.Object, SceneMoti
     """The rig's armature with a random motion, a frame a sample."""
     body, motion = build(rig), scene_motion(rig, random_motion(rig))
     action.set_frame_rate(bpy.context.scene, RATE)
-    action.motion_action(bpy.context.scene, body, motion, name)
+    action.add_motion_action(bpy.context.scene, body, motion, name)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(motion)
     return body, motion
 
@@ -40,7 +40,7 @@ def difference(one: object, other: object) -> float:
 def test_sampling_an_action_gives_the_motion_back(empty_scene: None, rig: Rig) -> None:
     """A motion put on the timeline and sampled from it is the same motion, at the same times."""
     body, motion = dancing(rig)
-    got = timeline.sample(bpy.context.scene, body)
+    got = timeline.sample_timeline(bpy.context.scene, body)
     assert np.abs(got.times - motion.times).max() < 1e-9
     assert difference(got, motion) < SINGLE
     assert got.rig == rig
@@ -62,11 +62,11 @@ def test_curves_and_frames_agree_in_every_rotation_mode(empty_scene: None, perso
         bone.keyframe_insert(channel, frame=frame)
     bone.keyframe_insert("scale", frame=1)  # as Blender does when a bone is keyed in pose mode
     bpy.context.view_layer.update()
-    first = timeline.sample(bpy.context.scene, body, 1.5, 11.5)
-    assert not timeline.steps_needed(body)
+    first = timeline.sample_timeline(bpy.context.scene, body, 1.5, 11.5)
+    assert not timeline.needs_frame_stepping(body)
     body.pose.bones["head"].constraints.new("LIMIT_SCALE")
-    assert timeline.steps_needed(body)
-    assert difference(first, timeline.sample(bpy.context.scene, body, 1.5, 11.5)) < 10 * SINGLE
+    assert timeline.needs_frame_stepping(body)
+    assert difference(first, timeline.sample_timeline(bpy.context.scene, body, 1.5, 11.5)) < 10 * SINGLE
 
 
 def test_stepping_leaves_the_scene_and_a_pose_not_yet_keyed(empty_scene: None, person: Rig) -> None:
@@ -76,7 +76,7 @@ def test_stepping_leaves_the_scene_and_a_pose_not_yet_keyed(empty_scene: None, p
     bpy.context.scene.frame_set(4)
     body.pose.bones["left_foot"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
     before = fingerprint()
-    timeline.sample(bpy.context.scene, body)
+    timeline.sample_timeline(bpy.context.scene, body)
     assert fingerprint() == before
     assert tuple(body.pose.bones["left_foot"].rotation_quaternion) == pytest.approx((0.8, 0.6, 0.0, 0.0))
     assert bpy.context.scene.frame_current == 4
@@ -86,8 +86,8 @@ def test_posture_is_what_the_viewport_shows(empty_scene: None, rig: Rig) -> None
     """The posture of a frame is the sample of that frame."""
     body, _ = dancing(rig)
     bpy.context.scene.frame_set(5)
-    every = timeline.sample(bpy.context.scene, body)
-    now = timeline.posture(bpy.context, body)
+    every = timeline.sample_timeline(bpy.context.scene, body)
+    now = timeline.sample_posture(bpy.context, body)
     assert now.times[0] == pytest.approx(every.times[4])
     assert np.abs(now.root[0] - every.root[4]).max() < SINGLE
     assert (1.0 - np.abs((now.rotations[0] * every.rotations[4]).sum(axis=1))).max() < SINGLE**1.5
@@ -102,7 +102,7 @@ def test_roles_are_blender_s_own_key_types(empty_scene: None, person: Rig) -> No
     body.pose.bones["left_foot"].keyframe_insert("rotation_quaternion", frame=5, keytype="EXTREME")
     body.animation_data.action.pose_markers.new("reach").frame = 13
     action.set_frame_rate(bpy.context.scene, 10.0)
-    got = timeline.sample(bpy.context.scene, body, 1, 20)
+    got = timeline.sample_timeline(bpy.context.scene, body, 1, 20)
     assert [(key.role, key.name) for key in got.keys] == [
         ("fixed", ""),
         ("fixed", ""),
@@ -119,11 +119,11 @@ def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
     action.set_frame_rate(bpy.context.scene, 10.0)
     left, right = armature.rig_of(body).patches
     for frame, value in ((1, 1.0), (11, 0.0), (16, 1.0)):
-        body[timeline.CONTACT + left] = value
+        body[timeline.CONTACT_PREFIX + left] = value
         body.keyframe_insert(timeline.contact_path(left), frame=frame)
     for point in timeline.contact_curves(body)[left].keyframe_points:
         point.interpolation = "CONSTANT"
-    strips = timeline.strips_of(bpy.context.scene, body, 1, 21)
+    strips = timeline.read_strips(bpy.context.scene, body, 1, 21)
     assert [(s.patch, round(s.start, 6), round(s.stop, 6)) for s in strips] == [
         (left, 0.0, 1.0),
         (left, 1.5, 2.0),
@@ -131,13 +131,13 @@ def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
     ]
     body.location.z = 1.0
     bpy.context.view_layer.update()
-    assert {s.patch for s in timeline.strips_of(bpy.context.scene, body, 1, 21)} == {left}
+    assert {s.patch for s in timeline.read_strips(bpy.context.scene, body, 1, 21)} == {left}
 
 
 def test_no_range_and_no_rig_are_told(empty_scene: None, person: Rig) -> None:
     """An empty range of frames is an error that says so."""
     body = build(person)
     with pytest.raises(InvalidValue, match="no range"):
-        timeline.sample(bpy.context.scene, body, 5, 5)
+        timeline.sample_timeline(bpy.context.scene, body, 5, 5)
     with pytest.raises(InvalidValue, match="no rig"):
-        timeline.sample(bpy.context.scene, bpy.data.objects.new("cube", None), 1, 5)
+        timeline.sample_timeline(bpy.context.scene, bpy.data.objects.new("cube", None), 1, 5)

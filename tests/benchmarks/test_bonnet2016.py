@@ -22,13 +22,13 @@ from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, pl
 from benchmarks.papers.rows import Row, table
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
-from solver.dance.design.design import DanceOptions, transition_planner
+from solver.dance.design.design import DanceOptions, build_transition_planner
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion
-from solver.trajectory.segment import DanceSegment, hold
+from solver.trajectory.segment import DanceSegment, hold_posture
 
 RATE = 50.0
 AXIS_FZ = 2
@@ -42,20 +42,22 @@ def robot() -> Rig:
 @pytest.fixture(scope="module")
 def dance(robot: Rig) -> Dance:
     """HOAP-3 stands, lifts its arms forwards, turns and bends its knees, and stands."""
-    parent = transition_planner(robot, DanceOptions(shortest=1.5))
+    parent = build_transition_planner(robot, DanceOptions(shortest=1.5))
     legged = parent.legged
-    footing = legged.footing("both")
-    start = legged.home(footing)
+    footing = legged.get_footing("both")
+    start = legged.home_posture(footing)
     stop = start.copy()
     stop[2] -= 0.08 * legged.straight_height
     stop[3:ROOT_NV] = 0.1, 0.1, 0.2
     arms = legged.trunk
     stop[arms] = np.clip(start[arms] - 0.6, legged.lower[arms] + 0.05, legged.upper[arms] - 0.05)
-    balanced, good = legged.balanced(stop[None], footing.polygon.centre[None], footing.solved)
+    balanced, good = legged.balance(stop[None], footing.polygon.centre[None], footing.solved)
     assert good[0]
-    path, trouble = parent.straight("both posture 1", start, balanced[0], footing)
+    path, trouble = parent.plan_straight("both posture 1", start, balanced[0], footing)
     assert path is not None, trouble
-    ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", path.stop))]
+    ends = [
+        hold_posture(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", path.stop))
+    ]
     segments = (ends[0], replace(path, kind="exciting"), ends[1])
     trace = (TraceEntry(1, "both", 10.0, 11.0, "exciting"),)
     return Dance(robot, segments, CheckOptions(shrink=0.4), 0.1, (2,), trace)
@@ -98,15 +100,15 @@ def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> 
     truth, _, _ = arm_load(robot)
     loaded = robot.with_prior(truth)
     other = rebalanced(dance, robot, loaded)
-    legged = dance.legged(robot)
+    legged = dance.legged_rig(robot)
     for before, after in zip(dance.segments, other.segments):
-        own, unprepared = zmp_of(robot, legged, before, RATE), zmp_of(loaded, dance.legged(loaded), before, RATE)
-        found = zmp_of(loaded, other.legged(loaded), after, RATE)
+        own, unprepared = zmp_of(robot, legged, before, RATE), zmp_of(loaded, dance.legged_rig(loaded), before, RATE)
+        found = zmp_of(loaded, other.legged_rig(loaded), after, RATE)
         assert np.abs(unprepared.points - own.points).max() > 5e-3
         assert np.abs(found.points - own.points).max() < 1e-3
         np.testing.assert_array_equal(after.control[:, legged.trunk], before.control[:, legged.trunk])
         assert after.anchors == before.anchors
-    assert other.largest_jump() < 1e-9
+    assert other.largest_discontinuity() < 1e-9
 
 
 def test_what_is_not_rebalanced_moves_the_same_limbs(transition: DanceSegment) -> None:
@@ -210,7 +212,7 @@ def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
     for parameters in (found.paper, found.ours):
         assert 0.6 * load < float((parameters.masses - robot.prior.masses)[arm].sum()) < 1.2 * load
     assert found.structure == len(found.base.base)
-    np.testing.assert_allclose(found.base.values, found.base.base.of(truth), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.base.values, found.base.base.project(truth), rtol=1e-6, atol=1e-9)
     assert found.base.well_known(corrected=False).all()
 
 

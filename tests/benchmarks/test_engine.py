@@ -60,17 +60,19 @@ def performance(robot: Rig, intended: Plan) -> Performance:
 
 def squat(rig: Rig) -> tuple[Motion, Schedule]:
     legged = LeggedRig(rig, shrink=0.4)
-    footing = legged.footing("both")
-    start = legged.home(footing)
+    footing = legged.get_footing("both")
+    start = legged.home_posture(footing)
     down = start.copy()
     down[2] -= 0.1 * legged.straight_height
     arms = np.setdiff1d(legged.trunk, np.concatenate(list(legged.leg_columns.values())))
     down[arms] = np.clip(down[arms] + 0.5, legged.lower[arms], legged.upper[arms])
-    stop, good = legged.balanced(down[None], footing.polygon.centre[None], footing.solved)
+    stop, good = legged.balance(down[None], footing.polygon.centre[None], footing.solved)
     assert good[0]
     spline = Spline(SECONDS)
     times = spline.samples(RATE)
-    _, curves, reached = legged.frames(*spline.basis(times).curves(spline.straight(start, stop[0])), footing.solved)
+    _, curves, reached = legged.solve_motion(
+        *spline.basis(times).curves(spline.straight_line(start, stop[0])), footing.solved
+    )
     assert reached.all()
     return Motion(times, curves.q, curves.v, curves.a), Schedule.constant(footing.anchors, 0.0, SECONDS)
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.fixed_base import PEER, SCRIPT, on_columns
-from solver.fixed_base import Bench, ExcitingOptions
-from solver.fixed_base.exciting import condition_of, margins_of
+from solver.fixed_base import ExcitingOptions, FixedBaseRobot
+from solver.fixed_base.exciting_motions import build_margins, compute_condition
 from solver.rigs import from_urdf
 from tests.fixed_base.arm import arm_text, swings
 
@@ -27,8 +27,8 @@ def test_both_measure_the_same_number(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(arm_text().replace('"prismatic"', '"revolute"'), encoding="utf-8")
     rig = from_urdf(path)
-    bench = Bench(rig, drives=False)
-    margins = margins_of(bench, ExcitingOptions())
+    bench = FixedBaseRobot(rig, drives=False)
+    margins = build_margins(bench, ExcitingOptions())
     times, q, v, a = swings(bench, 4.0, RATE)
     joints = {link: joint.name for link, joint in zip(rig.links, rig.joints)}
     asked, answered = tmp_path / "asked.npz", tmp_path / "answered.npz"
@@ -40,10 +40,10 @@ def test_both_measure_the_same_number(tmp_path: Path) -> None:
     subprocess.run([interpreter, SCRIPT, asked, answered], check=True, capture_output=True)
     peer = dict(np.load(answered))
     other = on_columns(bench, peer["base"])
-    assert len(peer["base"]) == len(bench.columns)
-    own = condition_of(other, bench.motion(times, q, v, a))
+    assert len(peer["base"]) == len(bench.independent_columns)
+    own = compute_condition(other, bench.motion(times, q, v, a))
     np.testing.assert_allclose(own, float(peer["condition"]), rtol=1e-6)
     for k in np.flatnonzero(peer["ended"]):
         found = bench.motion(peer["times"], *(peer[part][k] for part in "qva"))
-        np.testing.assert_allclose(condition_of(other, found), peer["found"][k], rtol=0.05)
+        np.testing.assert_allclose(compute_condition(other, found), peer["found"][k], rtol=0.05)
         assert (np.abs(peer["v"][k]) <= margins.speed * 1.01).all()

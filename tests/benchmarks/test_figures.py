@@ -31,8 +31,8 @@ from benchmarks.figures.figure import (
 )
 from benchmarks.papers import rapetti2020
 from benchmarks.tracking_figures import bodies, limits
-from solver.demo.motions import still
-from solver.identification.comparison import Comparison, Fit, FlightCheck
+from solver.demo.motions import still_motion
+from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
 from solver.inertials import InertialParameters
 from solver.qp import Status
@@ -117,7 +117,9 @@ def test_an_unknown_verb_is_a_usage_error() -> None:
 
 def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subject.Unseen:
     ones = np.ones(6)
-    comparison = Comparison(trial, False, 10, Fit(ratio * ones, ones), Fit(ones, ones), Fit(ones, ones))
+    comparison = Comparison(
+        trial, False, 10, WrenchFit(ratio * ones, ones), WrenchFit(ones, ones), WrenchFit(ones, ones)
+    )
     return subject.Unseen(comparison, comparison, flight)
 
 
@@ -163,7 +165,7 @@ def test_eigenvalues_decide_what_a_result_keeps() -> None:
 def test_halves_of_a_trial_share_no_frame() -> None:
     """Every frame counts in exactly one of the two halves."""
     rig = human(1.7, 60.0, "female")
-    trial = simulated.exact_trial(rig, "still", still(rig, rig.neutral, np.arange(9) / 100.0), rig.prior)
+    trial = simulated.exact_trial(rig, "still", still_motion(rig, rig.neutral, np.arange(9) / 100.0), rig.prior)
     first, second = (simulated.half_of(trial, part).counted for part in simulated.PARTS)
     assert not np.any(first & second)
     assert np.all(first | second)

@@ -10,7 +10,7 @@ from benchmarks.papers.exciting import Excitation, Phase, exciting, pressure_mar
 from benchmarks.papers.hrp2_experiment import ADDED_KG, CHANGES, changed_robot
 from benchmarks.papers.jovic2016_tables import TABLE_2, TABLE_4
 from benchmarks.papers.volunteer import CROUCH, FEET, LEGS, STYLE, Noise, record, volunteer
-from solver.demo.motions import standing
+from solver.demo.motions import standing_posture
 from solver.dynamics import link_motions
 from solver.motion import Motion
 
@@ -19,7 +19,7 @@ from solver.motion import Motion
 def motion() -> Motion:
     plan = Excitation(STYLE, FEET, LEGS, (Phase(1.5), Phase(3.0, "left_foot"), Phase(1.5)))
     person = volunteer(1)
-    return exciting(person.rig, standing(person.rig, CROUCH), plan, 50.0, 1)
+    return exciting(person.rig, standing_posture(person.rig, CROUCH), plan, 50.0, 1)
 
 
 def soles(motion: Motion) -> list[np.ndarray]:

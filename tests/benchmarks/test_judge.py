@@ -30,8 +30,8 @@ def standing() -> Record:
     """HRP-2 at rest on both feet."""
     rig = hrp2()
     legged = LeggedRig(rig, shrink=0.4)
-    footing = legged.footing("both")
-    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    footing = legged.get_footing("both")
+    q = legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0]
     joints = {link: np.full(FRAMES, q[7 + k]) for k, link in enumerate(rig.links[1:])}
     feet = {rig.patch(patch).link: np.ones(FRAMES, bool) for patch in rig.patches}
     return Record(TIMES, np.tile(q[:7], (FRAMES, 1)), joints, feet)

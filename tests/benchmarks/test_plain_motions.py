@@ -27,5 +27,5 @@ def test_random_motion_lasts_as_long_as_asked() -> None:
     dance = random_postures(RIG, OPTIONS, 12.0, 0)
     assert dance.duration > 12.0
     assert {len(phase.anchors) for phase in dance.schedule.phases} == {1, 2}
-    assert dance.largest_jump() < 1e-9
+    assert dance.largest_discontinuity() < 1e-9
     assert all(checks.feasible for checks in dance.check(RIG, 50.0, OPTIONS.checks))

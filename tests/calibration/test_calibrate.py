@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration import Calibration, calibrate, load_marker_set
-from solver.calibration.calibrated import weighed_by_mass
-from solver.calibration.fit import Sample, SubjectFit
-from solver.calibration.markerset import MarkerSet
-from solver.calibration.sampling import is_still
+from solver.calibration import Calibration, fit_calibration, load_marker_set
+from solver.calibration.calibration import weight_by_mass
+from solver.calibration.fit import CalibrationFrame, SubjectFit
+from solver.calibration.frame_selection import is_static
+from solver.calibration.marker_set import MarkerSet
 from solver.dynamics import com_trajectory
 from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc
@@ -22,7 +22,7 @@ from solver.person import TRUNK_AND_LEGS
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking import Attachment, track
+from solver.tracking import Attachment, track_markers
 from solver.trial import Recording
 from tests.tracking.bodies import seen_from, swinging
 
@@ -41,7 +41,7 @@ def subject(stature: float, name: str = MARKER_SET) -> tuple[Rig, list[Attachmen
         joints[f"{side}_forearm"][2] *= 1.05
     attachments = [
         Attachment(name, place.link, place.position(joints, stature), anatomical=True)
-        for name, place in marker_set.places.items()
+        for name, place in marker_set.locations.items()
     ]
     overrides = {link: centre.tolist() for link, centre in joints.items() if link not in ("pelvis", "torso")}
     return human(stature, 70.0, "male", joints=overrides), attachments, marker_set
@@ -63,7 +63,7 @@ def recordings_of(rig: Rig, attachments: list[Attachment], scale: float = 1.0) -
 def calibrated() -> tuple[Rig, list[Attachment], Calibration]:
     rig, attachments, _ = subject(1.8)
     recordings = recordings_of(rig, attachments)
-    return rig, attachments, calibrate(recordings, mass=70.0, sex="male", height=1.8)
+    return rig, attachments, fit_calibration(recordings, mass=70.0, sex="male", height=1.8)
 
 
 def test_limb_lengths_are_recovered(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
@@ -83,7 +83,7 @@ def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     rig, attachments, found = calibrated
     fresh = recordings_of(rig, attachments)[1]
     assert fresh.markers is not None
-    tracked = track(found.rig, found.attachments, fresh.markers)
+    tracked = track_markers(found.rig, found.attachments, fresh.markers)
     assert tracked.rmse < 2.2e-3
     assert found.warnings == ()
 
@@ -106,7 +106,9 @@ def test_markers_of_heavy_links_lead_the_centre_of_mass(
     truth = centres(rig, q) + share * up
     alike = [replace(attachment, weight=1.0) for attachment in found.attachments]
     weighed, equal = (
-        np.linalg.norm(centres(found.rig, track(found.rig, attached, replace(markers, positions=grown)).q) - truth)
+        np.linalg.norm(
+            centres(found.rig, track_markers(found.rig, attached, replace(markers, positions=grown)).q) - truth
+        )
         for attached in (found.attachments, alike)
     )
     assert weighed < 0.95 * equal
@@ -132,7 +134,7 @@ def test_weights_follow_the_mass_that_a_marker_shows(calibrated: tuple[Rig, list
     is left out stays so."""
     rig, _, found = calibrated
     alike = [replace(attachment, weight=1.0) for attachment in found.attachments]
-    again = weighed_by_mass(rig, [*alike, replace(alike[0], marker="left out", weight=0.0)])
+    again = weight_by_mass(rig, [*alike, replace(alike[0], marker="left out", weight=0.0)])
     assert sum(each.weight for each in again) == pytest.approx(len(alike))
     assert again[-1].weight == 0.0
     worth = [rig.prior.masses[rig.index(a.link)] / sum(b.link == a.link for b in alike) for a in alike]
@@ -144,16 +146,16 @@ def test_weights_follow_the_mass_that_a_marker_shows(calibrated: tuple[Rig, list
 def test_stature_is_estimated_when_unknown() -> None:
     """Without a height the segment lengths give it within 4 cm."""
     rig, attachments, _ = subject(1.62)
-    found = calibrate(recordings_of(rig, attachments)[:1], mass=70.0, sex="male")
+    found = fit_calibration(recordings_of(rig, attachments)[:1], mass=70.0, sex="male")
     assert found.height == pytest.approx(1.62, abs=0.04)
 
 
 def test_two_subjects_are_noticed() -> None:
     """A second recording of somebody 7 % larger is told, and most of the difference is found."""
     rig, attachments, _ = subject(1.75)
-    found = calibrate(recordings_of(rig, attachments, scale=1.07), mass=70.0, sex="male", height=1.75)
+    found = fit_calibration(recordings_of(rig, attachments, scale=1.07), mass=70.0, sex="male", height=1.75)
     assert any("different subjects" in warning for warning in found.warnings)
-    assert 1.04 < found.sizes["moving"] / found.sizes["static"] < 1.09
+    assert 1.04 < found.size_ratios["moving"] / found.size_ratios["static"] < 1.09
 
 
 def test_the_fit_ends_in_a_minimum() -> None:
@@ -168,11 +170,11 @@ def test_the_fit_ends_in_a_minimum() -> None:
     size = 3 * (len(rig.links) - 1 + len(links))
     information = 1e4 * np.eye(size)
     fit = SubjectFit(rig, links, information, np.zeros(size), 0.0)
-    start = fit.theta(offsets)
-    fit.vector, fit.constant = information @ start, float(start @ information @ start)
-    samples = [Sample(p, 0.01, configuration.copy()) for p, configuration in zip(positions, q)]
+    start = fit.stack_unknowns(offsets)
+    fit.information_vector, fit.constant = information @ start, float(start @ information @ start)
+    samples = [CalibrationFrame(p, 0.01, configuration.copy()) for p, configuration in zip(positions, q)]
     theta, cost = fit.solve(start, samples)
-    assert cost < fit.cost(start, [Sample(s.positions, s.spread, c) for s, c in zip(samples, q)])
+    assert cost < fit.cost(start, [CalibrationFrame(s.positions, s.std, c) for s, c in zip(samples, q)])
     for _ in range(20):
         step = 1e-3 * rng.normal(size=size)
         turned = [replace(s, q=pin.integrate(rig.model, s.q, 1e-3 * rng.normal(size=rig.model.nv))) for s in samples]
@@ -186,14 +188,14 @@ def test_unknown_markers_are_left_out_and_told() -> None:
     assert static.markers is not None
     positions = np.concatenate([static.markers.positions, np.ones((len(static.markers), 1, 3))], axis=1)
     markers = Markers(static.markers.times, (*static.markers.names, "wand"), positions)
-    found = calibrate([Recording("static", markers)], mass=70.0, sex="male", height=1.75)
+    found = fit_calibration([Recording("static", markers)], mass=70.0, sex="male", height=1.75)
     assert any("wand" in warning for warning in found.warnings)
     assert "wand" not in {a.marker for a in found.attachments}
 
 
 def without(recordings: list[Recording], *links: str) -> list[Recording]:
     """The same recordings, without the markers on some links."""
-    places = load_marker_set(MARKER_SET).places
+    places = load_marker_set(MARKER_SET).locations
     result = []
     for recording in recordings:
         markers = recording.markers
@@ -210,14 +212,14 @@ def test_a_bare_link_of_trunk_or_legs_is_named(link: str) -> None:
     rig, attachments, _ = subject(1.75)
     recordings = without(recordings_of(rig, attachments)[:1], link)
     with pytest.raises(InputError, match=rf"no marker is known on {link} \("):
-        calibrate(recordings, mass=70.0, sex="male", height=1.75)
+        fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
 
 
 def test_a_bare_head_or_arm_is_no_error() -> None:
     """Head, arms and hands may go without markers: they are fixed to the prior."""
     rig, attachments, _ = subject(1.75)
     recordings = without(recordings_of(rig, attachments)[:1], "head", "left_forearm", "right_hand")
-    assert calibrate(recordings, mass=70.0, sex="male", height=1.75).rmse < 0.01
+    assert fit_calibration(recordings, mass=70.0, sex="male", height=1.75).rmse < 0.01
 
 
 def test_waist_markers_are_the_pelvis() -> None:
@@ -233,10 +235,10 @@ def test_waist_markers_are_the_pelvis() -> None:
         kept = [k for k, name in enumerate(markers.names) if name != "SACR"]
         names = tuple(other.get(markers.names[k], markers.names[k]) for k in kept)
         called.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
-    found = calibrate(called, mass=70.0, sex="male", height=1.75)
+    found = fit_calibration(called, mass=70.0, sex="male", height=1.75)
     assert found.warnings == ()
     assert {a.marker for a in found.attachments if a.link == "pelvis"} == {"LFWT", "RFWT", "LBWT", "RBWT"}
-    plain = calibrate(recordings, mass=70.0, sex="male", height=1.75)
+    plain = fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
     for link, length in plain.lengths.items():
         assert found.lengths[link] == pytest.approx(length, abs=2e-3), link
 
@@ -251,7 +253,7 @@ def test_a_set_that_leaves_the_pelvis_bare_is_not_the_one_that_was_worn() -> Non
         assert markers is not None
         names = tuple(hidden.get(name, name) for name in markers.names)
         recordings.append(Recording(recording.name, Markers(markers.times, names, markers.positions)))
-    found = calibrate(recordings, mass=70.0, sex="male", height=1.75)
+    found = fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
     links = {a.marker: a.link for a in found.attachments}
     assert {links.get(name) for name in hidden.values()} == {"pelvis"}
 
@@ -259,27 +261,27 @@ def test_a_set_that_leaves_the_pelvis_bare_is_not_the_one_that_was_worn() -> Non
 def test_no_markers_no_calibration() -> None:
     """Recordings of forces alone cannot be calibrated on."""
     with pytest.raises(InvalidValue, match="markers"):
-        calibrate([Recording("forces only")], mass=70.0, sex="male")
+        fit_calibration([Recording("forces only")], mass=70.0, sex="male")
 
 
 def test_the_sex_is_one_of_the_tables_or_unknown() -> None:
     """Any other word is refused with the choices, whether the height is stated or not."""
     for height in (None, 1.75):
         with pytest.raises(InvalidValue, match="'male' or 'female' or 'unknown', not 'man'"):
-            calibrate([Recording("forces only")], mass=70.0, sex="man", height=height)
+            fit_calibration([Recording("forces only")], mass=70.0, sex="man", height=height)
 
 
 def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -> None:
     """Calibrated on standing alone, the real subject's squats stay within 15 mm and the drop jump within 25 mm."""
     folder = shared_data / "subject_a" / "markers"
     static = Recording("static1", read_trc(folder / "static1.trc"))
-    found = calibrate([static], mass=63.5, sex="female")
+    found = fit_calibration([static], mass=63.5, sex="female")
     assert 1.5 < found.height < 1.85
     assert not any(name.endswith("HJC") for name in found.marker_errors)
     for name, bound in (("squats1", 0.015), ("DJ1", 0.025)):
         markers = read_trc(folder / f"{name}.trc")
         thinned = Markers(markers.times[::4], markers.names, markers.positions[::4])
-        tracked = track(found.rig, found.attachments, thinned)
+        tracked = track_markers(found.rig, found.attachments, thinned)
         assert tracked.rmse < bound
         assert not any("HJC" in marker for marker in tracked.names)
 
@@ -291,8 +293,8 @@ def test_a_standing_person_is_still_under_the_cameras_noise() -> None:
     place = rng.normal(size=(1, 12, 3)) + 2e-3 * rng.normal(size=(200, 12, 3))
     names = tuple(f"m{index}" for index in range(12))
     swaying = place + (0.1 * np.sin(2.0 * np.pi * 0.5 * times))[:, None, None]
-    assert is_still(Markers(times, names, place))
-    assert not is_still(Markers(times, names, swaying))
+    assert is_static(Markers(times, names, place))
+    assert not is_static(Markers(times, names, swaying))
 
 
 @pytest.mark.parametrize("write", [str.lower, "Subject01:{}".format, "Subject01_{}".format])
@@ -307,15 +309,15 @@ def test_a_body_is_the_same_however_its_trials_write_the_markers(write: Callable
         ("*100", *names),
         np.concatenate([moving.markers.positions[:, :1] + 0.3, moving.markers.positions], axis=1),
     )
-    usual = calibrate([still, moving], mass=70.0, sex="male", height=1.75, marker_set=marker_set)
+    usual = fit_calibration([still, moving], mass=70.0, sex="male", height=1.75, marker_set=marker_set)
     for given in ([still, Recording("moving", other)], [Recording("moving", other), still]):
-        found = calibrate(given, mass=70.0, sex="male", height=1.75, marker_set=marker_set)
+        found = fit_calibration(given, mass=70.0, sex="male", height=1.75, marker_set=marker_set)
         assert len(found.attachments) == len(attachments)
         assert abs(found.lengths["left_thigh"] - usual.lengths["left_thigh"]) < 1e-3
-        tracked = track(found.rig, found.attachments, other)
+        tracked = track_markers(found.rig, found.attachments, other)
         assert tracked.rmse < 0.005
         assert [text for text in tracked.warnings if "left out" in text] == [
             "1 recorded markers are not attached and were left out: *100"
         ]
     with pytest.raises(InvalidValue, match=r"none of the recorded markers \(M0, M1\) is attached .*, which knows"):
-        track(found.rig, found.attachments, Markers(other.times, ("M0", "M1"), other.positions[:, :2]))
+        track_markers(found.rig, found.attachments, Markers(other.times, ("M0", "M1"), other.positions[:, :2]))

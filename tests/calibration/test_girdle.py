@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration import calibrate, load_marker_set
-from solver.calibration.priors import carried
-from solver.demo.laboratory import Placement, record_markers
-from solver.demo.motions import standing, still
+from solver.calibration import fit_calibration, load_marker_set
+from solver.calibration.priors import move_to_carrying_link
+from solver.demo.laboratory import MarkerPlacement, record_markers
+from solver.demo.motions import standing_posture, still_motion
 from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
-from solver.study.following import track_all
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.trial import Recording
 
 STATURE, MASS = 1.76, 71.0
@@ -26,7 +26,7 @@ ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0
 
 def shrugging(rig: Rig) -> Motion:
     """Arms swing to the front and the girdle goes along: protraction, elevation, upward rotation."""
-    base, times = standing(rig, ARMS_AWAY), np.arange(0.0, 6.0, 0.02)
+    base, times = standing_posture(rig, ARMS_AWAY), np.arange(0.0, 6.0, 0.02)
     size = np.zeros(rig.nv)
     for ending, values in (("clavicle", (0.2, 0.25)), ("scapula", (0.35,)), ("upper_arm", (0.0, -0.8, 0.2))):
         for link in (name for name in rig.links if name.endswith(ending)):
@@ -44,10 +44,12 @@ def recorded() -> tuple[Rig, tuple[Recording, ...]]:
     rig, generator = human(STATURE, MASS, "male", shoulders="girdle"), np.random.default_rng(4)
     joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
     placements = [
-        Placement(name, place.link, place.position(joints, STATURE))
-        for name, place in ((n, carried(rig, p)) for n, p in load_marker_set("limb_clusters").places.items())
+        MarkerPlacement(name, place.link, place.position(joints, STATURE))
+        for name, place in (
+            (n, move_to_carrying_link(rig, p)) for n, p in load_marker_set("limb_clusters").locations.items()
+        )
     ]
-    stands = still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, 1.0, 0.02))
+    stands = still_motion(rig, standing_posture(rig, ARMS_AWAY), np.arange(0.0, 1.0, 0.02))
     return rig, tuple(
         Recording(name, record_markers(rig, motion, placements, generator, 0.001))
         for name, motion in (("static", stands), ("shrugs", shrugging(rig)))
@@ -60,7 +62,7 @@ def test_a_girdle_follows_shoulders_that_move() -> None:
     """
     rig, recordings = recorded()
     found = {
-        shoulders: calibrate(recordings, mass=MASS, sex="male", height=STATURE, shoulders=shoulders)
+        shoulders: fit_calibration(recordings, mass=MASS, sex="male", height=STATURE, shoulders=shoulders)
         for shoulders in ("fixed", "girdle")
     }
     assert found["girdle"].warnings == ()
@@ -77,10 +79,10 @@ def test_a_girdle_follows_shoulders_that_move() -> None:
 def test_acromia_go_with_the_scapula() -> None:
     """A landmark that is measured from the shoulder lies on the link that carries the shoulder; the others stay."""
     rigs = {kind: human(STATURE, MASS, "male", shoulders=kind) for kind in ("fixed", "girdle")}
-    places = load_marker_set("plug_in_gait").places
-    assert [carried(rig, places["RSHO"]).link for rig in rigs.values()] == ["torso", "right_scapula"]
+    places = load_marker_set("plug_in_gait").locations
+    assert [move_to_carrying_link(rig, places["RSHO"]).link for rig in rigs.values()] == ["torso", "right_scapula"]
     for name in ("CLAV", "C7", "RELB", "LASI"):
-        assert carried(rigs["girdle"], places[name]).link == places[name].link
+        assert move_to_carrying_link(rigs["girdle"], places[name]).link == places[name].link
 
 
 def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:
@@ -91,7 +93,7 @@ def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:
     assert len(recordings) == 2
     worst = {}
     for shoulders in ("fixed", "girdle"):
-        body = calibrate_subject(recordings, sex="female", mass=63.5, shoulders=shoulders)
+        body = calibrate(recordings, sex="female", mass=63.5, shoulders=shoulders)
         (jump,) = (record for record in track_all(body, recordings) if record.name == "DJ2")
         assert jump.tracked is not None
         worst[shoulders] = jump.tracked.rmse, max(jump.tracked.marker_rmse[f"{side}_Shoulder"] for side in "LR")
@@ -102,4 +104,4 @@ def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:
 def test_bad_shoulders_are_refused() -> None:
     """Shoulders of another kind are told with the choices."""
     with pytest.raises(Exception, match="'fixed' or 'girdle'"):
-        calibrate([], mass=MASS, sex="male", height=STATURE, shoulders="free")
+        fit_calibration([], mass=MASS, sex="male", height=STATURE, shoulders="free")

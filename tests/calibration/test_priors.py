@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.calibration.markerset_file import load_marker_set
-from solver.calibration.priors import beliefs_of
-from solver.calibration.sampling import moving_frames
+from solver.calibration.frame_selection import select_moving_frames
+from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.priors import build_prior
 from solver.rigs import human
 
 WIDTH, DEPTH = 0.25, 0.19  # m, between the ASIS and from them to the PSIS
@@ -21,13 +21,13 @@ def test_hips_lie_where_the_pelvis_own_markers_say(sex: str) -> None:
     marker_set = load_marker_set("plug_in_gait")
     names = ("LASI", "RASI", "LPSI", "RPSI", "LKNE", "RKNE")
     rig = human(1.76, 75.0, sex)
-    places = [marker_set.places[name] for name in names]
-    beliefs = beliefs_of(rig, marker_set, names, places, {"asis_width": WIDTH, "pelvis_depth": DEPTH})
-    information, vector, _ = beliefs.quadratic()
+    places = [marker_set.locations[name] for name in names]
+    beliefs = build_prior(rig, marker_set, names, places, {"asis_width": WIDTH, "pelvis_depth": DEPTH})
+    information, vector, _ = beliefs.information_form()
     best = np.linalg.solve(information, vector)
-    front = 0.5 * sum(best[beliefs.marker(k) :][:3] for k in (0, 1))
+    front = 0.5 * sum(best[beliefs.marker_index(k) :][:3] for k in (0, 1))
     for side, outwards in (("left", 1.0), ("right", -1.0)):
-        hip = best[beliefs.joint(f"{side}_thigh") :][:3] - front
+        hip = best[beliefs.joint_index(f"{side}_thigh") :][:3] - front
         expected = [-0.24 * DEPTH - 0.0099, outwards * (0.33 * WIDTH + 0.0073), -0.30 * WIDTH - 0.0109]
         np.testing.assert_allclose(hip, expected, atol=1e-4)
 
@@ -37,7 +37,7 @@ def test_many_moving_recordings_tell_no_more_than_two() -> None:
     table = np.zeros((100, 3, 3))
 
     def information(recordings: int) -> float:
-        frames, spread = moving_frames(table, recordings)
+        frames, spread = select_moving_frames(table, recordings)
         return recordings * len(frames) / spread**2
 
     assert information(2) == pytest.approx(information(8))

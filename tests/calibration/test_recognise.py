@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solver.calibration import detect_marker_set, load_marker_set, recognise
-from solver.calibration.names import guess, guesses
+from solver.calibration.name_recognition import read_name, read_names
 from solver.errors import InputError
 from solver.formats.recording import read_recording
 from solver.motion import Markers
 from solver.rigs import human
-from solver.scene.marker_set import LOWEST, PlacedMarker, approved
+from solver.scene.marker_set import REVIEW_CONFIDENCE, MarkerRow, apply_decisions
 from solver.tracking import Attachment
 from solver.trial import Recording
 from tests.tracking.bodies import seen_from, swinging
@@ -32,17 +32,17 @@ CONVENTIONS = {
 def test_conventions_name_the_same_place(landmark: str) -> None:
     """Plug-in Gait, CAST, Rizzoli, OpenCap, Qualisys, plain English: one landmark, whatever prefix, side and case."""
     for name in CONVENTIONS[landmark]:
-        found = guess(name)
+        found = read_name(name)
         assert found is not None, name
         assert found.landmark == landmark, name
 
 
 def test_names_that_say_nothing_are_not_guessed() -> None:
     """Numbers and initials name no place; what several markers are called alike marks no single landmark."""
-    assert [guess(name) for name in ("P01", "Marker7", "*52", "XYZ", "U12")] == [None] * 5
-    assert guesses([f"PT0{k}" for k in range(8)]) == {}
-    assert guess("Probe1").kind == "object"  # type: ignore[union-attr]
-    assert guess("LHJC").link == "left_thigh"  # type: ignore[union-attr]
+    assert [read_name(name) for name in ("P01", "Marker7", "*52", "XYZ", "U12")] == [None] * 5
+    assert read_names([f"PT0{k}" for k in range(8)]) == {}
+    assert read_name("Probe1").kind == "object"  # type: ignore[union-attr]
+    assert read_name("LHJC").link == "left_thigh"  # type: ignore[union-attr]
 
 
 def test_built_in_sets_are_read_by_names_alone() -> None:
@@ -50,11 +50,11 @@ def test_built_in_sets_are_read_by_names_alone() -> None:
     right = wrong = total = 0
     for name in ("plug_in_gait", "bony_landmarks", "limb_clusters", "leg_clusters", "thigh_and_shank_clusters"):
         known = load_marker_set(name)
-        read = guesses(list(known.places))
+        read = read_names(list(known.locations))
         for marker, landmark in known.landmarks.items():
             total += 1
             right += marker in read and read[marker].landmark == landmark
-        for marker, place in known.places.items():
+        for marker, place in known.locations.items():
             if marker in read and read[marker].link:
                 wrong += read[marker].link != place.link
     assert wrong == 0
@@ -66,7 +66,7 @@ def person() -> Recording:
     """A person who swings all joints, with the markers of Plug-in Gait."""
     rig, known = human(1.75, 70.0, "male"), load_marker_set("plug_in_gait")
     joints = {link: joint.position for link, joint in zip(rig.links[1:], rig.joints[1:])}
-    marks = [Attachment(name, place.link, place.position(joints, 1.75)) for name, place in known.places.items()]
+    marks = [Attachment(name, place.link, place.position(joints, 1.75)) for name, place in known.locations.items()]
     return Recording("moving", seen_from(rig, marks, swinging(rig, 60, amplitude=0.5)))
 
 
@@ -89,14 +89,16 @@ def test_unknown_markers_go_to_the_link_they_move_with(person: Recording, tmp_pa
     found = recognise([Recording("more", more)])
     known = load_marker_set("plug_in_gait")
     places = {p.marker: p for p in found.proposals}
-    assert {name: places[u].place for name, u in hidden.items()} == {name: known.places[name].link for name in hidden}
-    assert all(places[u].because == "motion" for u in hidden.values())
+    assert {name: places[u].place for name, u in hidden.items()} == {
+        name: known.locations[name].link for name in hidden
+    }
+    assert all(places[u].reason == "motion" for u in hidden.values())
     assert places["Q9"].place == places["Wheelchair"].place == ""
-    assert places["Wheelchair"].because == "not of the body"
-    assert "not used Q9, Wheelchair" in found.sentence
+    assert places["Wheelchair"].reason == "not of the body"
+    assert "not used Q9, Wheelchair" in found.summary
     again = load_marker_set(found.write(tmp_path / "mine.json"))
-    assert again.places["U1"].link == "left_thigh"
-    assert again.matches(more.names) == len(found.placed)
+    assert again.locations["U1"].link == "left_thigh"
+    assert again.count_matches(more.names) == len(found.used_proposals)
 
 
 def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -> None:
@@ -127,18 +129,18 @@ def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -
         "RFHD",
     )
     known = load_marker_set("plug_in_gait")
-    rows = [PlacedMarker(hidden[name], known.landmarks[name]) for name in told]
-    rows += [PlacedMarker(hidden["LTIB"], "right forearm"), PlacedMarker(hidden["T10"], "", use=False)]
-    found = recognise([nameless], given=approved({"name": "mine", "markers": {}}, rows))
+    rows = [MarkerRow(hidden[name], known.landmarks[name]) for name in told]
+    rows += [MarkerRow(hidden["LTIB"], "right forearm"), MarkerRow(hidden["T10"], "", use=False)]
+    found = recognise([nameless], given=apply_decisions({"name": "mine", "markers": {}}, rows))
     places = {p.marker: p for p in found.proposals}
     assert all(places[hidden[name]].place == known.landmarks[name] for name in told)
     assert places[hidden["LTIB"]].place == "right_forearm"
-    assert places[hidden["LTIB"]].because == "given, but moves with left_shank"
-    assert places[hidden["LTIB"]].confidence < LOWEST
+    assert places[hidden["LTIB"]].reason == "given, but moves with left_shank"
+    assert places[hidden["LTIB"]].confidence < REVIEW_CONFIDENCE
     assert places[hidden["T10"]].place == ""
     for name in ("LTHI", "RTHI", "RTIB", "STRN"):  # feet show no marker that was told
-        assert places[hidden[name]].place == known.places[name].link, name
-        assert places[hidden[name]].because == "motion"
+        assert places[hidden[name]].place == known.locations[name].link, name
+        assert places[hidden[name]].reason == "motion"
 
 
 def test_a_real_set_that_no_file_describes_is_recognised(shared_data: Path) -> None:
@@ -149,8 +151,8 @@ def test_a_real_set_that_no_file_describes_is_recognised(shared_data: Path) -> N
         detect_marker_set(markers.names)
     some = Recording("cast", Markers(markers.times[::20], markers.names, markers.positions[::20]))
     found = recognise([some])
-    assert len(found.placed) == 55
+    assert len(found.used_proposals) == 55
     assert found.calibration.rmse < 0.008
-    wands = {p.marker: p.place for p in found.proposals if p.because == "motion"}
+    wands = {p.marker: p.place for p in found.proposals if p.reason == "motion"}
     assert wands["L_WAND1"] == "left_thigh"
     assert wands["R_WAND2"] == "right_shank"

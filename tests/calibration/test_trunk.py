@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.figures.volunteers import volunteer
-from solver.calibration import calibrate
+from solver.calibration import fit_calibration
 
 
 def test_a_bending_trunk_follows_its_markers() -> None:
@@ -12,7 +12,7 @@ def test_a_bending_trunk_follows_its_markers() -> None:
     """
     body = volunteer(1)
     height, mass, sex = (body.rig.provenance[name] for name in ("height", "mass", "sex"))
-    found = calibrate(body.recordings, mass=float(mass), sex=str(sex), height=float(height), trunk="three")  # type: ignore[arg-type]
+    found = fit_calibration(body.recordings, mass=float(mass), sex=str(sex), height=float(height), trunk="three")  # type: ignore[arg-type]
     assert "abdomen" in found.rig.links
     assert found.rmse < 0.006
     assert found.warnings == ()

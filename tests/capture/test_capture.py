@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration.calibrated import Calibration
-from solver.capture.balance import BalanceWatch
+from solver.calibration.calibration import Calibration
+from solver.capture.balance import LiveBalance
+from solver.capture.capture_loop import StopConditions, run_capture
 from solver.capture.datagram import JOINTS, Layout, layout_datagram
-from solver.capture.following import Following
-from solver.capture.replay import Spoiled, Stream, datagrams, replay, stream_of
-from solver.capture.run import Until, listen
-from solver.capture.server import CaptureServer, asked
+from solver.capture.followers import FollowOptions
+from solver.capture.replay import SimulatedLoss, Stream, build_stream, replay, stream_datagrams
+from solver.capture.server import CaptureServer, parse_request
 from solver.capture.session import Capture
 from solver.capture.udp import Arrival, UdpReceiver, UdpSender
 from solver.errors import InvalidValue
@@ -28,8 +28,8 @@ from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.rigs.human import human
 from solver.scene import study_folder
+from solver.scene.live_pose import scene_pose
 from solver.scene.motion_record import MOTION
-from solver.scene.pose import scene_pose
 from solver.study.joint_motion import joints_of
 from solver.tracking import Attachment, TrackingOptions
 from solver.tracking.kinematics import Kinematics
@@ -47,7 +47,7 @@ class Script:
     def __init__(self, data: Sequence[bytes], waited: float = 0.0, source: str = "here") -> None:
         self._left, self._waited, self._source = list(data), waited, source
 
-    def take(self, timeout: float) -> list[Arrival]:
+    def receive(self, timeout: float) -> list[Arrival]:
         """The next one, which waited so many seconds."""
         came = time.perf_counter() - self._waited
         return [Arrival(self._left.pop(0), came, (self._source, 1))] if self._left else []
@@ -80,20 +80,20 @@ def poses(rig: Rig) -> np.ndarray:
 @pytest.fixture(scope="module")
 def stream(rig: Rig, attachments: list[Attachment], poses: np.ndarray) -> Stream:
     """The markers of the motion."""
-    return stream_of(Recording("swing", seen_from(rig, attachments, poses)))
+    return build_stream(Recording("swing", seen_from(rig, attachments, poses)))
 
 
-def captured(how: Following, data: Sequence[bytes]) -> tuple[Capture, list[str]]:
+def captured(how: FollowOptions, data: Sequence[bytes]) -> tuple[Capture, list[str]]:
     """A capture of a script up to its end."""
     said: list[str] = []
     capture = Capture(how, said.append)
-    listen(Script(data), capture, Until(silence=0.01), silent)
+    run_capture(Script(data), capture, StopConditions(silence=0.01), silent)
     return capture, said
 
 
 def sent(stream: Stream, lost: float = 0.0) -> list[bytes]:
     """The datagrams of a stream."""
-    return [data for _, data in datagrams(stream, spoiled=Spoiled(lost))]
+    return [data for _, data in stream_datagrams(stream, loss=SimulatedLoss(lost))]
 
 
 def test_markers_over_the_loopback_become_the_motion(
@@ -102,33 +102,33 @@ def test_markers_over_the_loopback_become_the_motion(
     """What a sender replays over UDP is followed to the configurations it was made from, and written as a study."""
     receiver = UdpReceiver(port=0)
     sender = UdpSender(port=receiver.port)
-    capture = Capture(Following(body), lambda _: None)
+    capture = Capture(FollowOptions(body), lambda _: None)
     try:
-        replay(datagrams(stream), sender.send, speed=50.0)
-        listen(receiver, capture, Until(), silent)
+        replay(stream_datagrams(stream), sender.send, speed=50.0)
+        run_capture(receiver, capture, StopConditions(), silent)
     finally:
         sender.close()
         receiver.close()
-    taken = capture.keep("swing")
-    assert (capture.intake.tally.taken, capture.intake.tally.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
+    taken = capture.build_take("swing")
+    assert (capture.sequencer.counts.taken, capture.sequencer.counts.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
     assert farthest(rig, taken.rows["q"][5:], poses[5:]) < 2e-3
     taken.write(tmp_path / "take")
     moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
     assert len(moved) == FRAMES
     assert moved.motion.times[0] == 0.0
-    record = taken.study().records[0]
+    record = taken.to_study().records[0]
     assert record.tracked is not None
     assert record.tracked.rmse < 1e-4
 
 
 def test_what_is_lost_is_told_and_bridged(body: Calibration, stream: Stream) -> None:
     """Of a stream that loses a tenth: taken and lost add up to what was sent, and the motion has no hole."""
-    capture, said = captured(Following(body), sent(stream, lost=0.1))
-    tally = capture.intake.tally
+    capture, said = captured(FollowOptions(body), sent(stream, lost=0.1))
+    tally = capture.sequencer.counts
     assert tally.lost > 0
     assert tally.taken + tally.lost == FRAMES
     assert any("lost" in words for words in said)
-    study = capture.keep("holes").study()
+    study = capture.build_take("holes").to_study()
     assert study.records[0].motion is not None
     assert np.isfinite(study.records[0].motion.q).all()
     assert f"{tally.lost} lost" in " ".join(study.warnings)
@@ -141,9 +141,9 @@ def test_a_burst_of_no_numbers_holds_the_pose(
     """Ten samples of NaN, infinities or places far away are held, told once, and what follows is tracked as before."""
     values = stream.values.copy()
     values[20:30] = value
-    capture, said = captured(Following(body), sent(replace(stream, values=values)))
-    rows = capture.keep("burst").rows
-    assert capture.intake.tally.held == 10
+    capture, said = captured(FollowOptions(body), sent(replace(stream, values=values)))
+    rows = capture.build_take("burst").rows
+    assert capture.sequencer.counts.held == 10
     assert sum("held" in words for words in said) == 1
     assert not rows["tracked"][20:30].any()
     assert np.array_equal(rows["q"][29], rows["q"][19])
@@ -153,39 +153,39 @@ def test_a_burst_of_no_numbers_holds_the_pose(
 def test_what_was_recorded_is_kept_when_the_stream_stops(body: Calibration, stream: Stream) -> None:
     """A stream that breaks off without an end, in the midst of garbage, leaves what came before."""
     data = [*sent(stream)[:40], b"EDMC", b"\xff" * 100]
-    capture, _ = captured(Following(body), data)
-    assert capture.recorded == 39
-    assert capture.intake.tally.garbled == 2
-    assert len(capture.keep("part").rows) == 39
+    capture, _ = captured(FollowOptions(body), data)
+    assert capture.recorded_count == 39
+    assert capture.sequencer.counts.garbled == 2
+    assert len(capture.build_take("part").rows) == 39
 
 
 def test_nothing_recorded_is_an_error_that_says_why(body: Calibration, stream: Stream) -> None:
     """No motion is made of no stream, of garbage, or of a handful of samples."""
     said: list[str] = []
     for data, word in ((sent(stream)[:5], "too short"), ([b"x"] * 3, "3 datagrams"), ([], "no stream")):
-        capture = Capture(Following(body), said.append)
+        capture = Capture(FollowOptions(body), said.append)
         capture.record()
         for each in data:
-            capture.take(each, time.perf_counter())
+            capture.receive(each, time.perf_counter())
         with pytest.raises(InvalidValue, match=word):
-            capture.keep("none")
+            capture.build_take("none")
 
 
 def test_samples_that_wait_to_be_followed_are_no_pause_of_the_stream(body: Calibration, stream: Stream) -> None:
     """Datagrams that waited five seconds for us are followed late, and no pause is reported."""
     said: list[str] = []
-    capture = Capture(Following(body), said.append)
-    listen(Script(sent(stream), waited=5.0), capture, Until(), silent)
-    assert (capture.intake.tally.taken, capture.intake.tally.stops) == (FRAMES, 0)
+    capture = Capture(FollowOptions(body), said.append)
+    run_capture(Script(sent(stream), waited=5.0), capture, StopConditions(), silent)
+    assert (capture.sequencer.counts.taken, capture.sequencer.counts.stops) == (FRAMES, 0)
     assert not any("nothing has come" in words for words in said)
 
 
 def test_a_stray_declaration_that_fits_no_body_ends_no_capture(body: Calibration, stream: Stream) -> None:
     """Names that fit nobody, declared by another program on this machine, cost neither the capture nor a sample."""
     stray = layout_datagram(Layout("markers", ("A", "B")), 0, 0.0)
-    capture, _ = captured(Following(body), [stray, *sent(stream)[:30], stray, *sent(stream)[30:]])
-    assert capture.intake.tally.taken == FRAMES
-    assert len(capture.keep("whole").rows) == FRAMES
+    capture, _ = captured(FollowOptions(body), [stray, *sent(stream)[:30], stray, *sent(stream)[30:]])
+    assert capture.sequencer.counts.taken == FRAMES
+    assert len(capture.build_take("whole").rows) == FRAMES
 
 
 def test_a_stream_that_fits_no_body_holds_no_place(body: Calibration, stream: Stream) -> None:
@@ -196,18 +196,18 @@ def test_a_stream_that_fits_no_body_holds_no_place(body: Calibration, stream: St
     class Both(Script):
         """Two senders, a datagram of each at a time."""
 
-        def take(self, timeout: float) -> list[Arrival]:
+        def receive(self, timeout: float) -> list[Arrival]:
             """One of either."""
             two = [self._left.pop(0) for _ in range(min(2, len(self._left)))]
             return [Arrival(data, time.perf_counter(), (name, 1)) for data, name in zip(two, ("misfit", "fit"))]
 
     lines: list[dict] = []
-    capture = Capture(Following(body), lambda _: None)
+    capture = Capture(FollowOptions(body), lambda _: None)
     server = CaptureServer(Both(both), capture, lambda line: lines.append(json.loads(line)))
-    server.obey(asked(b'{"do": "record"}'))
+    server.execute(parse_request(b'{"do": "record"}'))
     for _ in range(FRAMES + 3):
-        server.work(0.0)
-    assert capture.recorded == FRAMES
+        server.step(0.0)
+    assert capture.recorded_count == FRAMES
     assert sum(line["kind"] == "error" for line in lines) == 1
 
 
@@ -220,8 +220,8 @@ def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:
     order = np.random.default_rng(0).permutation(len(joints.names))
     mixed = replace(joints, names=tuple(joints.names[k] for k in order), values=joints.values[:, order],
                     units=tuple(joints.units[k] for k in order))  # fmt: skip
-    capture, _ = captured(Following(rig), sent(stream_of(Recording("robot", joints=mixed))))
-    np.testing.assert_allclose(capture.keep("robot").rows["q"], q, atol=1e-6)
+    capture, _ = captured(FollowOptions(rig), sent(build_stream(Recording("robot", joints=mixed))))
+    np.testing.assert_allclose(capture.build_take("robot").rows["q"], q, atol=1e-6)
 
 
 def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses: np.ndarray) -> None:
@@ -229,15 +229,15 @@ def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses
     still = np.tile(rig.neutral, (60, 1))
     kinematics, turns, places = Kinematics(rig), [], []
     for q in np.concatenate([still, poses]):
-        kinematics.update(q)
+        kinematics.update_kinematics(q)
         turns.append(kinematics.rotations.copy())
         places.append(kinematics.positions.copy())
     segments = SegmentPoses(np.arange(len(turns)) / 100.0, rig.links, np.array(turns), np.array(places))
-    capture, said = captured(Following(rig), sent(stream_of(Recording("suit", segments=segments))))
-    rows = capture.keep("suit").rows
+    capture, said = captured(FollowOptions(rig), sent(build_stream(Recording("suit", segments=segments))))
+    rows = capture.build_take("suit").rows
     assert len(rows) == 60 + FRAMES - 50
     assert any("standing" in words for words in said)
-    kinematics.update(rows["q"][-1])
+    kinematics.update_kinematics(rows["q"][-1])
     assert np.abs(kinematics.rotations - turns[-1]).max() < 0.02
 
 
@@ -249,9 +249,9 @@ def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses
 def test_names_that_do_not_fit_the_body_are_refused(body: Calibration, names: tuple[str, ...], word: str) -> None:
     """A stream of another body is one error that names it, before any sample."""
     if len(names) > 1:
-        layout, how = Layout("markers", names), Following(body)
+        layout, how = Layout("markers", names), FollowOptions(body)
     else:
-        layout, how = Layout(JOINTS, names, root=True), Following(hoap3())
+        layout, how = Layout(JOINTS, names, root=True), FollowOptions(hoap3())
     stream = Stream(layout, np.arange(20) / 100.0, np.zeros((20, layout.size)))
     with pytest.raises(InvalidValue, match=word):
         captured(how, sent(stream))
@@ -259,53 +259,53 @@ def test_names_that_do_not_fit_the_body_are_refused(body: Calibration, names: tu
 
 def test_a_budget_bounds_a_sample(body: Calibration, stream: Stream) -> None:
     """With next to no time samples count as unsettled, are told, and are tracked all the same."""
-    how = Following(body, TrackingOptions(budget=1e-6))
+    how = FollowOptions(body, TrackingOptions(time_budget=1e-6))
     capture, said = captured(how, sent(stream))
-    assert capture.intake.tally.unsettled > FRAMES // 2
+    assert capture.sequencer.counts.unsettled > FRAMES // 2
     assert any("budget" in words for words in said)
-    assert np.nanmedian(capture.keep("hurried").rows["errors"]) < 0.01
+    assert np.nanmedian(capture.build_take("hurried").rows["errors"]) < 0.01
 
 
 def test_memory_does_not_grow_with_the_recording(body: Calibration, stream: Stream) -> None:
     """What a capture holds in memory after many samples is what it held after few."""
     import tracemalloc
 
-    capture = Capture(Following(body), lambda _: None)
+    capture = Capture(FollowOptions(body), lambda _: None)
     capture.record()
     sizes = []
     tracemalloc.start()
-    for _, data in datagrams(stream, repeats=6):
-        capture.take(data, time.perf_counter())
-        if capture.recorded % (2 * FRAMES) == 0:
+    for _, data in stream_datagrams(stream, repeats=6):
+        capture.receive(data, time.perf_counter())
+        if capture.recorded_count % (2 * FRAMES) == 0:
             sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert capture.recorded == 6 * FRAMES
+    assert capture.recorded_count == 6 * FRAMES
     assert sizes[-1] - sizes[len(sizes) // 2] < 50_000
 
 
 def test_balance_of_a_body_at_rest_is_under_its_centre_of_mass() -> None:
     """Standing still the zero-moment point is the centre of mass's foot; hanging in the air there is no polygon."""
     rig = hoap3()
-    watch, q = BalanceWatch(rig), rig.neutral
+    watch, q = LiveBalance(rig), rig.neutral
     q[2] = rig.standing_height
-    told = [watch.take(0.01 * k, q) for k in range(30)]
+    told = [watch.update(0.01 * k, q) for k in range(30)]
     assert told[0].zmp is None
     assert told[0].margin is not None
     assert told[-1].zmp is not None
     np.testing.assert_allclose(told[-1].zmp, told[-1].com[:2], atol=1e-6)
     assert told[-1].margin == pytest.approx(told[0].margin, abs=1e-6)
     q[2] += 0.5
-    assert watch.take(0.31, q).margin is None
+    assert watch.update(0.31, q).margin is None
 
 
 def test_an_accelerated_body_s_zero_moment_point_lies_behind() -> None:
     """Under a known acceleration a of a rigid body the ZMP lies z / g a behind the centre of mass."""
     rig = hoap3()
-    watch, q, found = BalanceWatch(rig), rig.neutral, None
+    watch, q, found = LiveBalance(rig), rig.neutral, None
     q[2] = rig.standing_height
     for k in range(40):
         q[0] = 0.5 * 0.4 * (0.01 * k) ** 2
-        found = watch.take(0.01 * k, q)
+        found = watch.update(0.01 * k, q)
     assert found is not None
     assert found.zmp is not None
     assert found.com[0] - found.zmp[0] == pytest.approx(found.com[2] / 9.81 * 0.4, rel=1e-3)
@@ -314,36 +314,36 @@ def test_an_accelerated_body_s_zero_moment_point_lies_behind() -> None:
 def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream, tmp_path: Path) -> None:
     """Poses come out as lines that read back; record and keep write a folder; nonsense is answered, no more."""
     lines: list[dict] = []
-    capture = Capture(Following(body), lambda _: None)
+    capture = Capture(FollowOptions(body), lambda _: None)
     server = CaptureServer(Script(sent(stream)), capture, lambda line: lines.append(json.loads(line)))
-    server.obey(asked(b'{"do": "record"}'))
+    server.execute(parse_request(b'{"do": "record"}'))
     for request in (b"nonsense", b'{"do": "keep"}', b'{"do": "keep", "folder": "x", "name": "a/b"}', None):
-        server.obey(asked(request))
+        server.execute(parse_request(request))
     assert [line["kind"] for line in lines] == ["error"] * 4
     for _ in range(FRAMES + 2):
-        server.work(0.0)
+        server.step(0.0)
     shown = [scene_pose(line) for line in lines if line["kind"] == "pose"]
     assert shown
     assert len(shown[-1].rotations) == len(body.rig.links)
     assert shown[-1].error is not None
     assert shown[-1].error < 1e-3
     folder = tmp_path / "take"
-    server.obey(asked(json.dumps({"do": "keep", "folder": str(folder), "name": "one"}).encode()))
+    server.execute(parse_request(json.dumps({"do": "keep", "folder": str(folder), "name": "one"}).encode()))
     assert lines[-1]["kind"] == "kept"
     assert len(MOTION.read(folder / f"one{study_folder.MOTION_END}")) == FRAMES
-    assert not capture.recording
+    assert not capture.is_recording
 
 
 def test_a_replayed_take_is_the_recording(body: Calibration, stream: Stream, tmp_path: Path) -> None:
     """Joint coordinates that a take wrote can be sent again and give the same configurations."""
-    capture, _ = captured(Following(body), sent(stream))
-    taken = capture.keep("again")
+    capture, _ = captured(FollowOptions(body), sent(stream))
+    taken = capture.build_take("again")
     taken.write(tmp_path / "take")
     found = find_recordings([tmp_path / "take" / "again.csv"])[0]
-    second, _ = captured(Following(body.rig), sent(stream_of(found)))
-    motion = taken.study().records[0].motion
+    second, _ = captured(FollowOptions(body.rig), sent(build_stream(found)))
+    motion = taken.to_study().records[0].motion
     assert motion is not None
-    assert farthest(body.rig, second.keep("twice").rows["q"], motion.q) < 1e-4
+    assert farthest(body.rig, second.build_take("twice").rows["q"], motion.q) < 1e-4
 
 
 def test_a_port_that_is_taken_is_told() -> None:

@@ -12,10 +12,10 @@ from solver.capture.datagram import (
     JOINTS,
     MARKERS,
     SEGMENTS,
-    Declared,
-    Ended,
-    Garbled,
+    EndOfStream,
+    InvalidDatagram,
     Layout,
+    LayoutDeclaration,
     Sample,
     end_datagram,
     layout_datagram,
@@ -37,8 +37,8 @@ LAYOUTS = [
 def test_what_is_sent_is_what_is_read(layout: Layout) -> None:
     """Names, rate, numbers to single precision, gaps and the end arrive as they were sent."""
     found = read_datagram(layout_datagram(layout, 7, 0.5), None)
-    assert isinstance(found, Declared)
-    assert (found.layout.names, found.layout.number, found.sequence) == (layout.names, layout.number, 7)
+    assert isinstance(found, LayoutDeclaration)
+    assert (found.layout.names, found.layout.checksum, found.sequence) == (layout.names, layout.checksum, 7)
     values = np.random.default_rng(0).normal(size=layout.size)
     values[0] = np.nan
     read = read_datagram(sample_datagram(layout, Sample(2**32 + 3, 12.25, values)), found.layout)
@@ -46,7 +46,7 @@ def test_what_is_sent_is_what_is_read(layout: Layout) -> None:
     assert (read.sequence, read.time) == (3, 12.25)
     np.testing.assert_allclose(read.values, values, rtol=1e-7)
     ended = read_datagram(end_datagram(layout, 9, 13.0), found.layout)
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, EndOfStream)
     assert ended.sequence == 9
 
 
@@ -59,7 +59,8 @@ def test_the_documented_bytes_are_the_bytes_that_are_sent() -> None:
 
 
 def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
-    """Random bytes, datagrams cut off anywhere and single flipped bytes raise `Garbled` or are read, nothing else."""
+    """Random bytes, datagrams cut off anywhere and single flipped bytes "
+    "raise `InvalidDatagram` or are read, nothing else."""
     layout, random = LAYOUTS[0], np.random.default_rng(1)
     good = [layout_datagram(layout, 0, 0.0), sample_datagram(layout, Sample(1, 0.0, np.zeros(9))), b"", b"EDMC"]
     spoiled = [data[:cut] for data in good for cut in range(len(data))]
@@ -74,7 +75,7 @@ def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
         for known in (None, layout):
             try:
                 read_datagram(data, known)
-            except Garbled:
+            except InvalidDatagram:
                 refused += 1
     assert refused > len(spoiled)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.capture.datagram import Declared, Ended, Sample, read_datagram
+from solver.capture.datagram import EndOfStream, LayoutDeclaration, Sample, read_datagram
 from solver.capture.lsl import LslReceiver
 from solver.errors import InvalidValue
 
@@ -43,11 +43,11 @@ def test_samples_come_as_they_are_sent(tmp_path: Path, monkeypatch: pytest.Monke
         channel.append_child_value("unit", "mm")
     outlet = pylsl.StreamOutlet(info)
     receiver = LslReceiver(NAME)
-    (first,) = receiver.take(0.0)
+    (first,) = receiver.receive(0.0)
     layout = read_datagram(first.data, None)
-    assert isinstance(layout, Declared)
+    assert isinstance(layout, LayoutDeclaration)
     assert (layout.layout.names, layout.layout.rate) == (("LASI", "RASI"), 100.0)
-    receiver.take(0.1)  # opens the stream
+    receiver.receive(0.1)  # opens the stream
 
     def push() -> None:
         outlet.wait_for_consumers(5.0)
@@ -57,10 +57,10 @@ def test_samples_come_as_they_are_sent(tmp_path: Path, monkeypatch: pytest.Monke
 
     sender = threading.Thread(target=push)
     sender.start()
-    found: list[Declared | Sample | Ended] = []
+    found: list[LayoutDeclaration | Sample | EndOfStream] = []
     several, until = 0, time.monotonic() + 20.0
     while len(found) < COUNT and time.monotonic() < until:
-        came = receiver.take(5.0)
+        came = receiver.receive(5.0)
         several += len(came) < COUNT
         found += [read_datagram(arrival.data, layout.layout) for arrival in came]
     sender.join()

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.centroidal.doubts import doubts, require_load, vertical_drift
-from solver.centroidal.drawn import drawn
 from solver.centroidal.estimate import METHODS, estimate_centroidal
-from solver.centroidal.flights import SHORTEST, flights
+from solver.centroidal.flights import MIN_FLIGHT, flight_intervals
+from solver.centroidal.scene_estimate import build_scene_estimate
+from solver.centroidal.signal_checks import check_signals, estimate_drift, require_load
 from solver.centroidal.values import CentroidalData
 from solver.errors import InvalidValue
 from solver.signals import GRAVITY
-from tests.centroidal.bodies import jumping, swaying
+from tests.centroidal.simulated_bodies import jumping, swaying
 
 
 def drifting(data: CentroidalData, newtons: float) -> CentroidalData:
@@ -27,16 +27,16 @@ def drifting(data: CentroidalData, newtons: float) -> CentroidalData:
 def test_drifting_plates_are_told_with_their_size() -> None:
     """30 N over eight seconds are found and named in newtons; a constant offset and white noise are no drift."""
     data = swaying(8.0).data
-    found = vertical_drift(drifting(data, 30.0))
+    found = estimate_drift(drifting(data, 30.0))
     assert found is not None
     assert found.change == pytest.approx(30.0, rel=0.05)
-    (sentence,) = doubts(drifting(data, 30.0))
+    (sentence,) = check_signals(drifting(data, 30.0))
     assert "drift" in sentence
     assert "+30 N" in sentence
-    assert drawn(drifting(data, 30.0), estimate_centroidal(drifting(data, 30.0))).notes[-1] == sentence
+    assert build_scene_estimate(drifting(data, 30.0), estimate_centroidal(drifting(data, 30.0))).notes[-1] == sentence
     offset = np.array(data.wrench)
     offset[:, 2] += 30.0 + 20.0 * np.random.default_rng(1).standard_normal(len(data))
-    assert doubts(replace(data, wrench=offset)) == ()
+    assert check_signals(replace(data, wrench=offset)) == ()
 
 
 @pytest.mark.parametrize("seconds", [1.2, 2.0, 3.0])
@@ -51,17 +51,17 @@ def test_a_short_contact_tells_a_drift_that_leaves_its_interval(seconds: float) 
         wrench = np.array(data.wrench)
         wrench[:, 2] += row
         still, moved = replace(data, wrench=wrench), drifting(replace(data, wrench=wrench), 60.0)
-        told += bool(doubts(still))
-        found = vertical_drift(moved)
+        told += bool(check_signals(still))
+        found = estimate_drift(moved)
         assert found is not None
         held += abs(found.change - 60.0) < found.interval
-        assert not found.told(moved) or "drift" in doubts(moved)[0]
+        assert not found.is_significant(moved) or "drift" in check_signals(moved)[0]
     assert told <= 2
     assert held >= 36
     wrench = np.array(data.wrench)
     wrench[:, 2] += noise[0]
-    assert "+- " in doubts(drifting(replace(data, wrench=wrench), 200.0))[0]
-    assert vertical_drift(swaying(0.5).data) is None
+    assert "+- " in check_signals(drifting(replace(data, wrench=wrench), 200.0))[0]
+    assert estimate_drift(swaying(0.5).data) is None
 
 
 def test_plates_that_show_nothing_of_a_standing_body_are_refused() -> None:
@@ -77,15 +77,15 @@ def test_plates_that_show_nothing_of_a_standing_body_are_refused() -> None:
 def test_contact_all_the_time_has_no_flights_and_no_complaint() -> None:
     """A body that never leaves the ground is estimated as usual."""
     data = swaying(4.0).data
-    assert flights(data) == ()
-    assert doubts(data) == ()
-    assert drawn(data, estimate_centroidal(data)).flights == ()
+    assert flight_intervals(data) == ()
+    assert check_signals(data) == ()
+    assert build_scene_estimate(data, estimate_centroidal(data)).flights == ()
 
 
 def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
     """Every method stays with the kinematics where nothing is measured; the default one says why."""
     truth = swaying(3.0)
-    blind = truth.data.hidden(np.ones(len(truth.data), bool))
+    blind = truth.data.without_wrench(np.ones(len(truth.data), bool))
     for method in METHODS:
         found = estimate_centroidal(blind, method)
         assert np.abs(found.com - truth.com).max() < 5e-3, method
@@ -105,7 +105,7 @@ def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
         assert np.isfinite(found.com).all(), method
         assert np.isfinite(found.momentum_rate).all(), method
     np.testing.assert_allclose(estimate_centroidal(gappy).com, truth.com, atol=1e-3)
-    (sentence,) = doubts(gappy)
+    (sentence,) = check_signals(gappy)
     assert "the wrench is unknown for 0.15 s" in sentence
     com = np.array(truth.data.com)
     com[7, 1] = np.nan
@@ -134,10 +134,10 @@ def test_an_unknown_mass_is_refused(mass: float) -> None:
 def test_a_flight_too_short_to_use_is_told() -> None:
     """Some milliseconds without load are no flight, and are mentioned; half a second is one."""
     data = jumping().data
-    assert len(flights(data)) == 1
-    assert doubts(data) == ()
+    assert len(flight_intervals(data)) == 1
+    assert check_signals(data) == ()
     wrench = np.array(data.wrench)
-    wrench[20 : 20 + round(0.5 * SHORTEST * data.rate)] = 0.0
-    (sentence,) = doubts(replace(data, wrench=wrench))
+    wrench[20 : 20 + round(0.5 * MIN_FLIGHT * data.rate)] = 0.0
+    (sentence,) = check_signals(replace(data, wrench=wrench))
     assert "too short" in sentence
-    assert len(flights(replace(data, wrench=wrench))) == 1
+    assert len(flight_intervals(replace(data, wrench=wrench))) == 1

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.centroidal.complementary import causal, complementary
+from solver.centroidal.complementary import causal_complementary, complementary
 from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.settings import ComplementarySettings
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.errors import InvalidValue
-from tests.centroidal.bodies import Truth, swaying
+from tests.centroidal.simulated_bodies import Truth, swaying
 
 EXACT = ComplementarySettings(tolerance=1e-11, iterations=400)
 BIAS = np.array([0.01, -0.02, 0.015])
@@ -24,7 +24,7 @@ def biased(truth: Truth) -> CentroidalData:
     return replace(truth.data, com=truth.com + BIAS)
 
 
-@pytest.mark.parametrize("form", [complementary, causal])
+@pytest.mark.parametrize("form", [complementary, causal_complementary])
 def test_right_kinematics_and_right_forces_pass(form: object) -> None:
     """Where all sources agree the filters, whose sum is one, return them: nothing is lost, delayed or left over."""
     truth = swaying()
@@ -43,7 +43,7 @@ def test_a_bias_across_the_force_is_found() -> None:
     assert error[1] < 0.1 * abs(BIAS[1])
 
 
-@pytest.mark.parametrize("form", [complementary, causal])
+@pytest.mark.parametrize("form", [complementary, causal_complementary])
 @pytest.mark.parametrize("rate", [100.0, 250.0])
 def test_what_the_central_axis_adds_to_the_place_it_adds_to_the_acceleration(
     form: Callable[[CentroidalData], CentroidalEstimate], rate: float
@@ -63,12 +63,12 @@ def test_what_the_central_axis_adds_to_the_place_it_adds_to_the_acceleration(
 def test_changes_shrink_until_the_tolerance() -> None:
     """The trace tells the changes of each iteration; it ends when both are small, or says that it did not."""
     data = biased(swaying())
-    found = causal(data)
-    assert found.settled
+    found = causal_complementary(data)
+    assert found.converged
     assert max(found.trace[-1]) <= 1e-3 < max(found.trace[-2])
     assert len(found.trace) < 50
     short = complementary(data, ComplementarySettings(iterations=2))
-    assert not short.settled
+    assert not short.converged
     assert "still changed" in short.notes[0]
 
 
@@ -77,9 +77,9 @@ def test_live_is_the_causal_form() -> None:
     data = biased(swaying(2.0))
     known = np.ones(len(data), bool)
     known[:7] = known[150:200] = False
-    data = data.hidden(~known)
-    whole = causal(data, EXACT)
-    assert whole.settled
+    data = data.without_wrench(~known)
+    whole = causal_complementary(data, EXACT)
+    assert whole.converged
     live = CausalFilter(data.mass, data.rate, EXACT)
     for k in range(len(data)):
         wrench = data.wrench[k] if known[k] else None
@@ -90,7 +90,7 @@ def test_live_is_the_causal_form() -> None:
 
 def test_the_start_is_the_kinematic_value() -> None:
     """The causal form starts where the kinematics are, and the first steps are no jump."""
-    found = causal(biased(swaying()))
+    found = causal_complementary(biased(swaying()))
     data = biased(swaying())
     np.testing.assert_allclose(found.com[0], data.com[0], atol=1e-5)
     np.testing.assert_allclose(found.momentum_rate[0], data.momentum_rate[0], atol=1e-6)
@@ -102,7 +102,7 @@ def test_contacts_come_and_go_without_a_jump() -> None:
     truth = swaying()
     hidden = np.zeros(len(truth.data), bool)
     hidden[400:480] = hidden[800:801] = True
-    found = complementary(truth.data.hidden(hidden))
+    found = complementary(truth.data.without_wrench(hidden))
     np.testing.assert_allclose(found.com, truth.com, atol=1e-4)
     np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=0.1)
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.papers.walk import Gait, walk
 from solver.centroidal.contacts import leg_odometry
-from solver.contacts.touching import contacts
+from solver.contacts.contact_detection import contacts_by_force
 from solver.errors import InvalidValue
 from solver.motion import POSE
 from solver.rigs import hrp2
@@ -24,10 +24,10 @@ def vertical(loads: np.ndarray) -> Wrenches:
 def test_noise_around_the_threshold_makes_no_steps() -> None:
     """A foot stands from 20 N on and until its force is below 10 N; a gap changes nothing."""
     loads = np.array([0.0, 15.0, 21.0, 15.0, 19.0, np.nan, 11.0, 9.0, 15.0, 25.0])
-    found = contacts(vertical(loads[:, None]))[:, 0]
+    found = contacts_by_force(vertical(loads[:, None]))[:, 0]
     np.testing.assert_array_equal(found, [0, 0, 1, 1, 1, 1, 1, 0, 0, 1])
     with pytest.raises(InvalidValue, match="is released below"):
-        contacts(vertical(loads[:, None]), touch=5.0)
+        contacts_by_force(vertical(loads[:, None]), touch=5.0)
 
 
 def test_feet_that_do_not_slip_tell_where_the_robot_is() -> None:

@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from solver.centroidal.complementary import complementary
-from solver.centroidal.hidden import hidden_patterns, hidden_score, kinematic_wrench, wrench_error
-from solver.centroidal.leaning import NONE, seen
-from solver.centroidal.learning import GRID, chosen_cutoffs, learn_leaning
+from solver.centroidal.hidden import hidden_masks, hidden_score, kinematic_wrench, wrench_error
+from solver.centroidal.learning import CUTOFF_GRID, choose_cutoffs, learn_momentum_blend
+from solver.centroidal.momentum_blend import SMOOTHER_ONLY, blend_features
 from solver.centroidal.settings import ComplementarySettings
-from solver.centroidal.smoother import USUAL, smoothed
+from solver.centroidal.smoother import DEFAULT_SETTINGS, smooth_centroidal
 from solver.errors import InvalidValue
 from solver.signals import GRAVITY
-from tests.centroidal.bodies import jumping, swaying
+from tests.centroidal.simulated_bodies import jumping, swaying
 
 
 def test_patterns_hide_every_loaded_stretch_once() -> None:
     """Stretches of a kind together cover the stance, never touch each other within a pattern, and spare the flight."""
     data = jumping().data
-    masks = list(hidden_patterns(data, 0.1))
+    masks = list(hidden_masks(data, 0.1))
     together = np.sum(masks, axis=0)
     assert together.max() == 1
     assert not together[data.force[:, 2] < 0.1 * data.mass * GRAVITY].any()
     assert together.sum() > 0.7 * (data.force[:, 2] > 0.2 * data.mass * GRAVITY).sum()
-    flights = list(hidden_patterns(data, 0.0))
+    flights = list(hidden_masks(data, 0.0))
     assert len(flights) == 1
     assert abs(flights[0].sum() / data.rate - 0.5) < 0.06
 
@@ -46,39 +46,45 @@ def test_cut_offs_are_chosen_by_the_hidden_wrench() -> None:
     noise = 3e-3 * np.sin(2.0 * np.pi * 0.3 * truth.data.times)[:, None] * np.ones(3)
     data = replace(truth.data, com=truth.com + noise, momentum_rate=truth.momentum_rate + 0.5)
     data = replace(data, acceleration=truth.acceleration + 50.0 * noise)
-    few = GRID[::11]
-    found = chosen_cutoffs(data, (*few, ComplementarySettings()))
+    few = CUTOFF_GRID[::11]
+    found = choose_cutoffs(data, (*few, ComplementarySettings()))
     score, paper = (hidden_score([data], partial(complementary, settings=s)) for s in (found, ComplementarySettings()))
     assert score <= paper
     with pytest.raises(InvalidValue, match="nothing can be learnt"):
-        chosen_cutoffs(replace(data, wrench=np.full_like(data.wrench, np.nan), measured=None))
+        choose_cutoffs(replace(data, wrench=np.full_like(data.wrench, np.nan), measured=None))
 
 
 def test_a_leaning_is_learnt_by_the_hidden_moments() -> None:
     """Where the kinematic rate is right and the smoother holds the body too calm, what is learnt leans on the
     kinematics, and the hidden moments that it needs are nearer to the measured ones; what is measured stays."""
     truth, often = swaying(3.0, seed=1), 40.0
-    stiff = replace(USUAL, momentum=replace(USUAL.momentum, std=(1e-3, 1e-3, 1e-3)), leaning=NONE)
+    stiff = replace(
+        DEFAULT_SETTINGS,
+        momentum=replace(DEFAULT_SETTINGS.momentum, std=(1e-3, 1e-3, 1e-3)),
+        momentum_blend=SMOOTHER_ONLY,
+    )
     wrench = truth.data.wrench + np.concatenate([0.0 * truth.com, (often - 1.0) * truth.momentum_rate], axis=1)
     rate, wrong = often * truth.momentum_rate + 1.0, truth.acceleration + 0.05
     skin = np.random.default_rng(0).standard_normal(truth.com.shape)
     data = replace(truth.data, momentum=often * truth.data.momentum + skin, momentum_rate=rate, wrench=wrench)
     data = replace(data, acceleration=wrong)
-    found = learn_leaning([data], stiff)
-    shares = found.leaning.of(seen(data, data.acceleration))
+    found = learn_momentum_blend([data], stiff)
+    shares = found.momentum_blend.shares(blend_features(data, data.acceleration))
     assert np.median(shares) < 0.3
-    errors = [hidden_score([data], partial(smoothed, settings=settings)) for settings in (found, stiff)]
+    errors = [hidden_score([data], partial(smooth_centroidal, settings=settings)) for settings in (found, stiff)]
     assert errors[0] < errors[1] - 0.3
-    np.testing.assert_array_equal(smoothed(data, found).momentum_rate, smoothed(data, stiff).momentum_rate)
+    np.testing.assert_array_equal(
+        smooth_centroidal(data, found).momentum_rate, smooth_centroidal(data, stiff).momentum_rate
+    )
 
 
 def test_nobody_leans_on_what_is_not_there() -> None:
     """Without load only the share aloft counts, with it the size of the kinematic rate as well."""
     flying = jumping().data
-    found = seen(flying, flying.acceleration)
+    found = blend_features(flying, flying.acceleration)
     aloft = np.abs(flying.times - 1.45) < 0.15
     assert np.abs(found[aloft, :, 1:]).max() < 1e-6
     assert found[flying.times < 0.5, :, 1].min() > 0.9
     larger = replace(flying, momentum_rate=flying.momentum_rate + 0.3 * flying.mass)
-    more = seen(larger, larger.acceleration)[:100, :, 2] - found[:100, :, 2]
+    more = blend_features(larger, larger.acceleration)[:100, :, 2] - found[:100, :, 2]
     assert more.min() > 2.5

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.centroidal.chain import Process, Rows, matern, most_likely, wandering
 from solver.centroidal.estimate import METHODS, estimate_centroidal
-from solver.centroidal.smoother import SmootherSettings, smoothed
+from solver.centroidal.gauss_markov import Observations, Process, matern, ornstein_uhlenbeck, posterior_mean
+from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import InertialModes
 from solver.errors import UnknownPreset
 from solver.signals import GRAVITY
-from tests.centroidal.bodies import jumping, swaying
+from tests.centroidal.simulated_bodies import jumping, swaying
 
 
 def covariance(process: Process, count: int) -> np.ndarray:
     """(N, N) covariance of the first state of a stationary process."""
-    states = np.linalg.inv(process.start)
+    states = np.linalg.inv(process.initial_information)
     rows = []
     moved = states
     for _ in range(count):
@@ -28,7 +28,7 @@ def covariance(process: Process, count: int) -> np.ndarray:
     return np.array(rows)[lag]
 
 
-@pytest.mark.parametrize("process", [matern(2.0, 3.0, 0.01), wandering(2.0, 3.0, 0.01)])
+@pytest.mark.parametrize("process", [matern(2.0, 3.0, 0.01), ornstein_uhlenbeck(2.0, 3.0, 0.01)])
 def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
     """What Cholesky's band gives is the mean of the joint Gaussian given what was seen, gaps and common unknown too."""
     generator = np.random.default_rng(1)
@@ -41,8 +41,8 @@ def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
     states[:, 0, 0] = 1.0
     weights = np.zeros((count, 1))
     weights[seen] = noise**-2.0
-    rows = Rows(states, np.ones((count, 1, 1)), values[:, None], weights)
-    found, common = most_likely([process], rows, np.array([spread]))
+    rows = Observations(states, np.ones((count, 1, 1)), values[:, None], weights)
+    found, common = posterior_mean([process], rows, np.array([spread]))
     joint = prior[np.ix_(seen, seen)] + noise**2 * np.eye(len(seen)) + spread**2
     right = np.linalg.solve(joint, values[seen])
     np.testing.assert_allclose(found[:, 0], prior[:, seen] @ right, atol=1e-7)
@@ -66,7 +66,7 @@ def test_in_flight_the_body_falls() -> None:
     truth = jumping()
     generator = np.random.default_rng(0)
     skin = 1e-4 * generator.standard_normal((len(truth.data), 3)).cumsum(axis=0)
-    found = smoothed(replace(truth.data, com=truth.com + skin))
+    found = smooth_centroidal(replace(truth.data, com=truth.com + skin))
     inside = np.abs(truth.data.times - 1.45) < 0.2
     assert np.abs(truth.data.wrench[inside]).max() == 0.0
     assert np.abs(found.acceleration[inside] + np.array([0.0, 0.0, GRAVITY])).max() < 0.05
@@ -80,7 +80,7 @@ def test_modes_of_the_inertials_are_told_from_the_motion() -> None:
     shape = np.sin(2.0 * np.pi * np.arange(count) / 300.0)[:, None] * np.array([0.3, 0.2, 1.0])
     modes = InertialModes(0.02 * shape[:, :, None], np.zeros((count, 3, 1)))
     wrong = replace(truth.data, com=truth.com + 0.01 * shape)
-    believed, doubted = smoothed(wrong), smoothed(replace(wrong, modes=modes))
+    believed, doubted = smooth_centroidal(wrong), smooth_centroidal(replace(wrong, modes=modes))
     error = [np.abs(found.com - truth.com)[:, 2].mean() for found in (believed, doubted)]
     assert error[1] < 0.2 * error[0]
 
@@ -88,14 +88,14 @@ def test_modes_of_the_inertials_are_told_from_the_motion() -> None:
 def test_a_wrong_gain_of_the_plates_is_found() -> None:
     """Forces three per cent too small bend a recording that moves up and down; the gain takes it."""
     truth = swaying(6.0)
-    found = smoothed(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
+    found = smooth_centroidal(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
     assert "+3.0" in found.notes[-1] or "+2.9" in found.notes[-1]
 
 
 def test_long_recordings_are_solved_in_pieces_without_a_seam() -> None:
     """Pieces overlap so far that their seams cannot be seen."""
     truth = swaying(12.0)
-    found = smoothed(truth.data)
+    found = smooth_centroidal(truth.data)
     assert len(truth.data) > 1500
     np.testing.assert_allclose(found.com, truth.com, atol=1e-3)
     assert np.abs(np.diff(found.com - truth.com, axis=0)).max() < 1e-4

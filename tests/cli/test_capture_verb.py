@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.formats.arrays_npz import write_recording_npz
+from solver.formats.npz import write_recording_npz
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
 from solver.study.joint_motion import joints_of

@@ -14,7 +14,7 @@ import solver
 from solver.centroidal.estimate import METHODS
 from solver.cli import main
 from solver.cli.centroidal import NAMES
-from solver.scene.estimate import ESTIMATE
+from solver.scene.centroidal_estimate import ESTIMATE
 from solver.scene.motion_record import MOTION
 
 
@@ -23,7 +23,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a simulated robot's study."""
     robot = solver.simulated_robot()
     quick = solver.Settings(bootstrap=0, cross_validate=False)
-    found = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+    found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
     folder = tmp_path_factory.mktemp("study")
     solver.write_study(found, folder, simulated=True)
     return folder
@@ -51,7 +51,7 @@ def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys
     assert len(rows) == len(found)
     last = rows[-1]
     np.testing.assert_allclose([float(last[f"com_{axis} [m]"]) for axis in "xyz"], found.com[-1], rtol=1e-6)
-    np.testing.assert_allclose(float(last["moment_y [N m]"]), found.needed[-1, 4], rtol=1e-5)
+    np.testing.assert_allclose(float(last["moment_y [N m]"]), found.required_wrench[-1, 4], rtol=1e-5)
 
 
 def test_what_the_inertials_leave_open_enters(study: Path, tmp_path: Path) -> None:

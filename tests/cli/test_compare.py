@@ -8,7 +8,7 @@ import pytest
 
 from solver.cli import main
 from solver.rigs import hoap3
-from solver.scene.bodies import RESULT, SceneResult
+from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import write_rig
 
 

@@ -12,13 +12,13 @@ import pytest
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
 from solver.cli.settings_file import SETTINGS
-from solver.dance.design.body_parts import body_parts, emphasis_of
-from solver.dance.design.dance_file import DANCE
+from solver.dance.design.body_parts import body_parts, link_emphasis
+from solver.dance.design.dance_file import DESIGNED_DANCE
 from solver.dance.design.design import DanceOptions, design
 from solver.dance.design.style import Style
 from solver.errors import Cancelled, InvalidValue, UnknownName
-from solver.formats.manifest import MANIFEST
-from solver.formats.storage import read_storage
+from solver.formats.manifest import MANIFEST_FILE
+from solver.formats.opensim_storage import read_storage
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -38,15 +38,15 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     """Archive, table, storage and scene file hold the same motion, and the report says that it is feasible."""
     out = tmp_path / "out"
     assert main(["dance", "hoap3", *TINY, "--rate", "20", "--output", str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {*FILES, MANIFEST, SETTINGS}
+    assert {path.name for path in out.iterdir()} == {*FILES, MANIFEST_FILE, SETTINGS}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    dance = DANCE.read(out / "dance.npz")
+    dance = DESIGNED_DANCE.read(out / "dance.npz")
     assert dance.complete
     table = np.loadtxt(out / "dance.csv", delimiter=",", skiprows=1)
     motion = dance.sample(RIG, 20.0)
     np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
     assert len(read_storage(out / "dance.mot").times) == len(table)
-    assert MOTION.read(out / "dance.motion.npz").drawn.times[-1] == pytest.approx(dance.duration, abs=0.02)
+    assert MOTION.read(out / "dance.motion.npz").scene.times[-1] == pytest.approx(dance.duration, abs=0.02)
     assert tuple(read_rig(out / "rig.json").links) == RIG.links
     tree = json.loads((out / "dance.json").read_text(encoding="utf-8"))
     assert tree["complete"]
@@ -87,7 +87,7 @@ def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
     options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
     with pytest.raises(Cancelled, match="partial"):
         run(options, stop)
-    assert not DANCE.read(tmp_path / "out" / "dance.npz").complete
+    assert not DESIGNED_DANCE.read(tmp_path / "out" / "dance.npz").complete
     assert (tmp_path / "out" / "report.txt").read_text(encoding="utf-8").startswith("PARTIAL")
 
 
@@ -178,12 +178,12 @@ def test_every_link_belongs_to_one_part(rig: Rig) -> None:
 
 def test_emphasis_on_a_part_is_emphasis_on_its_links() -> None:
     """A part's factor goes to each of its links, except to one that has its own; unknown names list the known."""
-    found = emphasis_of(RIG, {"right_arm": 3.0, "right_forearm": 5.0})
+    found = link_emphasis(RIG, {"right_arm": 3.0, "right_forearm": 5.0})
     assert found["right_forearm"] == 5.0
     assert found["right_upper_arm"] == 3.0
     assert set(found) == set(body_parts(RIG)["right_arm"])
     with pytest.raises(UnknownName, match="right_arm"):
-        emphasis_of(RIG, {"right_amr": 2.0})
+        link_emphasis(RIG, {"right_amr": 2.0})
 
 
 def test_the_number_of_postures_is_shared_among_the_feet() -> None:

@@ -13,14 +13,14 @@ from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
+from solver.dance.design.dance_file import DESIGNED_DANCE
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
-from solver.formats.manifest import MANIFEST
+from solver.formats.manifest import MANIFEST_FILE
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -29,7 +29,7 @@ from solver.scene.motion_record import MOTION
 from solver.scene.summary import SUMMARY
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.trajectory.segment import DanceSegment
-from tests.dance.authored import home, moved, turned
+from tests.dance.example_dances import home, rotate_joints, shift_root
 
 QUIET = ("--progress", "none")
 FOLDER = {"dance.motion.npz", "keyed.json", "summary.json", "report.txt"}
@@ -43,30 +43,30 @@ def robot() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def dragged(robot: Rig) -> Keyed:
+def dragged(robot: Rig) -> AuthoredDance:
     """A robot whose feet were dragged along with its root."""
     q, anchors = home(robot)
     keys = (
-        Keyframe(0.0, q, "fixed", "start"), Keyframe(1.0, moved(q, 0.01), name="leant"), Keyframe(2.0, q, "fixed"),
+        Keyframe(0.0, q, "fixed", "start"), Keyframe(1.0, shift_root(q, 0.01), name="leant"), Keyframe(2.0, q, "fixed"),
     )  # fmt: skip
-    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
+    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
 
 
 @pytest.fixture(scope="module")
-def dance(dragged: Keyed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dance(dragged: AuthoredDance, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The robot's dance as an authored file."""
     path = tmp_path_factory.mktemp("dance") / "dragged.json"
-    KEYED.write(path, dragged)
+    AUTHORED_DANCE.write(path, dragged)
     return path
 
 
 @pytest.fixture(scope="module")
-def shown(dragged: Keyed) -> SceneTimeline:
+def shown(dragged: AuthoredDance) -> SceneTimeline:
     """The same dance as a scene hands it over: 24 frames a second, a strip for each foot."""
     return timeline_of(dragged, *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
 
 
-def timeline_of(keyed: Keyed, *strips: SceneStrip) -> SceneTimeline:
+def timeline_of(keyed: AuthoredDance, *strips: SceneStrip) -> SceneTimeline:
     """A keyed dance at 24 frames a second."""
     motion = keyed.motion(24.0)
     shown = scene_motion(keyed.rig, motion)
@@ -99,13 +99,13 @@ def test_repair_of_a_timeline_writes_a_folder(shown: SceneTimeline, tmp_path: Pa
     """A scene's timeline becomes a feasible dance: its motion at the rate asked for, keys with their roles, strips."""
     path, output = TIMELINE.write(tmp_path / "dragged.npz", shown), tmp_path / "repaired"
     assert main(["repair", str(path), "--rate", "24", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST, SETTINGS}
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST_FILE, SETTINGS}
     assert main(["check", str(output / "keyed.json"), "--rate", "100", *QUIET]) == OK
-    np.testing.assert_allclose(MOTION.read(output / "dance.motion.npz").drawn.times, shown.times, atol=1e-9)
+    np.testing.assert_allclose(MOTION.read(output / "dance.motion.npz").scene.times, shown.times, atol=1e-9)
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "repaired"
-    assert summary.failures == summary.ranges == summary.troubles == ()
+    assert summary.failures == summary.ranges == summary.problems == ()
     assert [(key.role, key.name) for key in summary.keys] == [("fixed", "start"), ("preferred", "leant"), ("fixed", "")]
     assert sorted((strip.patch, strip.start, strip.stop) for strip in summary.strips) == [
         ("left_sole", 0.0, 2.0), ("right_sole", 0.0, 2.0),
@@ -123,29 +123,33 @@ def test_repair_writes_the_keys_alone(dance: Path, tmp_path: Path, capsys: pytes
     assert [file.name for file in tmp_path.iterdir()] == ["repaired.json"]
     assert main(["check", str(output), "--rate", "100", *QUIET]) == OK
     assert capsys.readouterr().out.splitlines()[-1] == "Feasible: every check holds"
-    assert [key.role for key in KEYED.read(output).keys] == ["fixed", "preferred", "fixed"]
+    assert [key.role for key in AUTHORED_DANCE.read(output).keys] == ["fixed", "preferred", "fixed"]
 
 
-def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_impossible_fixed_key_is_told(
+    dragged: AuthoredDance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A fixed key whose feet are not where they stand: which key, when, which foot, by how many centimetres."""
     path = tmp_path / "kept.json"
     keys = tuple(replace(key, role="fixed", time=0.4 * key.time) for key in dragged.keys)
-    KEYED.write(path, replace(dragged, keys=keys))
+    AUTHORED_DANCE.write(path, replace(dragged, keys=keys))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == INCOMPLETE
     summary = SUMMARY.read(tmp_path / "out" / SUMMARY_FILE)
     assert not summary.feasible
     assert summary.status in ("failed", "improved")
     assert "fixed key 'leant' at 0.4 s: right sole slides 1.0 cm too far from where it is planted" in summary.message
-    assert summary.troubles[0] in capsys.readouterr().out
+    assert summary.problems[0] in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("limit", [("--seconds", "1e-9"), ("--programs", "1")])
-def test_a_repair_at_its_limit_of_effort_says_so(dragged: Keyed, tmp_path: Path, limit: tuple[str, str]) -> None:
+def test_a_repair_at_its_limit_of_effort_says_so(
+    dragged: AuthoredDance, tmp_path: Path, limit: tuple[str, str]
+) -> None:
     """A search that may take no step, or one, writes the best it has, not feasible, and tells that it had to end."""
     rig, q = dragged.rig, dragged.keys[0].q
-    far = turned(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.8)})
+    far = rotate_joints(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.8)})
     path, output = tmp_path / "bent.json", tmp_path / "out"
-    KEYED.write(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
+    AUTHORED_DANCE.write(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
     assert main(["repair", str(path), *limit, "--output", str(output), *QUIET]) == INCOMPLETE
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert not summary.feasible
@@ -203,7 +207,7 @@ def test_nothing_under_the_feet_is_told_by_check(
     assert "nothing carries the body from 0.80 to 1.40 s" in capsys.readouterr().out.splitlines()[-1]
 
 
-def test_soles_without_area_are_named(dragged: Keyed) -> None:
+def test_soles_without_area_are_named(dragged: AuthoredDance) -> None:
     """Two soles that are lines hold nobody, though the polygon around both has an area: the first is named."""
     rig = dragged.rig
     lines = tuple(replace(patch, vertices=patch.vertices * [1.0, 0.0, 1.0]) for patch in rig.contacts)
@@ -211,19 +215,19 @@ def test_soles_without_area_are_named(dragged: Keyed) -> None:
         check_motion(replace(rig, contacts=lines), dragged.motion(10.0), dragged.schedule)
 
 
-def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: Keyed, tmp_path: Path) -> None:
+def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: AuthoredDance, tmp_path: Path) -> None:
     """Twice too fast: lasts twice as long, no joint is beyond its speed, keys and strips keep their places in it."""
     rig, q = dragged.rig, dragged.keys[0].q
-    raised = Keyframe(1.0, turned(rig, q, {"left_shoulder": (0, 0.5)}), name="raised")
+    raised = Keyframe(1.0, rotate_joints(rig, q, {"left_shoulder": (0, 0.5)}), name="raised")
     planned = replace(dragged, keys=(dragged.keys[0], raised, dragged.keys[2]))
     fast = speed_factor(rig, planned.motion(500.0))[0]
     squeezed = [replace(key, time=0.5 * fast * key.time) for key in planned.keys]
     stop = squeezed[-1].time
     schedule = Schedule.constant(dragged.schedule.phases[0].anchors, 0.0, stop)
     path, output = tmp_path / "fast.json", tmp_path / "slow"
-    KEYED.write(path, replace(planned, keys=tuple(squeezed), schedule=schedule))
+    AUTHORED_DANCE.write(path, replace(planned, keys=tuple(squeezed), schedule=schedule))
     assert main(["slow", str(path), "--output", str(output), *QUIET]) == OK
-    summary, slower = SUMMARY.read(output / SUMMARY_FILE), KEYED.read(output / "keyed.json")
+    summary, slower = SUMMARY.read(output / SUMMARY_FILE), AUTHORED_DANCE.read(output / "keyed.json")
     assert summary.status == "slowed"
     assert summary.duration == pytest.approx(2.0 * stop, rel=2e-3)
     assert speed_factor(rig, slower.motion(200.0))[0] == pytest.approx(1.0, abs=2e-3)
@@ -232,19 +236,19 @@ def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: Keyed, tmp_path
     assert "left shoulder" in summary.message
 
 
-def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:
+def test_complete_fills_free_keys(dragged: AuthoredDance, tmp_path: Path) -> None:
     """The calm way between two equal postures is that posture, whatever the free key held before."""
     q = dragged.keys[0].q
     keys = (dragged.keys[0], replace(dragged.keys[1], role="free"), dragged.keys[2])
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
     path, output = TIMELINE.write(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
     assert main(["complete", str(path), "--calm", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST, SETTINGS}
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST_FILE, SETTINGS}
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "completed"
     assert summary.message == "Filled 1 free key the calm way; every check holds"
-    assert np.abs(KEYED.read(output / "keyed.json").keys[1].q - q).max() < 1e-6
+    assert np.abs(AUTHORED_DANCE.read(output / "keyed.json").keys[1].q - q).max() < 1e-6
 
 
 def test_cancelled_verbs_leave_nothing(dance: Path, tmp_path: Path) -> None:
@@ -265,14 +269,14 @@ def test_cancelled_verbs_leave_nothing(dance: Path, tmp_path: Path) -> None:
 
 
 def test_designed_dances_have_no_keys_to_repair(
-    dragged: Keyed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dragged: AuthoredDance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An archive is what it holds: a designed dance is checked, but not repaired."""
     rig = dragged.rig
     still = np.zeros((6, rig.model.nv))
     segment = DanceSegment("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
     path = tmp_path / "designed.timeline.npz"
-    DANCE.write(path, Dance(rig, (segment,), CheckOptions(shrink=0.4), None))
+    DESIGNED_DANCE.write(path, Dance(rig, (segment,), CheckOptions(shrink=0.4), None))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
     assert "is a designed dance" in capsys.readouterr().err
 

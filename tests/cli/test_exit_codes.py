@@ -12,7 +12,7 @@ from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE, exit_code
 from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design
-from solver.dance.workflows.summaries import dance_summary
+from solver.dance.workflows.summaries import summarise_design
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -59,7 +59,7 @@ def test_a_partial_dance_names_the_pair_in_its_way() -> None:
     found = design(rig, quick)
     why = "right is left out: the rig cannot lift its left foot: right thigh and left thigh overlap by 5.3 mm at 1.12 s"
     partial = replace(found.dance, complete=False, missing=(why,), report={"left out": 1})
-    message = dance_summary(rig, partial, found.evaluation).message
+    message = summarise_design(rig, partial, found.evaluation).message
     assert "1 of 2 postures" in message
     assert why in message
     assert "--may-touch right_thigh:left_thigh" in message

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from benchmarks.asker import Asker
-from solver.dance.authoring.timeline import keyed_of
+from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
 from solver.rigs import hoap3, hrp2
-from solver.scene.frame import scene_frame
+from solver.scene.checked_frame import scene_frame
 from solver.scene.motion import scene_motion
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
-from tests.dance.standing import swinging
+from tests.dance.static_motions import sinusoidal_motion
 
 PATIENCE = 60.0
 RIG = hoap3()
@@ -33,7 +33,7 @@ def is_done(serial: int) -> Callable[[dict], bool]:
 @pytest.fixture(scope="module")
 def timeline() -> SceneTimeline:
     """A robot that swings on both feet."""
-    shown = scene_motion(RIG, swinging(RIG, TIMES, size=0.2))
+    shown = scene_motion(RIG, sinusoidal_motion(RIG, TIMES, size=0.2))
     strips = tuple(SceneStrip(patch.name, 0.0, float(TIMES[-1])) for patch in RIG.contacts)
     return SceneTimeline(
         "dance",
@@ -74,12 +74,12 @@ def test_every_frame_is_told_once_nearest_first_and_as_checked(
     assert distances[0] == 0
     assert distances == sorted(distances)
     assert sorted(frame.frame for frame in frames) == list(range(len(TIMES)))
-    keyed = keyed_of(timeline, RIG)
+    keyed = dance_from_timeline(timeline, RIG)
     motion = keyed.curve().motion(RIG, TIMES)
     checks = check_motion(RIG, motion, keyed.schedule, timeline.checks)
     for frame in frames:
         assert frame.time == pytest.approx(TIMES[frame.frame])
-        assert frame.comfort == pytest.approx(checks.comfort[frame.frame], abs=1e-6)
+        assert frame.comfort == pytest.approx(checks.relative_margin[frame.frame], abs=1e-6)
         assert frame.worst is not None
         assert frame.worst.check == checks.worst(frame.frame).check.name
         assert set(frame.failing) == checks.failing_links(frame.frame)

@@ -8,9 +8,9 @@ import pytest
 
 import solver
 from solver.cli import OK, main
-from solver.formats.arrays_npz import write_recording_npz
+from solver.formats.npz import write_recording_npz
 from solver.motion import Markers
-from solver.scene.marker_set import placed_markers, read_tree
+from solver.scene.marker_set import marker_rows, read_marker_set_tree
 from solver.trial import Recording
 
 
@@ -27,8 +27,8 @@ def test_a_proposal_is_corrected_and_given_back(tmp_path: Path, capsys: pytest.C
     assert "left_thigh" in capsys.readouterr().out
     words = ["--marker-set", str(first), "--place", "U2=right shank", "--reject", "U3", "--output", str(second)]
     assert main(["markers", str(recorded), *words, *quiet]) == OK
-    rows = {row.marker: row for row in placed_markers(read_tree(second))}
-    assert (rows["U2"].place, rows["U2"].because) == ("right_shank", "given")
+    rows = {row.marker: row for row in marker_rows(read_marker_set_tree(second))}
+    assert (rows["U2"].location, rows["U2"].reason) == ("right_shank", "given")
     assert not rows["U3"].use
     person = ["--height", "1.76", "--mass", "71", "--sex", "male", "--marker-set", str(second)]
     assert main(["track", str(recorded), *person, "--output", str(tmp_path / "tracked"), *quiet]) == OK

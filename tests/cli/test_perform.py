@@ -12,12 +12,12 @@ import pytest
 from solver.cli import OK, WRONG_INPUT, main
 from solver.cli.settings_file import SETTINGS
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.workflows.perform import perform, recorded
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences
 from solver.errors import InvalidValue
-from solver.formats.manifest import MANIFEST
+from solver.formats.manifest import MANIFEST_FILE
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -25,9 +25,9 @@ from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.signals import smooth_motion
-from solver.tracking.retargeting import common_links, transferred
+from solver.tracking.retargeting import common_links, transfer_motion
 from solver.trajectory.curve import FlatCurve, sample_times
-from tests.dance.authored import arm_swing, home, turned
+from tests.dance.example_dances import arm_swing, home, rotate_joints
 
 QUIET = ("--progress", "none")
 PACE, LAG = 1.1, 0.4
@@ -49,7 +49,7 @@ def performer() -> Rig:
 def plan(planned_rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four swings of the arms."""
     path = tmp_path_factory.mktemp("plan") / "swings.json"
-    KEYED.write(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
+    AUTHORED_DANCE.write(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
     return path
 
 
@@ -61,12 +61,12 @@ def study(planned_rig: Rig, performer: Rig, tmp_path_factory: pytest.TempPathFac
     times = sample_times(0.0, LAG + PACE * keyed.stop + 0.5, 100.0)
     y = keyed.curve().at(np.clip((times - LAG) / PACE, 0.0, keyed.stop))[0]
     q = FlatCurve.motion(_Still(y), planned_rig, times).q  # type: ignore[arg-type]
-    late = transferred(planned_rig, smooth_motion(planned_rig, times, q, None), performer)
+    late = transfer_motion(planned_rig, smooth_motion(planned_rig, times, q, None), performer)
     write_rig(folder / "rig.json", performer)
     MOTION.write(folder / "late.motion.npz", motion_record("late", performer, late))
     MOTION.write(
         folder / "prompt.motion.npz",
-        motion_record("prompt", performer, transferred(planned_rig, keyed.motion(100.0), performer)),
+        motion_record("prompt", performer, transfer_motion(planned_rig, keyed.motion(100.0), performer)),
     )
     return folder
 
@@ -93,7 +93,7 @@ def test_a_late_and_slow_performance_is_recognised(
         "performance.json",
         "performance.csv",
         "report.txt",
-        MANIFEST,
+        MANIFEST_FILE,
         SETTINGS,
     }
     tree = json.loads((output / "performance.json").read_text(encoding="utf-8"))
@@ -150,7 +150,7 @@ def test_a_motion_carries_its_rig(plan: Path, study: Path, performer: Rig, tmp_p
     """A motion that leaves its folder is compared as it is there: whose joints moved is in its file."""
     alone = tmp_path / "late.motion.npz"
     alone.write_bytes((study / "late.motion.npz").read_bytes())
-    assert differences(recorded(alone).rig, performer) == ()
+    assert differences(read_performance(alone).rig, performer) == ()
     there, here = (perform(plan, path).performance for path in (study / alone.name, alone))
     assert differences(there, here) == ()
 
@@ -165,15 +165,15 @@ def test_only_joints_of_one_kind_are_common(planned_rig: Rig) -> None:
     still = Motion(np.zeros(1), home(planned_rig)[0][None], *np.zeros((2, 1, planned_rig.model.nv)))
     if not shared:
         with pytest.raises(InvalidValue, match="no joint in common"):
-            transferred(planned_rig, still, robot)
+            transfer_motion(planned_rig, still, robot)
 
 
 def test_transferred_motion_keeps_angles_and_speeds(planned_rig: Rig, performer: Rig) -> None:
     """On a body of other lengths every joint has the same coordinates and rates, and there and back is the same."""
     motion = arm_swing(planned_rig, 0.9, 0.8).motion(50.0)
-    there = transferred(planned_rig, motion, performer)
+    there = transfer_motion(planned_rig, motion, performer)
     assert np.array_equal(there.v, motion.v)
-    back = transferred(performer, there, planned_rig)
+    back = transfer_motion(performer, there, planned_rig)
     assert np.array_equal(back.q, motion.q)
     assert np.array_equal(back.a, motion.a)
 
@@ -182,7 +182,7 @@ def test_turning_past_half_a_circle_is_no_jump(planned_rig: Rig) -> None:
     """An arm that goes round by 270 degrees has a coordinate that goes on growing."""
     q = home(planned_rig)[0]
     angles = np.radians(np.arange(0.0, 271.0, 5.0))
-    turns = np.array([turned(planned_rig, planned_rig.neutral, {"right_upper_arm": (1, a)}) for a in angles])
+    turns = np.array([rotate_joints(planned_rig, planned_rig.neutral, {"right_upper_arm": (1, a)}) for a in angles])
     values = continuous_coordinates(planned_rig, turns)
     column = planned_rig.model.joints[planned_rig.joint("right_upper_arm")].idx_v - 6 + 1
     assert np.abs(np.diff(values[:, column])) == pytest.approx(np.radians(5.0))

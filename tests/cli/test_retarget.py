@@ -42,7 +42,7 @@ def test_every_file_tells_the_same_motion(recorded: Path, tmp_path: Path, capsys
     speed = np.gradient(states["body_pos_w"], record.motion.times, axis=0)
     assert np.abs(speed - states["body_lin_vel_w"])[2:-2].max() < 0.02
     assert (output / "squat.mot").exists()
-    assert MAPPING.read(output / "mapping.json").feet == {"right_sole": "right_foot", "left_sole": "left_foot"}
+    assert MAPPING.read(output / "mapping.json").foot_segments == {"right_sole": "right_foot", "left_sole": "left_foot"}
 
 
 def test_a_mapping_can_be_corrected_and_named(recorded: Path, tmp_path: Path) -> None:
@@ -50,7 +50,9 @@ def test_a_mapping_can_be_corrected_and_named(recorded: Path, tmp_path: Path) ->
     main(["retarget", str(recorded), "hoap3", "--no-repair", "--output", str(tmp_path / "one")])
     text = (tmp_path / "one" / "mapping.json").read_text("utf-8")
     mapping = MAPPING.read(tmp_path / "one" / "mapping.json")
-    (tmp_path / "wide.json").write_text(text.replace(f'"spread": {mapping.spread}', '"spread": 0.05'), "utf-8")
+    (tmp_path / "wide.json").write_text(
+        text.replace(f'"foot_widening": {mapping.foot_widening}', '"foot_widening": 0.05'), "utf-8"
+    )
     arguments = ["retarget", str(recorded), "hoap3", "--no-repair", "--mapping", str(tmp_path / "wide.json")]
     assert main([*arguments, "--output", str(tmp_path / "two")]) == 0
     apart = []
@@ -58,7 +60,7 @@ def test_a_mapping_can_be_corrected_and_named(recorded: Path, tmp_path: Path) ->
         states = np.load(tmp_path / name / "squat.npz")
         feet = [list(states["body_names"]).index(f"{side}_foot") for side in ("left", "right")]
         apart.append(float(np.linalg.norm(np.subtract(*states["body_pos_w"][0, feet]))))
-    assert apart[1] - apart[0] == pytest.approx(2.0 * (0.05 - mapping.spread), abs=1e-3)
+    assert apart[1] - apart[0] == pytest.approx(2.0 * (0.05 - mapping.foot_widening), abs=1e-3)
 
 
 @pytest.mark.parametrize("target", ["human", "nobody"])

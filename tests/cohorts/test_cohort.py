@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.cohorts.run import How, cohort
-from solver.cohorts.subjects import Known, known_of, read_rows_of, row_of, subject_folders
+from solver.cohorts.run import CohortOptions, cohort
+from solver.cohorts.subjects import SubjectInfo, find_row, find_subject_folders, read_subject_info, read_subject_table
 from solver.demo.person import record_person, simulate_person
 from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
-from solver.formats.folder import write_folder
-from solver.formats.tables import write_wrenches_csv
+from solver.formats.csv_tables import write_wrenches_csv
+from solver.formats.output_folder import write_folder
+from solver.parallel import use_backend
 from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
 from solver.study.values import Settings
-from solver.workers import scheduled
 from solver.wrenches import Wrenches
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_one_failure_does_not_stop_the_others(finished: tuple[Path, Cohort]) -> 
     study, found = finished
     assert [member.name for member in found.members] == ["anna"]
     assert [item.name for item in found.failed] == ["ben"]
-    assert "dance.trc, line 21" in found.failed[0].why
+    assert "dance.trc, line 21" in found.failed[0].reason
     page = (study / "results" / "cohort.html").read_text(encoding="utf-8")
     assert "dance.trc, line 21" in page
     assert 'href="anna/report.html"' in page
@@ -114,7 +114,7 @@ def test_what_did_not_change_is_taken_over(study: Path) -> None:
     (left / "half").write_text("written")
     before = (study / "results" / "anna" / "report.html").stat().st_mtime_ns
     found = cohort(study, study / "results", settings=replace(QUICK, jobs=2))
-    assert not found.member("anna").again
+    assert not found.member("anna").is_new
     assert not left.exists()
     assert (study / "results" / "anna" / "report.html").stat().st_mtime_ns == before
 
@@ -132,7 +132,7 @@ def test_what_changed_is_done_again(study: Path, change: str) -> None:
         (study / "results" / "anna" / "result.csv").write_text("mine")
     settings = replace(QUICK, base="tail") if change == "option" else QUICK
     found = cohort(study, study / "results", settings=settings)
-    why = next(item.why for item in found.failed if item.name == "anna")
+    why = next(item.reason for item in found.failed if item.name == "anna")
     assert {"option": "'tail'", "file": "PathFileType", "person": "line 2, column 'mass'", "result": "result.csv"}[
         change
     ] in why
@@ -141,8 +141,10 @@ def test_what_changed_is_done_again(study: Path, change: str) -> None:
 
 def test_every_choice_of_a_body_counts() -> None:
     """Of what a result was made is told with the trunk and the shoulders that were chosen."""
-    known = Known("male", 1.76, 71.0)
-    told = [How(trunk=trunk, shoulders=kind).told(known) for trunk in TRUNKS for kind in SHOULDERS]
+    known = SubjectInfo("male", 1.76, 71.0)
+    told = [
+        CohortOptions(trunk=trunk, shoulders=kind).options_of_subject(known) for trunk in TRUNKS for kind in SHOULDERS
+    ]
     assert all(one != other for k, one in enumerate(told) for other in told[:k])
 
 
@@ -179,7 +181,7 @@ def test_a_killed_run_goes_on(recorded: Path, tmp_path: Path) -> None:
     assert not (results / "cohort.html").exists()
     (study / "ben" / "dance.trc").write_text("nonsense\n")
     found = cohort(study, results, settings=QUICK)
-    assert [(member.name, member.again) for member in found.members] == [("anna", False)]
+    assert [(member.name, member.is_new) for member in found.members] == [("anna", False)]
     assert [item.name for item in found.failed] == ["ben"]
     assert [place for place in results.rglob("*.part") if place.exists()] == []
 
@@ -202,9 +204,9 @@ def test_dask_does_the_same_work(finished: tuple[Path, Cohort], recorded: Path, 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
 def test_a_missing_scheduler_is_told() -> None:
     """Without Ray's package the error says what to install; no other name is taken for a backend."""
-    with pytest.raises(MissingDependency, match="pip install ray"), scheduled("ray"):
+    with pytest.raises(MissingDependency, match="pip install ray"), use_backend("ray"):
         pass
-    with pytest.raises(UnknownName, match="loky, dask, ray"), scheduled("slurm"):
+    with pytest.raises(UnknownName, match="loky, dask, ray"), use_backend("slurm"):
         pass
 
 
@@ -227,23 +229,23 @@ def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
     """Two rows of one name, or two folders that some file systems take for one, end in an error that names both."""
     (tmp_path / "subjects.csv").write_text("subject,sex\nanna,f\n\nanna,m\n")
     with pytest.raises(InputError, match=r"line 4, column 'subject'.*line 2"):
-        read_rows_of(tmp_path)
+        read_subject_table(tmp_path)
     (tmp_path / "anna").mkdir()
     if (tmp_path / "ANNA").exists():
         pytest.skip("this file system does not tell them apart itself")
     (tmp_path / "ANNA").mkdir()
     with pytest.raises(InputError, match="'ANNA' and 'anna'"):
-        subject_folders(tmp_path, tmp_path / "results")
+        find_subject_folders(tmp_path, tmp_path / "results")
 
 
 def test_a_sex_may_be_unknown(tmp_path: Path) -> None:
     """Who says so in the table or in the subject's own file is taken at their word."""
     (tmp_path / "subjects.csv").write_text("subject,sex\nanna,unknown\nben,f\n")
     (tmp_path / "anna").mkdir()
-    assert known_of(tmp_path / "anna", row_of("anna", read_rows_of(tmp_path))).sex == "unknown"
+    assert read_subject_info(tmp_path / "anna", find_row("anna", read_subject_table(tmp_path))).sex == "unknown"
     (tmp_path / "cleo").mkdir()
     (tmp_path / "cleo" / "subject.json").write_text('{"sex": "Unknown"}')
-    assert known_of(tmp_path / "cleo", None).sex == "unknown"
+    assert read_subject_info(tmp_path / "cleo", None).sex == "unknown"
 
 
 def test_bids_participants(tmp_path: Path) -> None:
@@ -255,12 +257,12 @@ def test_bids_participants(tmp_path: Path) -> None:
         "participant_id\tage\tsex\theight\tweight\nsub-01\t30\tF\t1680\t150\nsub-02\t31\tn/a\tn/a\tn/a\nsub-09\t40\tM\t1\t1\n"
     )
     (tmp_path / "participants.json").write_text('{"height": {"Units": "mm"}, "weight": {"Units": "lb"}}')
-    folders, rows = subject_folders(tmp_path, tmp_path / "results"), read_rows_of(tmp_path)
+    folders, rows = find_subject_folders(tmp_path, tmp_path / "results"), read_subject_table(tmp_path)
     assert list(folders) == ["sub-01", "sub-02", "sub-03"]
-    known = known_of(folders["sub-01"], row_of("sub-01", rows))
+    known = read_subject_info(folders["sub-01"], find_row("sub-01", rows))
     assert (known.sex, known.height, known.mass) == ("female", pytest.approx(1.68), pytest.approx(68.04, abs=0.01))
     found = cohort(tmp_path, tmp_path / "results")
-    why = {item.name: item.why for item in found.failed}
+    why = {item.name: item.reason for item in found.failed}
     assert "line 3, column 'sex'" in why["sub-02"]
     assert "participants.tsv: has no row for 'sub-03'" in why["sub-03"]
     assert "line 4: no folder is called 'sub-09'" in why["sub-09"]
@@ -279,7 +281,7 @@ def test_a_wrong_cell_is_named(tmp_path: Path, row: str, place: str) -> None:
     """A cell that means nothing, or nobody, is told with file, line, column and remedy."""
     (tmp_path / "subjects.csv").write_text(f"subject,sex,height,mass\n{row}\n")
     with pytest.raises(InputError) as error:
-        known_of(tmp_path / "anna", read_rows_of(tmp_path)["anna"])
+        read_subject_info(tmp_path / "anna", read_subject_table(tmp_path)["anna"])
     assert f"subjects.csv, line 2, {place}" in str(error.value)
     assert error.value.remedy
 
@@ -289,15 +291,15 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "anna").mkdir()
     own = tmp_path / "anna" / "subject.json"
     own.write_text('{"sex": "female", "mass": 60, "static": ["stand"]}')
-    known = known_of(tmp_path / "anna", None)
+    known = read_subject_info(tmp_path / "anna", None)
     assert (known.sex, known.mass, known.static) == ("female", 60.0, ("stand",))
     (tmp_path / "subjects.csv").write_text("subject,sex,height,mass\nanna,F,170,61\n")
-    row = read_rows_of(tmp_path)["anna"]
+    row = read_subject_table(tmp_path)["anna"]
     with pytest.raises(InputError, match=r"subject\.json, entry 'mass'.*line 2"):
-        known_of(tmp_path / "anna", row)
+        read_subject_info(tmp_path / "anna", row)
     own.write_text('{"weight": 60}')
     with pytest.raises(InputError, match=r"entry 'weight'"):
-        known_of(tmp_path / "anna", row)
+        read_subject_info(tmp_path / "anna", row)
 
 
 def test_results_are_no_subject(tmp_path: Path) -> None:
@@ -307,4 +309,4 @@ def test_results_are_no_subject(tmp_path: Path) -> None:
     for output in ("old", "anna/results"):
         with write_folder(tmp_path / output) as building:
             (building / "result.csv").write_text("link\n")
-    assert list(subject_folders(tmp_path, tmp_path / "new")) == ["anna"]
+    assert list(find_subject_folders(tmp_path, tmp_path / "new")) == ["anna"]

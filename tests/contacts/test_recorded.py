@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.contacts.recorded import stood
-from solver.contacts.touching import RELEASE, TOUCH
+from solver.contacts.contact_detection import RELEASE, TOUCH
+from solver.contacts.recorded_contacts import find_recorded_contacts
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
-from solver.rigs.patches import with_patches
+from solver.rigs.contact_patches import with_patches
 from solver.so3 import to_matrix
 from solver.wrenches import Wrenches
-from tests.dance.authored import arm_swing
+from tests.dance.example_dances import arm_swing
 
 SPEED = np.array([-1.2, 0.1, 0.0])
 """[m/s] of a belt."""
@@ -56,27 +56,27 @@ def pushed(motion: Motion, load: np.ndarray) -> Wrenches:
 
 def test_feet_that_keep_still_stand(rig: Rig, motion: Motion) -> None:
     """One phase, both soles, level on the floor where the motion has them."""
-    found = stood(rig, motion)
+    found = find_recorded_contacts(rig, motion)
     (phase,) = found.schedule.phases
     assert set(phase.loaded) == set(rig.patches)
     for anchor in phase.anchors:
         assert np.ptp(anchor.points(rig)[:, 2]) < 1e-9
         assert abs(anchor.points(rig)[0, 2] - found.schedule.ground) < 1e-9
     assert found.motion is motion
-    assert found.told == ()
+    assert found.notes == ()
 
 
 def test_hands_are_not_looked_for_and_that_is_told(rig: Rig, motion: Motion) -> None:
     """The same contacts as without patches on the hands, and a sentence that names these."""
-    found = stood(with_patches(rig, ["hands"]), motion)
-    assert found.schedule.phases[0].loaded == stood(rig, motion).schedule.phases[0].loaded
-    assert any("right_palm, left_palm stand nowhere" in note for note in found.told)
+    found = find_recorded_contacts(with_patches(rig, ["hands"]), motion)
+    assert found.schedule.phases[0].loaded == find_recorded_contacts(rig, motion).schedule.phases[0].loaded
+    assert any("right_palm, left_palm stand nowhere" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_foot_in_the_air_does_not_stand(rig: Rig, motion: Motion, side: str) -> None:
     """The other one alone carries the body in between, and the first one comes back to a stance of its own."""
-    phases = stood(rig, rising(rig, motion, side)).schedule.phases
+    phases = find_recorded_contacts(rig, rising(rig, motion, side)).schedule.phases
     assert [len(phase.loaded) for phase in phases] == [2, 1, 2]
     assert phases[1].loaded == (rig.sides["left" if side == "right" else "right"],)
     lasts = motion.times[-1]
@@ -92,8 +92,8 @@ def test_a_belt_is_taken_off(rig: Rig, motion: Motion) -> None:
     own = np.einsum("nji,j->ni", turns, SPEED)
     v[:, :3] += own
     a[:, :3] -= np.cross(v[:, 3:6], own)
-    found = stood(rig, Motion(motion.times, q, v, a))
-    assert "belt of 1.20 m/s" in found.told[0]
+    found = find_recorded_contacts(rig, Motion(motion.times, q, v, a))
+    assert "belt of 1.20 m/s" in found.notes[0]
     for name, far in (("q", 1e-4), ("v", 1e-4), ("a", 1e-3)):
         np.testing.assert_allclose(getattr(found.motion, name), getattr(motion, name), atol=far)
 
@@ -110,8 +110,8 @@ def test_speeds_and_accelerations_of_a_turning_body_fit_its_places(rig: Rig, mot
     q2[:, :3] += times[:, None] * 5.0 * SPEED
     v2[:, :3] = np.einsum("nji,j->ni", to_matrix(q[:, 3:7]), 5.0 * SPEED)
     a2[:, :3] = -np.cross(v2[:, 3:6], v2[:, :3])
-    found = stood(rig, Motion(times, q2, v2, a2))
-    assert "belt" in found.told[0]
+    found = find_recorded_contacts(rig, Motion(times, q2, v2, a2))
+    assert "belt" in found.notes[0]
     rates = np.gradient(found.motion.q[:, :3], times, axis=0)
     world = np.einsum("nij,nj->ni", to_matrix(found.motion.q[:, 3:7]), found.motion.v[:, :3])
     np.testing.assert_allclose(world[5:-5], rates[5:-5], atol=1e-3)
@@ -124,12 +124,12 @@ def test_forces_decide_where_they_are_complete(rig: Rig, motion: Motion) -> None
     """Where nothing is carried nothing stands, however low and slow the feet; elsewhere the motion tells."""
     half = motion.times > 0.5 * motion.times[-1]
     load = np.where(half, 0.5 * RELEASE, 600.0)
-    phases = stood(rig, motion, pushed(motion, load)).schedule.phases
+    phases = find_recorded_contacts(rig, motion, pushed(motion, load)).schedule.phases
     assert [len(phase.loaded) for phase in phases] == [2, 0]
     assert phases[1].start == pytest.approx(0.5 * motion.times[-1], abs=0.02)
     silent = pushed(motion, np.zeros(len(motion)))
-    assert [len(phase.loaded) for phase in stood(rig, motion, silent).schedule.phases] == [0]
-    beside = stood(rig, motion, silent, np.zeros(len(motion), bool)).schedule.phases
+    assert [len(phase.loaded) for phase in find_recorded_contacts(rig, motion, silent).schedule.phases] == [0]
+    beside = find_recorded_contacts(rig, motion, silent, np.zeros(len(motion), bool)).schedule.phases
     assert [len(phase.loaded) for phase in beside] == [2]
 
 
@@ -139,17 +139,17 @@ def test_what_is_carried_is_carried_by_the_lower_foot(rig: Rig, motion: Motion) 
     q = np.array(motion.q)
     q[:, 0] += 0.1 * np.sin(2.0 * np.pi * 3.0 * times)  # feet slide to and fro at up to 1.9 m/s
     fast = Motion(times, q, motion.v, motion.a)
-    by_motion = stood(rig, fast).schedule.phases
+    by_motion = find_recorded_contacts(rig, fast).schedule.phases
     assert any(phase.airborne for phase in by_motion)
-    by_force = stood(rig, fast, pushed(fast, np.full(len(fast), 2.0 * TOUCH))).schedule.phases
+    by_force = find_recorded_contacts(rig, fast, pushed(fast, np.full(len(fast), 2.0 * TOUCH))).schedule.phases
     assert not any(phase.airborne for phase in by_force)
 
 
 def test_what_cannot_tell_is_refused(rig: Rig, motion: Motion) -> None:
     """Other times, no soles, a single frame."""
     with pytest.raises(InvalidValue, match="share their times"):
-        stood(rig, motion, pushed(motion.part(0, 10), np.zeros(10)))
+        find_recorded_contacts(rig, motion, pushed(motion.part(0, 10), np.zeros(10)))
     with pytest.raises(InvalidValue, match="contact"):
-        stood(replace(rig, contacts=()), motion)
+        find_recorded_contacts(replace(rig, contacts=()), motion)
     with pytest.raises(InvalidValue, match="one frame"):
-        stood(rig, motion.part(0, 1))
+        find_recorded_contacts(rig, motion.part(0, 1))

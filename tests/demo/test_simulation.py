@@ -12,18 +12,18 @@ from solver.demo.balance import centre_of_pressure
 from solver.demo.laboratory import (
     FORCE_NOISE,
     MARKER_NOISE,
-    Placement,
+    MarkerPlacement,
     PlateNoise,
     record_markers,
     record_plates,
-    soles_on_ground,
+    sole_centres,
     write_forces,
     write_trc,
 )
-from solver.demo.motions import Standing, Style, moving, standing
+from solver.demo.motions import MotionAmplitudes, Stance, simulate_motion, standing_posture
 from solver.demo.person import CROUCH, WHOLE_BODY
-from solver.demo.run import against
-from solver.demo.truth import MASS_CHANGE, perturbed
+from solver.demo.run import inertial_error
+from solver.demo.truth import MASS_CHANGE, perturb_inertials
 from solver.dynamics import link_motions, predicted_wrench
 from solver.formats.recording import read_recording
 from solver.motion import Motion
@@ -43,14 +43,16 @@ def rig() -> Rig:
 @pytest.fixture(scope="module")
 def dance(rig: Rig) -> Motion:
     """Six seconds on both feet."""
-    return moving(rig, Standing(standing(rig, CROUCH), FEET, LEGS), WHOLE_BODY, np.arange(0.0, 6.0, 0.01), 7)
+    return simulate_motion(
+        rig, Stance(standing_posture(rig, CROUCH), FEET, LEGS), WHOLE_BODY, np.arange(0.0, 6.0, 0.01), 7
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_truth_is_a_body_that_can_exist(rig: Rig, seed: int) -> None:
     """However it is changed, the truth is physically consistent, weighs the same and keeps its CoMs in their boxes."""
     for body in (rig, hrp2()):
-        truth = perturbed(body, seed)
+        truth = perturb_inertials(body, seed)
         assert np.all(truth.consistency_margin > 0.0)
         assert truth.total_mass == pytest.approx(body.prior.total_mass, rel=1e-12)
         assert np.all(truth.coms >= body.boxes[:, 0] - 1e-12)
@@ -62,9 +64,9 @@ def test_truth_is_a_body_that_can_exist(rig: Rig, seed: int) -> None:
 
 def test_the_same_seed_is_the_same_truth(rig: Rig) -> None:
     """Seeds decide the truth: equal seeds agree to the last digit, others differ."""
-    assert np.array_equal(perturbed(rig, 1).values, perturbed(rig, 1).values)
-    assert against(perturbed(rig, 1), perturbed(rig, 2)).mass > 0.1
-    assert against(perturbed(rig, 1), perturbed(rig, 1)).mass == 0.0
+    assert np.array_equal(perturb_inertials(rig, 1).values, perturb_inertials(rig, 1).values)
+    assert inertial_error(perturb_inertials(rig, 1), perturb_inertials(rig, 2)).mass > 0.1
+    assert inertial_error(perturb_inertials(rig, 1), perturb_inertials(rig, 1)).mass == 0.0
 
 
 def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
@@ -79,7 +81,7 @@ def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
 
 def test_ground_pushes_under_the_feet(rig: Rig, dance: Motion) -> None:
     """The centre of pressure stays inside the box around the soles: nobody pulls on the ground."""
-    soles = np.array(list(soles_on_ground(rig, dance).values()))
+    soles = np.array(list(sole_centres(rig, dance).values()))
     pressure = centre_of_pressure(rig, dance)
     half_length, half_width = 0.14, 0.06
     assert np.all(pressure[:, 0] < soles[:, 0].max() + half_length)
@@ -97,8 +99,8 @@ def test_velocity_is_the_derivative(rig: Rig, dance: Motion) -> None:
 
 def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
     """The sum of the plates is what the true inertials need, within the stated noise, whichever foot carries it."""
-    truth = perturbed(rig, 1)
-    plates = record_plates(rig, dance, truth, soles_on_ground(rig, dance), noise=PlateNoise(np.random.default_rng(0)))
+    truth = perturb_inertials(rig, 1)
+    plates = record_plates(rig, dance, truth, sole_centres(rig, dance), noise=PlateNoise(np.random.default_rng(0)))
     needed = predicted_wrench(rig, dance, truth, axes="world")
     error = plates.about(dance.q[:, :3])[:, :3] - needed[:, :3]
     assert np.std(error, axis=0) == pytest.approx(np.full(3, FORCE_NOISE * np.sqrt(2.0)), rel=0.15)
@@ -108,9 +110,9 @@ def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
 def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -> None:
     """Written as a laboratory would (y up, millimetres) and read again, markers and wrenches are the same."""
     generator = np.random.default_rng(0)
-    placements = [Placement(f"M{i}", link, np.array([0.05, 0.02, -0.1])) for i, link in enumerate(rig.links)]
+    placements = [MarkerPlacement(f"M{i}", link, np.array([0.05, 0.02, -0.1])) for i, link in enumerate(rig.links)]
     markers = record_markers(rig, dance, placements, generator)
-    plates = record_plates(rig, dance, rig.prior, soles_on_ground(rig, dance), noise=PlateNoise(generator))
+    plates = record_plates(rig, dance, rig.prior, sole_centres(rig, dance), noise=PlateNoise(generator))
     write_trc(tmp_path / "dance.trc", markers)
     write_forces(tmp_path / "dance.mot", plates)
     again = read_recording([tmp_path / "dance.trc", tmp_path / "dance.mot"])
@@ -123,7 +125,7 @@ def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -
 
 def test_marker_noise_is_as_stated(rig: Rig) -> None:
     """Markers on a body at rest scatter by the stated standard deviation."""
-    quiet = Style(root=(0.0,) * 6, joints=())
-    rest = moving(rig, Standing(standing(rig, CROUCH), FEET, LEGS), quiet, np.arange(0.0, 4.0, 0.01), 1)
-    markers = record_markers(rig, rest, [Placement("A", "head", np.zeros(3))], np.random.default_rng(0))
+    quiet = MotionAmplitudes(root=(0.0,) * 6, joints=())
+    rest = simulate_motion(rig, Stance(standing_posture(rig, CROUCH), FEET, LEGS), quiet, np.arange(0.0, 4.0, 0.01), 1)
+    markers = record_markers(rig, rest, [MarkerPlacement("A", "head", np.zeros(3))], np.random.default_rng(0))
     assert markers.positions.std(axis=0).ravel() == pytest.approx(np.full(3, MARKER_NOISE), rel=0.15)

@@ -45,7 +45,7 @@ def test_workspace_is_pinocchios() -> None:
     q = random_motion(RIG, 2).q
     workspace, data = Workspace(RIG), RIG.model.createData()
     for row in q:
-        workspace.update(row)
+        workspace.update_kinematics(row)
         expected = pin.computeJointJacobians(RIG.model, data, row)
         np.testing.assert_array_equal(workspace.jacobian, expected)
         np.testing.assert_array_equal(workspace.rotations, [pose.rotation for pose in list(data.oMi)[1:]])
@@ -62,10 +62,10 @@ def test_a_link_is_led_to_a_pose() -> None:
     rotations, positions = link_poses(RIG, integrate(RIG, q, 0.3 * generator.standard_normal(RIG.model.nv)))
     workspace = Workspace(RIG)
     for _ in range(8):
-        workspace.update(q)
-        twist, jacobian = workspace.approach(link, rotations[link], positions[link])
+        workspace.update_kinematics(q)
+        twist, jacobian = workspace.pose_error(link, rotations[link], positions[link])
         q = integrate(RIG, q, np.linalg.pinv(jacobian) @ twist)
-    workspace.place(q)
+    workspace.update_positions(q)
     np.testing.assert_allclose(workspace.rotations[link], rotations[link], atol=1e-12)
     np.testing.assert_allclose(workspace.positions[link], positions[link], atol=1e-12)
 

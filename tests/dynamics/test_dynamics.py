@@ -129,7 +129,8 @@ def test_measured_and_predicted_wrench_agree_at_every_base_link() -> None:
             right = external_wrench(rig, motion, wrenches, base, axes)
             np.testing.assert_allclose(left, right, rtol=0, atol=1e-9)
             moved = [
-                piece.moved_here(wrenches.total[piece.frames]) for piece in regressor_pieces(rig, motion, base, axes)
+                piece.express_wrenches(wrenches.total[piece.frames])
+                for piece in regressor_pieces(rig, motion, base, axes)
             ]
             np.testing.assert_allclose(np.concatenate(moved, axis=1).T, right, rtol=0, atol=1e-9)
 

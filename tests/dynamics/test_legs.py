@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import stance
-from solver.coordinates import at_rest, joint_coordinates, to_flat, to_manifold
-from solver.dynamics.legs import legs
+from solver.coordinates import joint_coordinates, static_motion, to_flat, to_manifold
+from solver.dynamics.legs import build_legs
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
-from solver.rigs.stated import with_soles
+from solver.rigs.overrides import with_soles
 from solver.so3 import log
 from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
@@ -42,7 +42,7 @@ def test_a_body_at_rest_is_one_whose_rates_are_zero(rig: Rig) -> None:
     """Postures are those of a motion without speed, whatever joints the rig has."""
     y = 0.4 * np.random.default_rng(1).standard_normal((5, rig.nv))
     none = np.zeros_like(y)
-    still, moving = at_rest(rig, y), to_manifold(rig, y, none, none)
+    still, moving = static_motion(rig, y), to_manifold(rig, y, none, none)
     np.testing.assert_array_equal(still.q, moving.q)
     assert not still.v.any()
     assert not still.a.any()
@@ -53,12 +53,12 @@ def test_a_body_at_rest_is_one_whose_rates_are_zero(rig: Rig) -> None:
 def test_a_leg_stands_where_it_is_led_at_rest(rig: Rig) -> None:
     """At rest, where nothing has a rate, the joints under a foot are those of a foot that is led there."""
     legged = LeggedRig(rig, shrink=0.4)
-    home = legged.home(legged.footing("both"))
+    home = legged.home_posture(legged.get_footing("both"))
     moved = np.tile(home, (6, 1))
     moved[:, :6] += 0.02 * np.random.default_rng(2).standard_normal((6, 6))
     none = np.zeros_like(moved)
-    y, _, good = legged.still(moved, ("right", "left"))
-    led, _, reached = legged.frames(moved, none, none, ("right", "left"))
+    y, _, good = legged.solve_static(moved, ("right", "left"))
+    led, _, reached = legged.solve_motion(moved, none, none, ("right", "left"))
     np.testing.assert_array_equal(good, reached)
     np.testing.assert_allclose(y, led, atol=1e-13)
 
@@ -67,8 +67,8 @@ def test_a_leg_stands_where_it_is_led_at_rest(rig: Rig) -> None:
 def test_planted_feet_do_not_move(rig: Rig) -> None:
     """Whatever the root does, planted feet keep pose, zero velocity and zero acceleration to rounding."""
     legged = LeggedRig(rig, shrink=0.4)
-    footing = legged.footing("both")
-    home = legged.home(footing)
+    footing = legged.get_footing("both")
+    home = legged.home_posture(footing)
     times = np.linspace(0.0, 3.0, 25)
     swing = 0.03 * legged.straight_height * np.array([1.0, 1.0, 0.5, 4.0, 4.0, 4.0])
     pace = np.array([2.0, 1.3, 0.7, 2.0, 1.5, 0.9])
@@ -76,7 +76,7 @@ def test_planted_feet_do_not_move(rig: Rig) -> None:
     y[:, :6] += swing * np.sin(np.outer(times, pace))
     dy[:, :6] = swing * pace * np.cos(np.outer(times, pace))
     ddy[:, :6] = -swing * pace**2 * np.sin(np.outer(times, pace))
-    _, curves, good = legged.frames(y, dy, ddy, footing.solved)
+    _, curves, good = legged.solve_motion(y, dy, ddy, footing.solved)
     assert good.all()
     data = rig.model.createData()
     for q, v, a in zip(curves.q, curves.v, curves.a):
@@ -95,8 +95,8 @@ def test_one_step_follows_a_hair(rig: Rig) -> None:
     leg too, and without rates where none are asked.
     """
     legged, generator = LeggedRig(rig, shrink=0.4), np.random.default_rng(3)
-    footing = legged.footing("both")
-    home = np.tile(legged.home(footing), (8, 1))
+    footing = legged.get_footing("both")
+    home = np.tile(legged.home_posture(footing), (8, 1))
     home[:, :6] += 0.02 * legged.straight_height * generator.standard_normal(home[:, :6].shape)
     home[-1, 2] += 0.5 * legged.straight_height  # out of reach
     dy, ddy = generator.standard_normal((2, *home.shape))
@@ -104,12 +104,12 @@ def test_one_step_follows_a_hair(rig: Rig) -> None:
         place = np.tile(np.concatenate([anchor.position, log(anchor.rotation)]), (8, 1))
         foot = (place, 0.0 * place, 0.0 * place)
         y = home.copy()
-        leg.lead((y, dy.copy(), ddy.copy()), foot, reach=True)
+        leg.follow_foot((y, dy.copy(), ddy.copy()), foot, approach=True)
         y[:, :6] += 1e-6 * generator.standard_normal((8, 6))
         led, followed, still = ((y.copy(), dy.copy(), ddy.copy()) for _ in range(3))
-        leg.lead(led, foot, reach=True)
-        leg.follow(followed, foot)
-        leg.follow(still, foot, still=True)
+        leg.follow_foot(led, foot, approach=True)
+        leg.update(followed, foot)
+        leg.update(still, foot, positions_only=True)
         for one, other in zip(led, followed):
             np.testing.assert_allclose(other[:-1], one[:-1], rtol=1e-6, atol=1e-10)
         np.testing.assert_allclose(followed[0][-1], led[0][-1], atol=1e-5)
@@ -120,23 +120,27 @@ def test_one_step_follows_a_hair(rig: Rig) -> None:
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 def test_legs_find_the_pose_they_were_in(rig: Rig) -> None:
     """Solving for a foot pose that bent coordinates produce leads back to that pose."""
-    for leg in legs(rig):
+    for leg in build_legs(rig):
         generator = np.random.default_rng(2)
-        x = leg.bent + 0.3 * np.sign(leg.bent) + 0.15 * generator.uniform(-1.0, 1.0, (50, len(leg.bent)))
-        rotation, position, _ = leg.forward(x)
+        x = (
+            leg.bent_posture
+            + 0.3 * np.sign(leg.bent_posture)
+            + 0.15 * generator.uniform(-1.0, 1.0, (50, len(leg.bent_posture)))
+        )
+        rotation, position, _ = leg.forward_kinematics(x)
         guess = x + 0.1 * generator.uniform(-1.0, 1.0, x.shape)
         guess[:, 6:] = x[:, 6:]
         found, good = leg.solve(rotation, position, guess)
         assert good.mean() > 0.9
-        again, place, _ = leg.forward(found[good])
+        again, place, _ = leg.forward_kinematics(found[good])
         np.testing.assert_allclose(again, rotation[good], atol=1e-10)
         np.testing.assert_allclose(place, position[good], atol=1e-10)
 
 
 def test_out_of_reach_is_said_not_guessed() -> None:
     """A foot farther away than the leg is long is reported unsolved."""
-    leg = legs(RIGS[0])[0]
-    _, good = leg.solve(np.eye(3)[None], np.array([[0.0, 0.0, -5.0]]), leg.bent[None])
+    leg = build_legs(RIGS[0])[0]
+    _, good = leg.solve(np.eye(3)[None], np.array([[0.0, 0.0, -5.0]]), leg.bent_posture[None])
     assert not good[0]
 
 
@@ -144,13 +148,13 @@ def test_balanced_postures_are_balanced() -> None:
     """The centre of mass of a balanced posture is above its goal and the zero-moment point at rest beneath it."""
     rig = RIGS[0]
     legged = LeggedRig(rig, shrink=0.4)
-    footing = legged.footing("both")
+    footing = legged.get_footing("both")
     goal = footing.polygon.centre + np.array([0.01, -0.01])
-    y, good = legged.balanced(legged.home(footing)[None], goal[None], footing.solved)
+    y, good = legged.balance(legged.home_posture(footing)[None], goal[None], footing.solved)
     assert good.all()
-    _, curves, _ = legged.still(y, footing.solved)
-    np.testing.assert_allclose(legged.com(curves)[0, :2], goal, atol=1e-9)
-    np.testing.assert_allclose(legged.zmp(curves)[0], goal, atol=1e-8)
+    _, curves, _ = legged.solve_static(y, footing.solved)
+    np.testing.assert_allclose(legged.compute_com(curves)[0, :2], goal, atol=1e-9)
+    np.testing.assert_allclose(legged.compute_zmp(curves)[0], goal, atol=1e-8)
 
 
 def test_rigs_without_feet_are_refused() -> None:
@@ -204,14 +208,14 @@ def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str
     rig = _legged(tmp_path, LEGS[leg], face)
     assert rig.forward @ [1.0, 0.0, 0.0] == (1.0 if face == "+x" else -1.0)
     legged = LeggedRig(rig, shrink=0.4)
-    footing = legged.footing("both")
+    footing = legged.get_footing("both")
     times = np.linspace(0.0, 1.0, 9)[:, None]
     rates = np.zeros((3, len(times), legged.size))
-    rates[0] = legged.home(footing)
+    rates[0] = legged.home_posture(footing)
     pace, size = np.array([2.0, 1.3, 0.7, 2.0, 1.5, 0.9]), 0.02 * np.array([1.0, 1.0, 0.5, 4.0, 4.0, 4.0])
     for k, wave in enumerate((np.sin(times * pace), pace * np.cos(times * pace), -(pace**2) * np.sin(times * pace))):
         rates[k][:, :6] += size * wave
-    _, curves, good = legged.frames(rates[0], rates[1], rates[2], footing.solved)
+    _, curves, good = legged.solve_motion(rates[0], rates[1], rates[2], footing.solved)
     assert good.all()
     data = rig.model.createData()
     for q, v, a in zip(curves.q, curves.v, curves.a):
@@ -228,9 +232,9 @@ def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str
 def test_knees_bend_forwards(tmp_path: Path, face: str) -> None:
     """Where ranges do not tell how a knee bends, it comes forwards, and the step ahead goes to where the toes point."""
     rig = _legged(tmp_path, LEGS["ankle before roll"], face)
-    for leg in legs(rig):
-        assert np.flatnonzero(leg.bent).tolist() == [3]
-        foot = leg.forward(leg.bent[None])[1][0] - leg.forward(np.zeros((1, 6)))[1][0]
+    for leg in build_legs(rig):
+        assert np.flatnonzero(leg.bent_posture).tolist() == [3]
+        foot = leg.forward_kinematics(leg.bent_posture[None])[1][0] - leg.forward_kinematics(np.zeros((1, 6)))[1][0]
         assert foot @ rig.forward < 0.0
     ahead = stance(rig, "right_forward", 0.1)[0].position - stance(rig, "both")[0].position
     np.testing.assert_allclose(ahead, 0.1 * rig.forward, atol=1e-12)
@@ -241,16 +245,16 @@ def test_knees_drawn_bent_backwards_bend_forwards(tmp_path: Path) -> None:
     back, ahead = "-0.05 0 -0.4", "0.05 0 -0.4"
     rig = _legged(tmp_path, [*HIP, ("revolute", Y, back), ("revolute", Y, ahead), ("revolute", X, HERE)])
     limits = replace(rig.limits, lower=np.where(np.arange(12) % 6 == 3, 0.0, rig.limits.lower))
-    for leg in legs(replace(rig, limits=limits)):
-        assert np.flatnonzero(leg.bent).tolist() == [3]
-        assert leg.bent[3] > 2.0 * np.arctan2(0.05, 0.4)
+    for leg in build_legs(replace(rig, limits=limits)):
+        assert np.flatnonzero(leg.bent_posture).tolist() == [3]
+        assert leg.bent_posture[3] > 2.0 * np.arctan2(0.05, 0.4)
 
 
 def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
     """Six joints of which no two turn the foot sideways cannot plant it; the message names leg and foot."""
     rig = _legged(tmp_path, [("revolute", Y, DOWN)] * 6)
     with pytest.raises(InvalidValue, match=r"right leg .* cannot move 'right_foot' in all six directions"):
-        legs(rig)
+        build_legs(rig)
 
 
 def test_legs_that_hang_on_one_joint_are_refused(tmp_path: Path) -> None:
@@ -265,24 +269,24 @@ def test_legs_that_hang_on_one_joint_are_refused(tmp_path: Path) -> None:
     path.write_text(text.replace('<robot name="legged">', f'<robot name="legged">{waist}'))
     soles = {"left_end": (0.2, 0.1), "right_end": (0.2, 0.1)}
     with pytest.raises(InvalidValue, match=r"hang on joint waist below its root 'chest'.* makes 'trunk' the root"):
-        legs(with_soles(from_urdf(path), soles))
-    right, left = legs(with_soles(from_urdf(path, feet=list(soles)), soles))
+        build_legs(with_soles(from_urdf(path), soles))
+    right, left = build_legs(with_soles(from_urdf(path, feet=list(soles)), soles))
     assert not set(right.columns) & set(left.columns)
 
 
 def test_a_stretched_leg_does_not_race() -> None:
     """Feet out of reach: joints stay slower than a thousand radians a second; they would have raced without end."""
     rig = human(1.75, 70.0, "male")
-    leg = legs(rig)[0]
+    leg = build_legs(rig)[0]
     y = np.zeros((3, rig.nv))
-    y[:, ROOT_NV + leg.columns] = leg.bent
-    turn, place, _ = leg.forward(leg.bent[None])
+    y[:, ROOT_NV + leg.columns] = leg.bent_posture
+    turn, place, _ = leg.forward_kinematics(leg.bent_posture[None])
     foot = np.zeros((3, 6))
     foot[:, :3] = place[0] - [0.0, 0.0, 0.3]
     foot[:, 3:] = log(turn[0])
     still = np.zeros_like(foot)
     rates = (y, np.zeros_like(y), np.zeros_like(y))
     rates[1][:, 2] = [0.0, 0.3, 1.0]  # the root rises away from it
-    leg.lead(rates, (foot, still, still), reach=True)
+    leg.follow_foot(rates, (foot, still, still), approach=True)
     assert np.abs(rates[1]).max() < 1e3
     assert np.abs(rates[2]).max() < 1e6

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from solver.dynamics.mechanics import Mechanics, borne
+from solver.dynamics.mechanics import Mechanics, contact_joint_forces
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2, human
@@ -36,10 +36,10 @@ def test_what_joints_bear_is_the_transposed_jacobian_times_the_wrench(make: Call
     """For every link, by Pinocchio's Jacobian of all joints in world axes about the world origin."""
     rig = make()
     motion, data = random_motion(rig, FRAMES), rig.model.createData()
-    state = Mechanics(rig).state(motion.q, motion.v, motion.a)
+    state = Mechanics(rig).compute_state(motion.q, motion.v, motion.a)
     loads = np.random.default_rng(2).standard_normal((FRAMES, 6))
     for link in rig.links:
-        columns, found = borne(rig, state, link, loads)
+        columns, found = contact_joint_forces(rig, state, link, loads)
         expected = np.zeros((FRAMES, rig.model.nv))
         for frame, q in enumerate(motion.q):
             pin.computeJointJacobians(rig.model, data, q)
@@ -55,7 +55,7 @@ def test_poses_and_centre_of_mass_are_pinocchios(make: Callable[[], Rig]) -> Non
     rig = make()
     motion, data = random_motion(rig, FRAMES), rig.model.createData()
     order = np.array([3, 0, 0, 4])
-    state = Mechanics(rig).state(motion.q, motion.v, motion.a).chosen(order)
+    state = Mechanics(rig).compute_state(motion.q, motion.v, motion.a).at_frames(order)
     for row, q in enumerate(motion.q[order]):
         centre = pin.centerOfMass(rig.model, data, q)
         np.testing.assert_allclose(state.com[row], centre, atol=1e-12)

@@ -13,32 +13,41 @@ from typing import Any
 
 import numpy as np
 
-from solver.calibration.calibrated import Calibration
+from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
-from solver.calibration.markerset_file import load_marker_set
+from solver.calibration.marker_set_file import load_marker_set
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
-from solver.dance.workflows.reading import load_dance
+from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.workflows.loading import load_dance
 from solver.errors import SolverError
 from solver.formats.codec import FileKind
+from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.recording import pair_files, read_recording
-from solver.formats.segments_npz import segment_arrays
-from solver.formats.tables import write_markers_csv, write_wrenches_csv
+from solver.formats.segments_npz import segments_to_arrays
 from solver.motion import Markers, Motion, SegmentPoses
 from solver.report import CONTENT, render
-from solver.report.content import BaseParameter, Content, Errors, Flight, Load, Signals, TrackingErrors, Weighing
+from solver.report.content import (
+    BaseParameter,
+    Content,
+    FlightCheck,
+    LoadSummary,
+    Signals,
+    TrackingErrors,
+    TrialErrors,
+    Weighing,
+)
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.meshes import load_hull
-from solver.scene.bodies import RESULT, SceneResult
 from solver.scene.motion import RECORDING, scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
-from solver.scene.rig import RIG, read_rig, rig_of_text, rig_text
+from solver.scene.result import RESULT, SceneResult
+from solver.scene.rig import RIG, read_rig, rig_from_text, rig_to_text
 from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.tracking.targets import Attachment
@@ -164,7 +173,7 @@ def _segments() -> Iterator[Sample]:
     yield Sample("sto orientations", "units.sto", "table", storage_text(times(), names, upright).encode(), _recording)
     body = {"poses": np.full((FRAMES, 156), 0.01), "trans": root, "mocap_framerate": np.array(60.0)}
     poses = SegmentPoses(times(), names, np.tile(np.eye(3), (FRAMES, 3, 1, 1)), np.zeros((FRAMES, 3, 3)))
-    yield Sample("npz segments", "units.npz", "archive", _npz(segment_arrays(poses)), _recording)
+    yield Sample("npz segments", "units.npz", "archive", _npz(segments_to_arrays(poses)), _recording)
     yield Sample("npz body model", "amass.npz", "archive", _npz(body), _recording)
 
 
@@ -173,20 +182,24 @@ def _bodies(folder: Path) -> Iterator[Sample]:
 
     def marker_set(path: Path) -> object:
         found = load_marker_set(path)
-        return found.matches(MARKERS), found.unknown(MARKERS), [found.place_of(name) for name in MARKERS]
+        return (
+            found.count_matches(MARKERS),
+            found.unknown_names(MARKERS),
+            [found.find_location(name) for name in MARKERS],
+        )
 
     def rig(path: Path) -> object:
         found = read_rig(path)
         return found.model.nq, found.volumes, found.standing_height
 
     def text(path: Path) -> object:
-        return rig_of_text(path.read_text(encoding="utf-8", errors="replace"))
+        return rig_from_text(path.read_text(encoding="utf-8", errors="replace"))
 
     yield Sample("urdf", "robot.urdf", "xml", URDF.encode(), lambda path: repr(from_urdf(path).model))
     yield Sample("marker set", "mine.json", "json", MARKER_SET.encode(), marker_set)
     yield Sample("rig json", "rig.json", "json", RIG.write(folder / "rig.json", _rig()).read_bytes(), rig)
     yield Sample("rig npz", "rig.npz", "archive", RIG.write(folder / "rig.npz", _rig()).read_bytes(), rig)
-    yield Sample("rig text", "rig.txt", "json", rig_text(_rig()).encode(), text, named=False)
+    yield Sample("rig text", "rig.txt", "json", rig_to_text(_rig()).encode(), text, named=False)
 
 
 def _own(folder: Path) -> Iterator[Sample]:
@@ -206,7 +219,7 @@ def _own(folder: Path) -> Iterator[Sample]:
     result = SceneResult(rig.prior, rig.prior, each, np.full((3, 3), 0.1), each, each, each, "least squares",
                          settings=settings, details=details)  # fmt: skip
     whole = motion_record("walk", rig, motion).with_trial(None)
-    danced = whole.danced(schedule, CheckOptions())
+    danced = whole.with_contacts(schedule, CheckOptions())
     segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.nv)), (), ())
     attachments = (Attachment("C7", "pelvis", np.zeros(3)),)
     calibration = Calibration(rig, attachments, "mine", 1.7, {"a": 1.0}, {"C7": 0.1})
@@ -217,8 +230,10 @@ def _own(folder: Path) -> Iterator[Sample]:
             "shown", rig, drawn.times, drawn.root, drawn.rotations, drawn.translations,
             (SceneKey(0.0, "fixed", "start"), SceneKey(0.1, "free")), (SceneStrip(rig.patches[0], 0.0, 0.1),)
         ),
-        ("designed dance", "dance.npz", DANCE): Dance(rig, (segment,), CheckOptions(), None, (0,), report={"a": 1.0}),
-        ("authored dance", "keyed.json", KEYED): Keyed(rig, keys, schedule),
+        ("designed "
+            "dance", "dance.npz", DESIGNED_DANCE): Dance(rig, (segment,), CheckOptions(), None, (0,),
+                report={"a": 1.0}),
+        ("authored dance", "keyed.json", AUTHORED_DANCE): AuthoredDance(rig, keys, schedule),
         ("drawn recording", "walk.recording.npz", RECORDING): scene_recording(markers, forces),
         ("summary", "summary.json", SUMMARY): summary,
         ("result", "result.json", RESULT): result,
@@ -283,12 +298,12 @@ def _content(rig: Rig) -> Content:
     return Content(
         "Report", rig.name, True, "least squares", "nothing", 10.0, 0.1, rig.prior, rig.prior, np.full((3, 10), 0.1),
         np.full((3, 3), 0.1), np.full((3, 10), 0.5), ("pelvis.m",), np.array([3.0, 2.0, 1.0]), 3, rig.prior,
-        errors=(Errors("walk", True, 8, six, six, six, six),),
+        errors=(TrialErrors("walk", True, 8, six, six, six, six),),
         signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
         weighings=(Weighing("walk", 1, 10.0, 0.1, 1.0, True, np.zeros(6)),),
-        flights=(Flight("jump", 3, 0.1, 0.2, 0.3, 0.4),), base=(BaseParameter("m1", 1.0, 0.1),),
-        loads=(Load("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
+        flights=(FlightCheck("jump", 3, 0.1, 0.2, 0.3, 0.4),), base=(BaseParameter("m1", 1.0, 0.1),),
+        loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
         warnings=("careful",), notes=("noted",),
     )  # fmt: skip
 

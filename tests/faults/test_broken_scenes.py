@@ -8,8 +8,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import armature, custom, inertials, registration  # noqa: E402
-from addon.values import errors  # noqa: E402
+from addon import armature, inertials, registration  # noqa: E402
+from addon import custom_properties as custom  # noqa: E402
+from addon.solver_api import errors  # noqa: E402
 from benchmarks.faults import broken_jobs, broken_scenes, dancing_scene, scene_calls  # noqa: E402
 from benchmarks.faults.dancing_scene import Stage  # noqa: E402
 
@@ -43,7 +44,7 @@ def test_what_is_wrong_with_a_rig_is_named_with_a_way_out(stage: Stage, name: st
     """The button's refusal names the rig, the bone, and what to do."""
     broken_scenes.open_broken(stage.scene, name)
     body = broken_scenes.the_body()
-    words = armature.trouble(body)
+    words = armature.rig_problem(body)
     assert body.name in words
     assert ("left_upper_arm" in words) == (name != "in edit mode")
     assert "Add Rig" in words or "Tab" in words
@@ -71,7 +72,7 @@ def test_a_mass_that_is_none_is_named(stage: Stage, value: object) -> None:
         assert inertials.read_inertials(body).parameters.masses[armature.rig_of(body).index("left_upper_arm")] == 7.0
         return
     with pytest.raises(errors.InvalidValue, match=r"'mass' of 'left_upper_arm' is damaged .*: undo that edit"):
-        inertials.body_of(body)
+        inertials.rig_with_inertials(body)
 
 
 def test_deep_nesting_is_no_tree(stage: Stage) -> None:
@@ -80,7 +81,7 @@ def test_deep_nesting_is_no_tree(stage: Stage) -> None:
     for words in ("[" * 100_000, "[1]", '{"a": '):
         scene["words"] = words
         with pytest.raises(errors.InvalidValue, match="'words'"):
-            custom.tree(scene, "words")
+            custom.read_object(scene, "words")
 
 
 @pytest.mark.parametrize("name", ["half a result", "a bone renamed", "the rig deleted while it is identified"])

@@ -12,9 +12,9 @@ import pytest
 
 from solver.errors import InputError
 from solver.formats.atomic import write_atomically
-from solver.formats.folder import WORKSHOP, claimed, settle, write_folder
-from solver.formats.lock import own_folder, sweep
-from solver.formats.manifest import MANIFEST
+from solver.formats.lock import create_locked_folder, remove_abandoned_folders
+from solver.formats.manifest import MANIFEST_FILE
+from solver.formats.output_folder import WORK_FOLDER, finish_interrupted, reserve_folder, write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = {"gone": "old", "part/x": "old", "x": "old"}
@@ -22,7 +22,7 @@ NEW = {"came": "new", "part/x": "new", "x": "new"}
 WRITER = """
 import os, sys
 from pathlib import Path
-from solver.formats.folder import write_folder
+from solver.formats.output_folder import write_folder
 
 path, step, left = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 original = getattr(os, step)
@@ -70,13 +70,13 @@ def test_a_killed_writer_leaves_all_or_nothing(step: str, before_too: bool, tmp_
         write(folder, OLD)
         (folder / "mine").write_text("mine")
         dead = killed_at(folder, step, count)
-        settle(folder)
+        finish_interrupted(folder)
         left = contents(folder)
         assert left.pop("mine") == "mine"
         assert left in (OLD, NEW)
         seen.add(left == NEW)
         write(folder, NEW)
-        assert {name for name in os.listdir(folder) if name.startswith(".")} == {MANIFEST}
+        assert {name for name in os.listdir(folder) if name.startswith(".")} == {MANIFEST_FILE}
         if not dead:
             break
     assert not dead
@@ -91,24 +91,24 @@ def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
     if exists:
         write(out, OLD)
     code = (
-        "import sys, time\nfrom solver.formats.folder import write_folder\n"
+        "import sys, time\nfrom solver.formats.output_folder import write_folder\n"
         "with write_folder(sys.argv[1]) as folder:\n"
         "    (folder / 'half').write_text('half'); print(flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(out)], cwd=ROOT, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        with pytest.raises(InputError, match=f"is being written by process {other.pid}"), claimed(out):
+        with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
             pass
         if not exists:
             out.mkdir()  # by somebody else: the two are still the same folder
-            with pytest.raises(InputError, match=f"is being written by process {other.pid}"), claimed(out):
+            with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
                 pass
         other.send_signal(signal.SIGKILL)
     assert list(tmp_path.rglob("half"))
     write(out, NEW)
     assert contents(tmp_path) == {f"out/{name}": text for name, text in NEW.items()}
-    assert not list(tmp_path.rglob(f"*{WORKSHOP}"))
+    assert not list(tmp_path.rglob(f"*{WORK_FOLDER}"))
 
 
 def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
@@ -132,17 +132,17 @@ def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
 def test_temporary_folders_of_killed_processes_are_swept(tmp_path: Path) -> None:
     """A sweep removes the folders of dead processes; those of live ones, kept ones and other folders stay."""
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom solver.formats.lock import own_folder\n"
-        "folder, lock = own_folder(Path(sys.argv[1]), 'live-')\n(folder / 'x').write_text('1')\nos._exit(9)"
+        "import os, sys\nfrom pathlib import Path\nfrom solver.formats.lock import create_locked_folder\n"
+        "folder, lock = create_locked_folder(Path(sys.argv[1]), 'live-')\n(folder / 'x').write_text('1')\nos._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
     (dead,) = tmp_path.iterdir()
-    live, lock = own_folder(tmp_path, "live-")
-    kept, released = own_folder(tmp_path, "live-")
+    live, lock = create_locked_folder(tmp_path, "live-")
+    kept, released = create_locked_folder(tmp_path, "live-")
     (kept / "result").write_text("1")
     released.release()
     other = tmp_path / "live-0123abcx"
     other.mkdir()
-    assert sweep(tmp_path, "live-") == (dead,)
+    assert remove_abandoned_folders(tmp_path, "live-") == (dead,)
     assert sorted(tmp_path.iterdir()) == sorted([live, kept, other])
     lock.release()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.formats.atomic import PROBE
+from solver.formats.atomic import PROBE_BYTES
 
 pytest.importorskip("resource", reason="Windows limits no file's size")
 
@@ -47,7 +47,7 @@ def test_results_that_do_not_fit_are_told_in_one_line_and_leave_the_old_ones(rec
     assert track(recorded, tmp_path / "out", 1 << 30).returncode == 0
     before = tree(tmp_path)
     largest = max(map(len, before.values()))
-    for most in (PROBE + 1, largest - 1):  # where the first larger file does not fit, and where only the largest
+    for most in (PROBE_BYTES + 1, largest - 1):  # where the first larger file does not fit, and where only the largest
         done = track(recorded, tmp_path / "out", most)
         assert done.returncode == 2, done.stderr
         (line,) = done.stderr.strip().splitlines()

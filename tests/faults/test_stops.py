@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from solver import stopping
+from solver import termination as stopping
 from solver.errors import BackendError
-from solver.workers import shared, underway
+from solver.parallel import background_map, parallel_map
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 60.0
 """[s] A busy machine may take long to start Python."""
 IMPORT_AMID = """
 import os, signal, sys
-from solver.stopping import own_process
-own_process()
+from solver.termination import handle_signals
+handle_signals()
 class Amid:
     def find_spec(self, name, path=None, target=None):
         if name == "pinocchio.deprecated":
@@ -35,9 +35,9 @@ print("whole")
 """
 WRITING = """
 import sys, time
-from solver.stopping import own_process
-own_process()
-from solver.formats.folder import write_folder
+from solver.termination import handle_signals
+handle_signals()
+from solver.formats.output_folder import write_folder
 with write_folder(sys.argv[1]) as folder:
     (folder / "half").write_text("half")
     print("amid", flush=True)
@@ -45,10 +45,10 @@ with write_folder(sys.argv[1]) as folder:
 """
 DELIVERED = """
 import sys, time
-from solver.stopping import own_process, whole
-own_process()
-from solver.formats.folder import write_folder
-with whole():
+from solver.termination import handle_signals, uninterrupted
+handle_signals()
+from solver.formats.output_folder import write_folder
+with uninterrupted():
     print("amid", flush=True)
     time.sleep(1.0)
     with write_folder(sys.argv[1]) as folder:
@@ -59,8 +59,8 @@ SHARING = """
 import os, sys, time
 from contextlib import nullcontext
 from pathlib import Path
-from solver.stopping import interruptible, own_process
-from solver.workers import shared
+from solver.termination import interruptible, handle_signals
+from solver.parallel import parallel_map
 
 def slow(number):
     Path(sys.argv[1], str(os.getpid())).touch()
@@ -68,11 +68,11 @@ def slow(number):
     return number
 
 def main():
-    own_process()
+    handle_signals()
     done = []
     try:
         with interruptible() if "keeps" in sys.argv else nullcontext():
-            for number in shared(slow, [(0,), (1,), (2,)], 2):
+            for number in parallel_map(slow, [(0,), (1,), (2,)], 2):
                 done.append(number)
                 print("amid", flush=True)
     except KeyboardInterrupt:
@@ -157,7 +157,7 @@ def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_after_the_work_is_no_failure(number: signal.Signals) -> None:
     """While Python takes itself apart there is nothing left to stop: the exit code is that of the work."""
-    code = "import os; from solver.stopping import own_process; own_process()\n"
+    code = "import os; from solver.termination import handle_signals; handle_signals()\n"
     code += "class Late:\n    def __del__(self, end=os.kill, me=os.getpid()):\n        end(me, %d)\n"
     code += "import sys; sys.late = Late(); print('done', flush=True); sys.exit(3)"
     done = subprocess.run(
@@ -168,7 +168,7 @@ def test_a_stop_after_the_work_is_no_failure(number: signal.Signals) -> None:
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """What nohup or a shell's background work started goes on."""
-    code = "import signal; from solver.stopping import own_process; own_process()\n"
+    code = "import signal; from solver.termination import handle_signals; handle_signals()\n"
     code += "signal.raise_signal(signal.SIGINT); signal.raise_signal(signal.SIGHUP); print('on')"
     ignoring = f"import signal\nsignal.signal(1, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN)\n{code}"
     done = subprocess.run([sys.executable, "-c", ignoring], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -213,7 +213,7 @@ def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
 def test_who_asks_for_no_more_results_is_not_warned(recwarn: pytest.WarningsRecorder) -> None:
     """Work that is left when its first result is enough ends without a word, in this process or in others."""
     for workers in (1, 2):
-        results = shared(time.sleep, [(0.0,), (5.0,), (5.0,)], workers)
+        results = parallel_map(time.sleep, [(0.0,), (5.0,), (5.0,)], workers)
         assert next(results) is None
         results.close()  # type: ignore[attr-defined]
     assert [str(told.message) for told in recwarn] == []
@@ -222,14 +222,14 @@ def test_who_asks_for_no_more_results_is_not_warned(recwarn: pytest.WarningsReco
 def test_work_goes_on_while_the_block_does_something_else(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     """Other processes work before anybody asks for results; where a block fails, none of them complains."""
     signs = [tmp_path / "one", tmp_path / "two"]
-    with underway(Path.touch, [(sign,) for sign in signs], 2) as results:
+    with background_map(Path.touch, [(sign,) for sign in signs], 2) as results:
         until = time.monotonic() + LONG
         while not all(sign.exists() for sign in signs) and time.monotonic() < until:
             time.sleep(0.05)
         assert all(sign.exists() for sign in signs)
         assert list(results) == [None, None]
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), underway(time.sleep, [(0.1,), (0.1,)], 2):
+        with pytest.raises(ZeroDivisionError), background_map(time.sleep, [(0.1,), (0.1,)], 2):
             _ = 1 / 0
     assert [str(told.message) for told in recwarn] == []
 
@@ -237,4 +237,4 @@ def test_work_goes_on_while_the_block_does_something_else(tmp_path: Path, recwar
 def test_a_worker_that_dies_is_one_error() -> None:
     """A worker process that the system kills, as for want of memory, is told in words, with a remedy."""
     with pytest.raises(BackendError, match="memory"):
-        list(shared(os._exit, [(1,), (1,)], 2))
+        list(parallel_map(os._exit, [(1,), (1,)], 2))

@@ -66,8 +66,8 @@ def test_any_encoding_takes_the_words(encoding: dict[str, str], tmp_path: Path) 
 def test_no_file_takes_a_closed_stream_s_place(tmp_path: Path) -> None:
     """What is printed to a closed standard output does not end up in a file that was opened later."""
     code = (
-        "import os, sys\nfrom solver.streams import lasting\n"
-        "with lasting():\n"
+        "import os, sys\nfrom solver.standard_streams import robust_streams\n"
+        "with robust_streams():\n"
         "    with open(sys.argv[1], 'w') as file:\n"
         "        os.write(1, b'words'); print('words')\n"
         "        file.write('result')\n"

@@ -10,14 +10,14 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
-from solver.feasibility.capsules import PlacedCapsules, segment_distance
-from solver.feasibility.construction import SOCKET, by_construction
-from solver.feasibility.shapes import bounding_capsules, fitted_shape
+from solver.feasibility.allowed_collisions import SOCKET_DISTANCE, find_allowed_collisions
+from solver.feasibility.capsules import WorldCapsules, segment_distance
+from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.shape import Shape
-from tests.dance.standing import posture, standing, statue, swinging
+from tests.dance.static_motions import random_posture, sinusoidal_motion, standing_schedule, static_motion
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
 EVERY_RIG = pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
@@ -27,7 +27,7 @@ HANDS = (("right_hand", "left_hand"),)
 
 def _poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     still = np.zeros((len(q), rig.model.nv))
-    state = Mechanics(rig).state(q, still, still)
+    state = Mechanics(rig).compute_state(q, still, still)
     return state.rotation, state.position
 
 
@@ -44,7 +44,7 @@ def test_two_hands_at_a_known_distance(kind: str, size: tuple[float, ...]) -> No
     rotation, position = _poses(rig, rig.neutral[None])
     right, left = (position[0, rig.index(hand)] for hand in HANDS[0])
     detector = CollisionDetector(rig, CheckOptions(pairs=HANDS, reach=5.0))
-    near = detector.near_pairs(rig.neutral[None], rotation, position)
+    near = detector.find_near_pairs(rig.neutral[None], rotation, position)
     assert near.distances == pytest.approx([np.linalg.norm(left - right) - 0.1], abs=1e-6)
 
 
@@ -87,17 +87,17 @@ def test_coal_agrees_on_capsules() -> None:
 def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
     """Every pair that coal, asked for all of them, finds within the reach is reported, at coal's distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.04))
-    q = swinging(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
-    near = detector.near_pairs(q, *_poses(rig, q))
+    q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
+    near = detector.find_near_pairs(q, *_poses(rig, q))
     found = 0
     for frame, row in enumerate(q):
         pin.computeDistances(rig.model, detector._data, detector._model, detector._geometry, row)
         least: dict[int, float] = {}
-        for number, owner in enumerate(detector._owner):
+        for number, owner in enumerate(detector._pair_index):
             distance = detector._geometry.distanceResults[number].min_distance
             least[int(owner)] = min(distance, least.get(int(owner), np.inf))
         for owner, distance in least.items():
-            distance += detector.forgiven[owner]
+            distance += detector.allowances[owner]
             if distance < 0.0399:
                 found += 1
                 own = near.distances[(near.frames == frame) & (near.pairs == owner)].min()
@@ -110,10 +110,10 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
 def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
     """Whatever the sampling, pairs of capsules that come near in a frame are listed there once, in order."""
     detector = CollisionDetector(rig, CheckOptions())
-    q = swinging(rig, np.linspace(0.0, 2.0, 1003)[:frames], size=0.8).q if frames else rig.neutral[None][:0]
-    placed = PlacedCapsules(detector._capsules, *_poses(rig, q))
+    q = sinusoidal_motion(rig, np.linspace(0.0, 2.0, 1003)[:frames], size=0.8).q if frames else rig.neutral[None][:0]
+    placed = WorldCapsules(detector._capsules, *_poses(rig, q))
     pairs = detector._shape_pairs
-    found = placed.near(pairs, 0.03)
+    found = placed.find_near(pairs, 0.03)
     at, near = np.nonzero((placed.all_distances(pairs) < 0.03).T)
     listed = found[0] * len(pairs) + found[1]
     assert np.isin(at * len(pairs) + near, listed).all()
@@ -127,8 +127,8 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
 def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where legs and root move, links of the arms are as far from each other in every frame as in each alone."""
     frames = 30
-    moving = swinging(rig, np.linspace(0.0, 4.0, frames), size=1.5).q
-    q = np.tile(swinging(rig, np.array([1.0]), size=1.5).q, (frames, 1))
+    moving = sinusoidal_motion(rig, np.linspace(0.0, 4.0, frames), size=1.5).q
+    q = np.tile(sinusoidal_motion(rig, np.array([1.0]), size=1.5).q, (frames, 1))
     legs = [k for name in ("right_foot", "left_foot") for k in rig.path(rig.index(name))]
     firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
     for own in (slice(0, 7), *(slice(firsts[k], firsts[k + 1]) for k in legs)):
@@ -136,18 +136,18 @@ def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.M
     detector = CollisionDetector(rig, CheckOptions(reach=0.1))
     rotation, position = _poses(rig, q)
     asked: list[int] = []
-    measure = detector._measure
+    measure = detector._measure_exactly
 
     def counted(q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         asked.append(len(frames))
         measure(q, frames, columns, distances)
 
-    monkeypatch.setattr(detector, "_measure", counted)
-    found = detector.near_pairs(q, rotation, position)
+    monkeypatch.setattr(detector, "_measure_exactly", counted)
+    found = detector.find_near_pairs(q, rotation, position)
     together = sum(asked)
     for frame in range(frames):
         own, some = slice(frame, frame + 1), found.frames == frame
-        one = detector.near_pairs(q[own], rotation[own], position[own])
+        one = detector.find_near_pairs(q[own], rotation[own], position[own])
         np.testing.assert_array_equal(found.pairs[some], one.pairs)
         np.testing.assert_allclose(found.distances[some], one.distances, atol=1e-8)
     assert together < sum(asked) - together
@@ -157,11 +157,11 @@ def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.M
 def test_frames_together_have_the_pairs_that_they_have_alone(rig: Rig) -> None:
     """What is measured in the middle of a block of frames leaves nothing out in the others."""
     detector = CollisionDetector(rig, CheckOptions())
-    q = swinging(rig, np.linspace(0.0, 1.0, 400), size=0.8).q
-    together = detector.near_pairs(q, *_poses(rig, q))
+    q = sinusoidal_motion(rig, np.linspace(0.0, 1.0, 400), size=0.8).q
+    together = detector.find_near_pairs(q, *_poses(rig, q))
     assert len(together.frames) > 200
     for frame in range(0, 400, 7):
-        alone = detector.near_pairs(q[frame : frame + 1], *_poses(rig, q[frame : frame + 1]))
+        alone = detector.find_near_pairs(q[frame : frame + 1], *_poses(rig, q[frame : frame + 1]))
         own = together.frames == frame
         np.testing.assert_array_equal(together.pairs[own], alone.pairs)
         np.testing.assert_allclose(together.distances[own], alone.distances, atol=1e-12)
@@ -171,9 +171,9 @@ def test_frames_together_have_the_pairs_that_they_have_alone(rig: Rig) -> None:
 def test_capsules_never_exceed_the_truth(rig: Rig) -> None:
     """The capsule distance of a pair is a lower bound of its true distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.1))
-    q = swinging(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
+    q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
     rotation, position = _poses(rig, q)
-    near = detector.near_pairs(q, rotation, position)
+    near = detector.find_near_pairs(q, rotation, position)
     bounds = CapsulePairs(rig, detector.pairs).distances(rotation, position)
     assert len(near.distances) > 20
     assert np.all(bounds[near.frames, near.pairs] <= near.distances + 1e-5)
@@ -214,7 +214,7 @@ def test_bounding_capsules_contain_their_shape(kind: str) -> None:
 def test_height_above_the_floor_is_coals(rig: Rig) -> None:
     """A link's distance to the floor is coal's distance of its lowest shape to a half-space."""
     detector = CollisionDetector(rig, CheckOptions())
-    q = posture(rig, 5, 0.6)[None]
+    q = random_posture(rig, 5, 0.6)[None]
     rotation, position = _poses(rig, q)
     floor = pin.coal.Halfspace(np.array([0.0, 0.0, 1.0]), -2.0)
     heights = detector.floor_distances(rotation, position, -2.0)[0]
@@ -267,13 +267,13 @@ def test_unknown_names_of_pairs() -> None:
 def test_rigs_without_shapes_get_fitted_ones() -> None:
     """A rig without shapes is checked with shapes fitted to its bounding boxes, and the notes say so."""
     bare = replace(PERSON, shapes=())
-    checks = check_motion(bare, statue(bare, bare.neutral), standing(bare))
+    checks = check_motion(bare, static_motion(bare, bare.neutral), standing_schedule(bare))
     assert any("fitted" in note for note in checks.notes)
-    assert np.isfinite(checks.margin("self-collision").values).all()
+    assert np.isfinite(checks.get_margin("self-collision").values).all()
     half = np.array([0.1, 0.1, 0.5])
-    kinds = [getattr(fitted_shape("a", -size, size), "kind", None) for size in (half, np.ones(3), np.zeros(3))]
+    kinds = [getattr(fit_shape("a", -size, size), "kind", None) for size in (half, np.ones(3), np.zeros(3))]
     assert kinds == ["capsule", "box", None]
-    limb = fitted_shape("a", -half, half)
+    limb = fit_shape("a", -half, half)
     assert limb is not None
     assert limb.size == pytest.approx((0.1, 0.4))
 
@@ -284,7 +284,7 @@ def test_contact_at_neutral_is_contact() -> None:
     detector = CollisionDetector(rig, CheckOptions(pairs=HANDS))
     rotation, position = _poses(rig, rig.neutral[None])
     gap = float(np.linalg.norm(position[0, rig.index("right_hand")] - position[0, rig.index("left_hand")]))
-    found = detector.near_pairs(rig.neutral[None], rotation, position)
+    found = detector.find_near_pairs(rig.neutral[None], rotation, position)
     assert found.distances == pytest.approx([gap - 0.8], abs=1e-6)
 
 
@@ -311,11 +311,11 @@ def test_what_nestles_is_as_deep_as_is_usual() -> None:
     rig = RIGS[0]
     pair = _two_joints_apart(rig)
     bulk = np.linspace(-0.006, -0.004, 90)[:, None]
-    touching, forgiven = by_construction(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
+    touching, forgiven = find_allowed_collisions(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
     assert touching == ()
-    assert 0.006 + SOCKET <= forgiven[pair] < 0.006 + 2.0 * SOCKET
-    assert by_construction(rig, (pair,), bulk) == ((pair,), {})
-    assert by_construction(rig, (pair,), np.array([[-0.01], [0.02], [0.001], [0.03]])) == ((), {})
+    assert 0.006 + SOCKET_DISTANCE <= forgiven[pair] < 0.006 + 2.0 * SOCKET_DISTANCE
+    assert find_allowed_collisions(rig, (pair,), bulk) == ((pair,), {})
+    assert find_allowed_collisions(rig, (pair,), np.array([[-0.01], [0.02], [0.001], [0.03]])) == ((), {})
 
 
 def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
@@ -323,9 +323,9 @@ def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
     rig = RIGS[0]
     pair = _two_joints_apart(rig)
     values = np.concatenate([[-0.009], np.linspace(-0.006, -0.004, 90), np.full(9, -0.02)])[:, None]
-    touching, forgiven = by_construction(rig, (pair,), values)
+    touching, forgiven = find_allowed_collisions(rig, (pair,), values)
     assert touching == ()
-    assert forgiven[pair] == pytest.approx(0.009 + SOCKET)
+    assert forgiven[pair] == pytest.approx(0.009 + SOCKET_DISTANCE)
 
 
 def _wrist(folder: Path) -> Path:
@@ -364,9 +364,9 @@ def test_a_hand_that_enters_its_forearm_is_seen(tmp_path: Path) -> None:
     assert any("may overlap by" in note and "forearm and hand" in note for note in detector.notes)
     q = np.tile(rig.neutral, (3, 1))
     q[:, 7:] = [[0.0, 0.0], [0.1, -1.0], [0.0, 1.0]]
-    straight, down, up = detector.least(q)[:, 0]
-    assert straight == pytest.approx(SOCKET, abs=1e-4)
-    assert down == pytest.approx(SOCKET, abs=1e-3)
+    straight, down, up = detector.minimum_distances(q)[:, 0]
+    assert straight == pytest.approx(SOCKET_DISTANCE, abs=1e-4)
+    assert down == pytest.approx(SOCKET_DISTANCE, abs=1e-3)
     assert up < -0.005
 
 
@@ -376,11 +376,11 @@ def test_an_upper_arm_in_its_socket_is_watched() -> None:
     pair = ("chest", "right_upper_arm")
     hair = np.full((10, 1), 0.001)
     hair[0] = -0.012
-    touching, forgiven = by_construction(rig, (pair,), hair)
+    touching, forgiven = find_allowed_collisions(rig, (pair,), hair)
     assert touching == ()
     assert forgiven[pair] == pytest.approx(0.002)
     deep = np.linspace(-0.02, -0.018, 10)[:, None]
-    assert by_construction(rig, (pair,), deep) == ((pair,), {})
+    assert find_allowed_collisions(rig, (pair,), deep) == ((pair,), {})
 
 
 def test_meshes_of_a_compound_joint_are_watched() -> None:
@@ -405,20 +405,20 @@ def test_distances_do_not_depend_on_what_was_asked_before() -> None:
     """The same postures have the same distances, to the last digit, at every call."""
     rig = RIGS[0]
     detector = CollisionDetector(rig, CheckOptions(reach=0.3))
-    q = swinging(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
-    first = detector.near_pairs(q, *_poses(rig, q))
-    detector.near_pairs(q[::-1], *_poses(rig, q[::-1]))
-    np.testing.assert_array_equal(detector.near_pairs(q, *_poses(rig, q)).distances, first.distances)
+    q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
+    first = detector.find_near_pairs(q, *_poses(rig, q))
+    detector.find_near_pairs(q[::-1], *_poses(rig, q[::-1]))
+    np.testing.assert_array_equal(detector.find_near_pairs(q, *_poses(rig, q)).distances, first.distances)
 
 
 def test_least_distances_are_those_of_each_posture() -> None:
     """Many postures at once have the distances that each has alone."""
     rig = RIGS[2]
     detector = CollisionDetector(rig, CheckOptions())
-    q = swinging(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
-    alone = np.concatenate([detector.least(row[None]) for row in q])
+    q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
+    alone = np.concatenate([detector.minimum_distances(row[None]) for row in q])
     assert (alone < 0.02).any()
-    np.testing.assert_array_equal(detector.least(q), alone)
+    np.testing.assert_array_equal(detector.minimum_distances(q), alone)
 
 
 def test_a_forearm_that_hangs_at_the_trunk_is_watched() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.fixed_base import Bench
+from solver.fixed_base import FixedBaseRobot
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_urdf
@@ -53,11 +53,11 @@ def misbelieved(rig: Rig, seed: int = 3) -> Rig:
     return rig.with_prior(InertialParameters(rig.links, rig.prior.values * factors[:, None]))
 
 
-def swings(bench: Bench, seconds: float = 8.0, rate: float = 200.0) -> tuple[np.ndarray, ...]:
+def swings(bench: FixedBaseRobot, seconds: float = 8.0, rate: float = 200.0) -> tuple[np.ndarray, ...]:
     """Times and (y, dy, ddy) of sums of sines, different for every joint."""
     times = np.arange(round(seconds * rate)) / rate
     count = len(bench.names)
-    size = np.where(bench.slides, 0.03, 0.5)
+    size = np.where(bench.is_prismatic, 0.03, 0.5)
     angles = [2.0 * np.pi * (0.31 + 0.17 * np.arange(count) + 0.41 * k) for k in range(3)]
     y = sum(size * np.sin(np.outer(times, w) + k) for k, w in enumerate(angles))
     dy = sum(size * w * np.cos(np.outer(times, w) + k) for k, w in enumerate(angles))

@@ -13,16 +13,16 @@ from solver.errors import InputError, InvalidValue
 from solver.fixed_base import (
     BASE,
     TORQUES,
-    Bench,
-    BenchModel,
-    BenchOptions,
-    BenchTrial,
-    compare_bench,
-    identify_bench,
+    FixedBaseModel,
+    FixedBaseOptions,
+    FixedBaseRobot,
+    FixedBaseTrial,
+    compare_fixed_base,
+    identify_fixed_base,
 )
-from solver.fixed_base.files import read_bench_trial
-from solver.formats.tables import write_table, write_wrenches_csv
-from solver.scene.bodies import RESULT
+from solver.fixed_base.files import read_trial
+from solver.formats.csv_tables import write_table, write_wrenches_csv
+from solver.scene.result import RESULT
 from solver.wrenches import Wrenches
 
 from .arm import arm, misbelieved, swings
@@ -30,24 +30,26 @@ from .arm import arm, misbelieved, swings
 DRIVES = np.array([[0.3, 5.0, 3.0, 0.5], [0.2, 4.0, 2.0, -0.5], [0.1, 3.0, 1.0, 0.2], [1.5, 20.0, 4.0, 1.0]])
 
 
-def recorded(truth: Bench, drives: np.ndarray | None = None) -> BenchTrial:
+def recorded(truth: FixedBaseRobot, drives: np.ndarray | None = None) -> FixedBaseTrial:
     """What sensors without error would record."""
     times, y, dy, ddy = swings(truth)
     own = np.zeros(0) if drives is None else drives.ravel()
-    exact = truth.rows(truth.motion(times, y, dy, ddy)) @ np.concatenate([own, truth.rig.prior.vector])
-    return BenchTrial("swings", times, y, exact)
+    exact = truth.regressor(truth.motion(times, y, dy, ddy)) @ np.concatenate([own, truth.rig.prior.vector])
+    return FixedBaseTrial("swings", times, y, exact)
 
 
 @pytest.mark.parametrize("measured", [TORQUES, BASE])
 def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
     """Base parameters, and drives where torques are the motors'; the turret's inertia only beside its rotor's."""
     rig = arm(tmp_path)
-    truth, bench = Bench(rig, measured), Bench(misbelieved(rig), measured)
+    truth, bench = FixedBaseRobot(rig, measured), FixedBaseRobot(misbelieved(rig), measured)
     drives = DRIVES if measured == TORQUES else None
-    found = identify_bench(bench, [recorded(truth, drives)], BenchOptions(preset=None))
+    found = identify_fixed_base(bench, [recorded(truth, drives)], FixedBaseOptions(preset=None))
     structure = truth.structure
     told = np.array(structure.symbols) != "Izz_turret"
-    true, prior, now = (structure.of(body)[told] for body in (rig.prior, bench.rig.prior, found.estimate.parameters))
+    true, prior, now = (
+        structure.project(body)[told] for body in (rig.prior, bench.rig.prior, found.estimate.parameters)
+    )
     assert np.linalg.norm(now - true) < 0.01 * np.linalg.norm(prior - true)
     assert found.estimate.satisfies == "consistent"
     assert (found.rmse < 0.02 * found.rmse_prior).all()
@@ -61,7 +63,7 @@ def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
 def test_what_no_torque_feels_is_left_at_the_prior(tmp_path: Path) -> None:
     """The base link does not move, the turret's mass acts on its own axis alone."""
     rig = arm(tmp_path)
-    found = identify_bench(Bench(misbelieved(rig)), [recorded(Bench(rig), DRIVES)])
+    found = identify_fixed_base(FixedBaseRobot(misbelieved(rig)), [recorded(FixedBaseRobot(rig), DRIVES)])
     assert not found.determined[0].any()
     assert found.determined[1, 0] < 0.05
     assert np.array_equal(found.estimate.parameters.values[0], misbelieved(rig).prior.values[0])
@@ -70,43 +72,45 @@ def test_what_no_torque_feels_is_left_at_the_prior(tmp_path: Path) -> None:
 def test_drives_forgotten_are_seen_in_the_residual(tmp_path: Path) -> None:
     """Motors' torques taken for torques behind the drives leave residuals many times larger."""
     rig = arm(tmp_path)
-    trial = recorded(Bench(rig), DRIVES)
-    with_drives = identify_bench(Bench(rig), [trial])
-    without = identify_bench(Bench(rig, drives=False), [trial])
+    trial = recorded(FixedBaseRobot(rig), DRIVES)
+    with_drives = identify_fixed_base(FixedBaseRobot(rig), [trial])
+    without = identify_fixed_base(FixedBaseRobot(rig, drives=False), [trial])
     assert (without.rmse > 5.0 * with_drives.rmse).all()
 
 
 def test_trials_that_cannot_be_used(tmp_path: Path) -> None:
     """No trial, other joints, a joint that never moves."""
     rig = arm(tmp_path)
-    bench = Bench(rig)
+    bench = FixedBaseRobot(rig)
     trial = recorded(bench, DRIVES)
     with pytest.raises(InvalidValue, match="no trial"):
-        identify_bench(bench, [])
+        identify_fixed_base(bench, [])
     with pytest.raises(InvalidValue, match="3 coordinates"):
-        identify_bench(bench, [BenchTrial("few", trial.times, trial.y[:, :3], trial.measured)])
+        identify_fixed_base(bench, [FixedBaseTrial("few", trial.times, trial.y[:, :3], trial.measured)])
     still = trial.y.copy()
     still[:, 2] = 0.4
     with pytest.raises(InvalidValue, match="'fore' moves too little"):
-        identify_bench(bench, [BenchTrial("still", trial.times, still, trial.measured)], BenchOptions(preset=None))
+        identify_fixed_base(
+            bench, [FixedBaseTrial("still", trial.times, still, trial.measured)], FixedBaseOptions(preset=None)
+        )
 
 
-def written(folder: Path, trial: BenchTrial, bench: Bench) -> tuple[Path, Path]:
+def written(folder: Path, trial: FixedBaseTrial, bench: FixedBaseRobot) -> tuple[Path, Path]:
     """A trial as two tables, angles named after joints, torques after links."""
     joints = [joint.name for joint in bench.rig.joints[1:]]
-    units = ["m" if slide else "rad" for slide in bench.slides]
+    units = ["m" if slide else "rad" for slide in bench.is_prismatic]
     angles, torques = folder / "run_angles.csv", folder / "run_torques.csv"
     write_table(angles, trial.times, [f"{n} [{u}]" for n, u in zip(joints, units)], trial.y)
-    forces = ["N" if slide else "N m" for slide in bench.slides]
+    forces = ["N" if slide else "N m" for slide in bench.is_prismatic]
     write_table(torques, trial.times, [f"{n} [{u}]" for n, u in zip(bench.names, forces)], trial.measured)
     return angles, torques
 
 
 def test_files_come_back(tmp_path: Path) -> None:
     """A trial written as tables is read as it was."""
-    bench = Bench(arm(tmp_path))
+    bench = FixedBaseRobot(arm(tmp_path))
     trial = recorded(bench, DRIVES)
-    found = read_bench_trial(bench, *written(tmp_path, trial, bench))
+    found = read_trial(bench, *written(tmp_path, trial, bench))
     np.testing.assert_allclose(found.y, trial.y, atol=1e-9)
     np.testing.assert_allclose(found.measured, trial.measured, atol=1e-6)
 
@@ -114,20 +118,20 @@ def test_files_come_back(tmp_path: Path) -> None:
 def test_the_base_sensor_is_read_in_the_base_links_axes(tmp_path: Path) -> None:
     """A wrench in world axes about the root's origin is turned into the mounted root's."""
     rig = arm(tmp_path)
-    bench = Bench(rig, BASE, mount=np.array([np.sin(0.3), 0.0, 0.0, np.cos(0.3)]))
+    bench = FixedBaseRobot(rig, BASE, mount=np.array([np.sin(0.3), 0.0, 0.0, np.cos(0.3)]))
     trial = recorded(bench)
-    angles, _ = written(tmp_path, recorded(Bench(rig), DRIVES), Bench(rig))
+    angles, _ = written(tmp_path, recorded(FixedBaseRobot(rig), DRIVES), FixedBaseRobot(rig))
     c, s = np.cos(0.6), np.sin(0.6)
     turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
     world = np.concatenate([trial.measured[:, :3] @ turn.T, trial.measured[:, 3:] @ turn.T], axis=1)
     write_wrenches_csv(tmp_path / "sensor.csv", Wrenches(trial.times, ("sensor",), world[:, None]))
-    found = read_bench_trial(bench, angles, tmp_path / "sensor.csv")
+    found = read_trial(bench, angles, tmp_path / "sensor.csv")
     np.testing.assert_allclose(found.measured, trial.measured, atol=1e-6)
 
 
 def test_bad_files(tmp_path: Path) -> None:
     """Each fault is named with its file and a remedy."""
-    bench = Bench(arm(tmp_path))
+    bench = FixedBaseRobot(arm(tmp_path))
     trial = recorded(bench, DRIVES)
     angles, torques = written(tmp_path, trial, bench)
     text = torques.read_text()
@@ -138,14 +142,14 @@ def test_bad_files(tmp_path: Path) -> None:
     ):
         torques.write_text(wrong)
         with pytest.raises(InputError, match=words):
-            read_bench_trial(bench, angles, torques)
+            read_trial(bench, angles, torques)
     lines = text.splitlines()
     cells = lines[40].split(",")
     cells[2] = ""
     lines[40] = ",".join(cells)
     torques.write_text("\n".join(lines))
     with pytest.raises(InputError, match="missing values"):
-        read_bench_trial(bench, angles, torques)
+        read_trial(bench, angles, torques)
 
 
 def _shifted(text: str) -> str:
@@ -166,7 +170,7 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
         "rig.json",
         "summary.json",
     }
-    bench = Bench(rig)
+    bench = FixedBaseRobot(rig)
     angles, torques = written(tmp_path, recorded(bench, DRIVES), bench)
     output = tmp_path / "found"
     words = ["identify-bench", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
@@ -185,17 +189,21 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_the_truth_explains_a_trial_that_nobody_used(tmp_path: Path) -> None:
     """On exact data true inertials and drives leave nothing; with an offset of a drive off by d the residual is d."""
     rig = arm(tmp_path)
-    bench, trial = Bench(rig), recorded(Bench(rig), DRIVES)
+    bench, trial = FixedBaseRobot(rig), recorded(FixedBaseRobot(rig), DRIVES)
     wrong = DRIVES.copy()
     wrong[:, 3] += [0.7, 0.0, 0.3, 0.0]
-    (found,) = compare_bench(
-        bench, [trial], BenchModel(rig.prior, DRIVES), BenchModel(rig.prior, wrong), BenchOptions(preset=None)
+    (found,) = compare_fixed_base(
+        bench,
+        [trial],
+        FixedBaseModel(rig.prior, DRIVES),
+        FixedBaseModel(rig.prior, wrong),
+        FixedBaseOptions(preset=None),
     )
     size = trial.measured.std(axis=0)
     assert (found.identified < 0.02 * size).all()
     np.testing.assert_allclose(found.prior[[0, 2]], [0.7, 0.3], rtol=0.02)
     with pytest.raises(InvalidValue, match="drives of 3 joints, the bench has 4"):
-        compare_bench(bench, [trial], BenchModel(rig.prior, DRIVES[:3]), BenchModel(rig.prior, DRIVES))
+        compare_fixed_base(bench, [trial], FixedBaseModel(rig.prior, DRIVES[:3]), FixedBaseModel(rig.prior, DRIVES))
 
 
 @pytest.mark.parametrize("drives", [True, False])
@@ -204,7 +212,7 @@ def test_a_result_of_a_bench_is_compared_from_its_folder(
 ) -> None:
     """`compare` gives the residuals of `identify-bench` on the same trial, and refuses files that are no pairs."""
     rig = arm(tmp_path)
-    bench = Bench(rig, drives=drives)
+    bench = FixedBaseRobot(rig, drives=drives)
     own = DRIVES if drives else None
     angles, torques = written(tmp_path, recorded(bench, own), bench)
     output, quiet = tmp_path / "found", ["--progress", "none"]

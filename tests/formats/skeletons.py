@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from solver.formats.axes import to_z_up
-from solver.so3 import between
+from solver.formats.axes_and_units import to_z_up
+from solver.so3 import rotation_between
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def bvh_text(
         """(3, 3) axes of a joint in the T-pose."""
         below = children.get(name)
         bone = turn @ np.asarray(skeleton.offsets[below[0]] if below else skeleton.ends[name])
-        return between(np.array([1.0, 0.0, 0.0]), bone) if along else np.eye(3)
+        return rotation_between(np.array([1.0, 0.0, 0.0]), bone) if along else np.eye(3)
 
     def write(name: str, depth: int, above: np.ndarray) -> None:
         pad, inner = "\t" * depth, "\t" * (depth + 1)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.bids import load_bids_motion
-from solver.formats.recording import files_read, find_recordings
+from solver.formats.bids import read_bids_motion
+from solver.formats.recording import find_recordings, list_files_read
 
 NAME = "sub-01_task-walk_tracksys-omc_run-1"
 POINTS = ("LASI", "LHEE", "LSHO")
@@ -49,7 +49,7 @@ def test_positions_become_markers(tmp_path: Path) -> None:
     assert recording.markers.names == POINTS
     np.testing.assert_allclose(recording.markers.positions[0], PLACES, atol=1e-6)
     np.testing.assert_allclose(np.diff(recording.markers.times), 0.02)
-    names = {file.name for file in files_read([tmp_path / "sub-01"])}
+    names = {file.name for file in list_files_read([tmp_path / "sub-01"])}
     assert names == {path.name, f"{NAME}_channels.tsv", "task-walk_motion.json", "task-walk_channels.json"}
 
 
@@ -57,7 +57,7 @@ def test_a_left_handed_frame_is_turned(tmp_path: Path) -> None:
     """A frame whose axes are anterior, right, superior would make a mirror image of the body: y is turned, and told."""
     path = write(tmp_path, axes="ARS", places=PLACES * (1.0 - 2.0 * SIDE))
     told: list[str] = []
-    markers, up = load_bids_motion(path, warn=told.append)
+    markers, up = read_bids_motion(path, warn=told.append)
     np.testing.assert_allclose(markers.positions[0], PLACES, atol=1e-6)
     assert up == "z"
     assert "left-handed" in told[0]
@@ -66,7 +66,7 @@ def test_a_left_handed_frame_is_turned(tmp_path: Path) -> None:
 def test_stated_axes_that_the_body_contradicts_are_an_error(tmp_path: Path) -> None:
     """SpatialAxes that put the feet above the shoulders are refused."""
     with pytest.raises(InputError, match="the body stands along"):
-        load_bids_motion(write(tmp_path, axes="PLI"))
+        read_bids_motion(write(tmp_path, axes="PLI"))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, end: str, old: str, new: str
     file = path.with_name(f"{NAME}{end}")
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
-        load_bids_motion(path)
+        read_bids_motion(path)
     assert told in str(error.value)
     assert error.value.path.parent == path.parent
 
@@ -95,10 +95,10 @@ def test_without_a_rate_or_channels_it_says_what_to_add(tmp_path: Path) -> None:
     path = write(tmp_path)
     (tmp_path / "task-walk_motion.json").write_text("{}")
     with pytest.raises(InputError, match=rf"{NAME}_motion\.json: no SamplingFrequency"):
-        load_bids_motion(path)
+        read_bids_motion(path)
     path.with_name(f"{NAME}_channels.tsv").unlink()
     with pytest.raises(InputError, match=rf"{NAME}_channels\.tsv: is missing"):
-        load_bids_motion(path)
+        read_bids_motion(path)
 
 
 def test_other_tables_of_a_subject_are_passed_over(tmp_path: Path) -> None:

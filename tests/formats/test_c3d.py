@@ -14,7 +14,7 @@ import pytest
 from benchmarks.faults.c3d import compared
 from solver.errors import InputError
 from solver.formats.c3d import read_c3d
-from solver.formats.c3d_channels import plateau
+from solver.formats.c3d_channels import find_plateau
 from solver.formats.c3d_format import read_c3d_data
 from solver.formats.recording import read_recording
 from solver.formats.wrench_checks import centres_of_pressure
@@ -547,4 +547,4 @@ def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
 @pytest.mark.parametrize("level", [3.0, 1e30, -1e300])
 def test_a_channel_that_never_changes_has_one_level(level: float) -> None:
     """However large it is: a number that one does not change is no reason to find no level at all."""
-    assert not plateau(np.full(100, level)).any()
+    assert not find_plateau(np.full(100, level)).any()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.formats.humanoid import table_name, write_body_states, write_humanoid_table
-from solver.formats.joint_coordinates import ROOT, coordinate_names, coordinate_values, write_coordinates
+from solver.formats.csv_tables import read_table
+from solver.formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
+from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, coordinate_values, write_coordinates
+from solver.formats.opensim_storage import read_storage
 from solver.formats.recording import find_recordings, read_recording
-from solver.formats.storage import read_storage
-from solver.formats.tables import read_table
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.study.joint_motion import poses_of
@@ -63,7 +63,7 @@ def test_a_length_is_in_metres_whatever_angles_are_in(degrees: bool, tmp_path: P
 def test_the_root_may_stay_out(tmp_path: Path) -> None:
     """For a robot's controller only its joints are written."""
     write_coordinates(tmp_path / "m.csv", RIG, MOTION, degrees=False, root=False)
-    assert not set(ROOT) & set(read_table(tmp_path / "m.csv").names)
+    assert not set(ROOT_NAMES) & set(read_table(tmp_path / "m.csv").names)
 
 
 @pytest.mark.parametrize(("name", "says"), [("m.txt", "no suffix"), ("m.mot", "cannot hold speeds")])

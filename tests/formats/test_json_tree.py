@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.formats.json_tree import DEEPEST, NoJson, json_object, parse_json
-from solver.scene.rig import rig_of_text
+from solver.formats.json_tree import MAX_DEPTH, InvalidJson, parse_json, parse_json_object
+from solver.scene.rig import rig_from_text
 
 
 def test_what_is_json_is_read() -> None:
@@ -18,7 +18,7 @@ def test_what_is_json_is_read() -> None:
     assert parse_json(json.dumps(tree)) == tree
     assert parse_json(b"\xef\xbb\xbf" + json.dumps(tree, ensure_ascii=False).encode()) == tree
     assert parse_json('"\\ud83d\\udd7a"') == "\N{MAN DANCING}"
-    assert parse_json("[" * DEEPEST + "]" * DEEPEST) is not None
+    assert parse_json("[" * MAX_DEPTH + "]" * MAX_DEPTH) is not None
 
 
 @pytest.mark.parametrize(
@@ -30,27 +30,27 @@ def test_what_is_json_is_read() -> None:
         ("[" + "9" * 5000 + "]", "is not JSON"),
         ('{"a": 1, "b": 2, "a": 3}', "'a' stands twice"),
         ('["\\ud800"]', "half a character"),
-        ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), f"more than {DEEPEST} levels"),
+        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), f"more than {MAX_DEPTH} levels"),
         ("[" * 100_000, "is nested"),
         (b'["\xff"]', "utf-8"),
     ],
 )
 def test_what_is_none_is_refused(text: str | bytes, said: str) -> None:
     """Numbers that no number holds, entries that stand twice, texts that nothing can show, nesting without end."""
-    with pytest.raises(NoJson, match=said):
+    with pytest.raises(InvalidJson, match=said):
         parse_json(text)
 
 
 def test_a_file_is_named() -> None:
     """With its place and what to do; a list is no object."""
     with pytest.raises(InputError, match=r"a\.json, line 2, column 1: is not JSON .*Write it again"):
-        json_object(Path("a.json"), '{"a":\n}', "Write it again")
+        parse_json_object(Path("a.json"), '{"a":\n}', "Write it again")
     with pytest.raises(InputError, match="one object"):
-        json_object(Path("a.json"), "[]", "Write it again")
+        parse_json_object(Path("a.json"), "[]", "Write it again")
 
 
 @pytest.mark.parametrize("text", ['{"name": 1}', "[]", "{", "[" * 1000, '{"name": "' + "x" * 100 + '"}'])
 def test_text_that_is_no_rig(text: str) -> None:
     """A scene's property is edited by people, too."""
     with pytest.raises(InvalidValue, match="no description of a rig"):
-        rig_of_text(text)
+        rig_from_text(text)

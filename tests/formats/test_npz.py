@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.arrays_npz import read_npz, write_recording_npz
+from solver.formats.npz import read_npz, write_recording_npz
 
 
 def test_walk_d_has_forces_without_moments(shared_data: Path, tmp_path: Path) -> None:

@@ -19,20 +19,20 @@ import pytest
 
 import solver
 from solver.calibration.calibration_file import CALIBRATION
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.design.dance_file import DANCE
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.design.dance_file import DESIGNED_DANCE
 from solver.errors import InputError
 from solver.formats import former_names
-from solver.formats.archive import is_archive, read_archive
-from solver.formats.codec import KIND, TREE, VERSION, FileKind, read_one_of
-from solver.formats.tree_leaves import IN_TREE
+from solver.formats.codec import KIND_KEY, TREE_ENTRY, VERSION_KEY, FileKind, read_one_of
+from solver.formats.npz_archive import is_archive, read_archive
+from solver.formats.tree_leaves import INLINE_ARRAYS
 from solver.formats.value_tree import to_tree
 from solver.report import CONTENT
 from solver.report.cohort_content import COHORT
-from solver.scene.bodies import RESULT
-from solver.scene.estimate import ESTIMATE
+from solver.scene.centroidal_estimate import ESTIMATE
 from solver.scene.motion import RECORDING
 from solver.scene.motion_record import MOTION
+from solver.scene.result import RESULT
 from solver.scene.rig import RIG
 from solver.scene.summary import SUMMARY
 from solver.scene.timeline import TIMELINE
@@ -66,9 +66,9 @@ def _tree_of(path: Path) -> dict[str, Any]:
             return {name: with_arrays(below) for name, below in entry.items()}
         if isinstance(entry, list):
             return [with_arrays(below) for below in entry]
-        return IN_TREE.put(arrays[entry], entry) if isinstance(entry, str) and entry in arrays else entry
+        return INLINE_ARRAYS.store(arrays[entry], entry) if isinstance(entry, str) and entry in arrays else entry
 
-    return with_arrays(json.loads(others[TREE]))  # type: ignore[no-any-return]
+    return with_arrays(json.loads(others[TREE_ENTRY]))  # type: ignore[no-any-return]
 
 
 def _leaves(tree: Any) -> Iterator[object]:
@@ -90,9 +90,9 @@ def test_nothing_in_an_old_file_is_lost(file: str) -> None:
     """Every number and text of an old file is in the value that is read from it, in the same order."""
     written = _tree_of(OLD / file)
     value = read_one_of(OLD / file, list(_kinds().values()))
-    kind, version = written.pop(KIND), written.pop(VERSION)
+    kind, version = written.pop(KIND_KEY), written.pop(VERSION_KEY)
     assert (kind, version) == (_kinds()[kind].name, _kinds()[kind].version)
-    assert isinstance(value, _kinds()[kind].value)
+    assert isinstance(value, _kinds()[kind].value_type)
     if kind == MOTION.name:
         del written["motion"]["shifts"]  # of soft joints, which are no longer estimated
     old, new = list(_leaves(written)), iter(_leaves(to_tree(value)))
@@ -103,7 +103,7 @@ def test_nothing_in_an_old_file_is_lost(file: str) -> None:
 
 def test_old_files_are_of_every_kind() -> None:
     """Each kind of file that there was then is among the old files."""
-    kinds = {_tree_of(OLD / file)[KIND] for file in FILES}
+    kinds = {_tree_of(OLD / file)[KIND_KEY] for file in FILES}
     assert len(kinds) == 18
     assert kinds <= set(_kinds())
 
@@ -138,7 +138,7 @@ def test_old_motions_are_the_same_motions() -> None:
 
 def test_old_dances_are_the_same_dances() -> None:
     """Segments, keys and the timeline of a dance survive."""
-    dance, keyed = DANCE.read(OLD / "dance.npz"), KEYED.read(OLD / "keyed.json")
+    dance, keyed = DESIGNED_DANCE.read(OLD / "dance.npz"), AUTHORED_DANCE.read(OLD / "keyed.json")
     timeline, summary = TIMELINE.read(OLD / "scene.timeline.npz"), SUMMARY.read(OLD / "summary.json")
     assert [(segment.name, segment.kind, segment.duration) for segment in dance.segments] == [
         ("home", "hold", 1.25), ("away", "straight", 0.75)
@@ -169,7 +169,7 @@ def test_old_results_are_the_same_results() -> None:
     assert (result.trials, result.base_link, result.settings["seed"]) == (("walk",), "pelvis", 3)
     assert result.details["list"] == [1, None]
     np.testing.assert_array_equal(content.std, ramp)
-    np.testing.assert_array_equal(content.limits["noise"], 3.0 + ramp)
+    np.testing.assert_array_equal(content.std_by_source["noise"], 3.0 + ramp)
     np.testing.assert_array_equal(content.errors[0].prior_rmse, 1.0 + np.arange(6.0) / 64.0)
     assert (content.weighings[0].reading, content.weighings[0].seconds) == (10.0, 1.5)
     assert (content.loads[0].link, content.loads[0].mass) == ("pelvis", 1.0)
@@ -187,11 +187,11 @@ def test_old_calibrations_are_the_same_calibrations() -> None:
     ]  # fmt: skip
     np.testing.assert_array_equal(found.attachments[0].position, [0.01, 0.02, 0.03])
     assert (found.marker_set, found.height, found.lengths) == ("mine", 1.7, {"pelvis": 1.1})
-    assert found.deviations is not None
-    np.testing.assert_array_equal(found.deviations.skeleton, 1.0 + np.arange(36.0).reshape(3, 4, 3) / 64.0)
+    assert found.error_draws is not None
+    np.testing.assert_array_equal(found.error_draws.prior, 1.0 + np.arange(36.0).reshape(3, 4, 3) / 64.0)
     assert recording.markers == ("C7", "LANK")
     np.testing.assert_array_equal(recording.positions, np.arange(24.0).reshape(4, 2, 3) / 64.0)
-    assert (mapping.segments, mapping.root, mapping.scale) == (("Hips", "LeftFoot"), "Hips", 0.9)
+    assert (mapping.segments, mapping.root_segment, mapping.scale) == (("Hips", "LeftFoot"), "Hips", 0.9)
 
 
 def test_former_names_are_read_and_never_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

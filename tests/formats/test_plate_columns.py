@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.recording import kind_of, read_recording
-from solver.formats.storage import read_forces
-from solver.formats.tables import read_wrenches_csv
+from solver.formats.csv_tables import read_wrenches_csv
+from solver.formats.opensim_storage import read_forces
+from solver.formats.recording import content_kind, read_recording
 from tests.formats.recording_files import times, to_y_up, write_mot
 
 FORCE, POINT, FREE = np.array([12.0, -7.0, 650.0]), np.array([0.3, -0.2, 0.006]), np.array([0.0, 0.0, 2.0])
@@ -38,7 +38,7 @@ def test_usual_names_give_the_wrench_by_hand(tmp_path: Path, style: str) -> None
     """Force, point and free moment are found by any usual names, in storage files and tables; nothing is an angle."""
     row = to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", columns(style), times(), np.tile(row, (len(times()), 1)))
-    assert kind_of(path) == "forces"
+    assert content_kind(path) == "forces"
     wrenches = read_forces(path)
     np.testing.assert_allclose(wrenches.values, np.tile(WRENCH, (len(wrenches), 1, 1)), rtol=1e-9)
     units = ["N"] * 3 + ["m"] * 3 + ["N m"] * 3
@@ -46,7 +46,7 @@ def test_usual_names_give_the_wrench_by_hand(tmp_path: Path, style: str) -> None
     lines += [", ".join(map(str, [time, *FORCE, *POINT, *FREE])) for time in times()]
     table = tmp_path / "f.csv"
     table.write_text("\n".join(lines))
-    assert kind_of(table) == "forces"
+    assert content_kind(table) == "forces"
     np.testing.assert_allclose(read_wrenches_csv(table).values, wrenches.values, rtol=1e-9)
 
 
@@ -86,4 +86,4 @@ def test_a_moved_pelvis_pushes_nothing(tmp_path: Path) -> None:
     """Translations of joints, hip_tx and the like, are no moments and no forces."""
     names = ["pelvis_tx", "pelvis_ty", "pelvis_tz", "hip_flexion_r", "knee_mz"]
     path = write_mot(tmp_path / "q.mot", names, times(), np.zeros((len(times()), 5)), "inDegrees=yes")
-    assert kind_of(path) == "joints"
+    assert content_kind(path) == "joints"

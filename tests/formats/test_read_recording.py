@@ -11,11 +11,11 @@ import pytest
 
 import solver
 from solver.errors import InputError, InvalidValue
-from solver.formats.folder import write_folder
+from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
+from solver.formats.opensim_storage import write_storage
+from solver.formats.output_folder import write_folder
 from solver.formats.recording import ReadOptions, find_recordings, pair_files, read_recording
-from solver.formats.storage import write_storage
-from solver.formats.tables import write_markers_csv, write_wrenches_csv
-from solver.scene.motion import files_of_trials, read_trials
+from solver.scene.motion import find_trial_files, read_trials
 from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
 
 
@@ -156,7 +156,7 @@ def test_other_subjects(shared_data: Path, folder: str, pairs: set[str], alone: 
     assert all(r.markers is not None for r in recordings)
 
 
-@pytest.mark.parametrize("door", [solver.load, solver.find_recordings, read_trials, files_of_trials])
+@pytest.mark.parametrize("door", [solver.load, solver.find_recordings, read_trials, find_trial_files])
 @pytest.mark.parametrize(
     "given", [str, Path, lambda path: [path], lambda path: iter((str(path),)), lambda path: {path}]
 )

@@ -12,9 +12,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solver.errors import InputError
-from solver.formats.arrays_npz import write_recording_npz
-from solver.formats.body_model import NAMES, UPRIGHT
-from solver.formats.recording import ReadOptions, find_recordings, kind_of, read_recording
+from solver.formats.npz import write_recording_npz
+from solver.formats.recording import ReadOptions, content_kind, find_recordings, read_recording
+from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.motion import SegmentPoses
 from solver.so3 import exp
 from solver.trial import Recording
@@ -390,7 +390,7 @@ def test_units_of_opensim_are_read(tmp_path: Path) -> None:
     names, quaternions = units()
     path = tmp_path / "walk_orientations.sto"
     path.write_text(storage_text(TIMES, names, quaternions), encoding="utf-8")
-    assert kind_of(path) == "segments"
+    assert content_kind(path) == "segments"
     found = read_recording(path).segments
     assert found is not None
     wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
@@ -420,12 +420,12 @@ def test_a_body_model_is_read_without_its_body(tmp_path: Path) -> None:
     np.savez(path, **body())  # type: ignore[arg-type]
     found = read_recording(path).segments
     assert found is not None
-    assert found.names == NAMES
+    assert found.names == JOINT_NAMES
     assert found.positions is not None
     assert found.rest is not None
-    knee = NAMES.index("left_knee")
-    np.testing.assert_allclose(found.rotations[0, knee], UPRIGHT, atol=1e-3)
-    turned = found.rotations[-1, NAMES.index("left_ankle")]
+    knee = JOINT_NAMES.index("left_knee")
+    np.testing.assert_allclose(found.rotations[0, knee], MODEL_TO_WORLD, atol=1e-3)
+    turned = found.rotations[-1, JOINT_NAMES.index("left_ankle")]
     np.testing.assert_allclose(turned, found.rotations[0, 0] @ exp(np.array([0.9, 0.0, 0.0])), atol=1e-9)
     assert np.isnan(found.positions[:, 1:]).all()
     assert found.rate == pytest.approx(60.0)
@@ -437,7 +437,7 @@ def test_objects_that_nobody_asks_for_are_left_alone(tmp_path: Path) -> None:
     np.savez(path, **body(markers_latent_vids=np.array({"LKNE": 1010}, object)))  # type: ignore[arg-type]
     found = read_recording(path).segments
     assert found is not None
-    assert found.names == NAMES
+    assert found.names == JOINT_NAMES
     np.savez(hidden, **body(poses=np.array([{}], object)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="array poses: holds objects, which are not read"):
         read_recording(hidden)

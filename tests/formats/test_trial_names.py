@@ -9,7 +9,7 @@ import pytest
 
 from solver.errors import InvalidValue
 from solver.formats.recording import find_recordings
-from solver.formats.trial_names import distinct_names, readable
+from solver.formats.trial_names import distinct_names, printable_name
 from solver.trial import Recording
 
 from .recording_files import standing_trc
@@ -34,8 +34,8 @@ def test_no_two_trials_are_called_alike(files: list[str], names: list[str]) -> N
 
 def test_a_name_that_is_no_text_is_read_as_one() -> None:
     """Bytes that are no UTF-8 become letters, control characters underscores; other names stay."""
-    assert readable(os.fsdecode(b"gr\xfc\xdfe\n")) == "grüße_"
-    assert readable("grüße 1") == "grüße 1"
+    assert printable_name(os.fsdecode(b"gr\xfc\xdfe\n")) == "grüße_"
+    assert printable_name("grüße 1") == "grüße 1"
 
 
 def test_a_trial_with_another_name_tells(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from solver.identification.accumulate import accumulate
-from solver.identification.blocks import Blocks
-from solver.identification.bodies import BodyCoordinates
+from solver.identification.blocks import BlockOptions
+from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
 from solver.joints import Limits
@@ -54,7 +54,7 @@ def small_rig() -> Rig:
 def other_body(rig: Rig, seed: int = 0, spread: float = 0.06) -> InertialParameters:
     """A physical body near the rig's prior, of the same total mass."""
     generator = np.random.default_rng(seed)
-    coordinates = BodyCoordinates.around(rig.prior)
+    coordinates = BodyCoordinates.from_reference(rig.prior)
     changes = np.eye(4) + spread * generator.standard_normal((len(rig.links), 4, 4))
     x = np.concatenate([triangle_of(change @ change.T - np.eye(4)) for change in changes])
     return coordinates.parameters(x).scaled(rig.prior.total_mass)
@@ -73,4 +73,4 @@ def regression_of(rig: Rig, truth: InertialParameters, **choices: float) -> Regr
     """The regression of one simulated trial."""
     frames, seed = int(choices.get("frames", 120)), int(choices.get("seed", 0))
     trial = trial_of(rig, truth, frames=frames, noise=choices.get("noise", 0.0), seed=seed)
-    return accumulate(rig, [trial], blocks=Blocks(seconds=0.1)).with_weights(WEIGHTS)
+    return accumulate(rig, [trial], blocks=BlockOptions(seconds=0.1)).with_weights(WEIGHTS)

@@ -13,7 +13,7 @@ from solver.identification.added_load import AddedLoad, LoadOptions, find_added_
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
-from solver.rig import UNSHOWN, Rig
+from solver.rig import UNOBSERVED, Rig
 from solver.rigs import human
 from solver.signals import smooth_motion
 from solver.trial import Trial
@@ -100,7 +100,7 @@ def test_better_plates_exclude_more(rig: Rig) -> None:
 
 def test_a_link_without_markers_is_not_separated_from_its_parent(rig: Rig) -> None:
     """Where no marker shows how the hand moves, a load on forearm or hand may be on either."""
-    blind = replace(rig, provenance={**rig.provenance, UNSHOWN: ["right_hand"]})
+    blind = replace(rig, provenance={**rig.provenance, UNOBSERVED: ["right_hand"]})
     assert {"right_forearm"} not in sets(found(rig, right_hand=2.0))
     for link in ("right_hand", "right_forearm"):
         load = found(blind, **{link: 2.0})
@@ -125,7 +125,7 @@ def test_no_load_is_found_where_none_is(rig: Rig) -> None:
 def test_loads_are_bodies(rig: Rig) -> None:
     """Every load, spread or not, is a body that exists, inside the widened box of its link."""
     result = found(rig, left_hand=1.0)
-    for loads in (result.loads, result.spread):
+    for loads in (result.loads, result.distributed):
         assert np.all(loads.masses >= -1e-6)
         assert np.all(loads.consistency_margin >= -1e-6)
         heavy = loads.masses > 1e-3

@@ -10,9 +10,9 @@ import pytest
 from solver.dynamics import base_regressor, predicted_wrench
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate
-from solver.identification.base_estimation import data_base, estimate_base
+from solver.identification.base_estimation import estimate_base, excited_base_parameters
 from solver.identification.base_parameters import base_parameters, expected_count, from_factor
-from solver.identification.blocks import Blocks
+from solver.identification.blocks import BlockOptions
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -50,7 +50,7 @@ def test_independent_columns_carry_the_whole_regressor(name: str) -> None:
         kept = full[:, :, base.independent]
         np.testing.assert_allclose(kept @ base.regrouping, full, rtol=0, atol=1e-11 * np.abs(full).max())
         np.testing.assert_allclose(
-            kept @ base.of(rig.prior), predicted_wrench(rig, motion, rig.prior, link), rtol=0, atol=1e-8
+            kept @ base.project(rig.prior), predicted_wrench(rig, motion, rig.prior, link), rtol=0, atol=1e-8
         )
     np.testing.assert_array_equal(base.regrouping[:, base.independent], np.eye(len(base)))
 
@@ -92,16 +92,16 @@ def test_names_write_out_the_regrouping() -> None:
         "Izz_two",
     )
     assert base.symbols[10] == "hx_two"
-    assert [base.symbols[k] for k in base.of_link("two", "static")] == ["hx_two", "hy_two"]
-    assert len(base.of_link("two", "dynamic")) == 5
+    assert [base.symbols[k] for k in base.link_indices("two", "static")] == ["hx_two", "hy_two"]
+    assert len(base.link_indices("two", "dynamic")) == 5
     with pytest.raises(InvalidValue, match="three"):
-        base.of_link("three")
+        base.link_indices("three")
 
 
 def test_the_first_base_parameter_is_the_total_mass() -> None:
     """Every mass is regrouped into the root's."""
     rig = humanoid_rig()
-    assert base_parameters(rig).of(rig.prior)[0] == pytest.approx(rig.prior.total_mass, rel=1e-12)
+    assert base_parameters(rig).project(rig.prior)[0] == pytest.approx(rig.prior.total_mass, rel=1e-12)
 
 
 def test_still_postures_determine_masses_and_first_moments_only() -> None:
@@ -109,7 +109,7 @@ def test_still_postures_determine_masses_and_first_moments_only() -> None:
     rig = mixed_rig()
     motion = random_motion(rig, 100, still=True)
     trial = Trial("still", motion, measured(rig, motion), np.ones(100, bool))
-    base = data_base(accumulate(rig, [trial]))
+    base = excited_base_parameters(accumulate(rig, [trial]))
     # a slider moves its link's mass along: its mass, but not its first moment, stands apart
     assert len(base) == 4 + 4 * 2 + 3 + 1
     assert base.static.all()
@@ -124,9 +124,9 @@ def test_a_joint_that_does_not_move_determines_less() -> None:
     locked = Motion(motion.times, q, v, a)
     regression = accumulate(rig, [Trial("locked", locked, measured(rig, locked, noise=0.1), np.ones(200, bool))])
     assert len(regression.structure) == 17
-    assert len(data_base(regression)) == 10
+    assert len(excited_base_parameters(regression)) == 10
     estimate = estimate_base(regression)
-    np.testing.assert_allclose(estimate.values, estimate.base.of(rig.prior), atol=6 * estimate.std.max())
+    np.testing.assert_allclose(estimate.values, estimate.base.project(rig.prior), atol=6 * estimate.std.max())
 
 
 def test_white_noise_gives_the_promised_spread() -> None:
@@ -136,7 +136,7 @@ def test_white_noise_gives_the_promised_spread() -> None:
     for seed in range(8):
         regression = accumulate(rig, [random_trial(rig, 3000, seed=seed, noise=0.5)])
         estimate = estimate_base(regression)
-        scores.append((estimate.values - estimate.base.of(rig.prior)) / estimate.white_std)
+        scores.append((estimate.values - estimate.base.project(rig.prior)) / estimate.white_std)
         inflations.append(estimate.inflation)
         assert estimate.noise == pytest.approx(0.5, rel=0.05)
     assert np.sqrt(np.mean(np.square(scores))) == pytest.approx(1.0, abs=0.15)
@@ -152,8 +152,8 @@ def test_slow_noise_is_not_trusted() -> None:
         generator = np.random.default_rng(seed)
         noise = _smooth(generator.standard_normal((6000, 6)), 40)
         trial = Trial("slow", motion, measured(rig, motion, noise=0.5 * noise), np.ones(6000, bool))
-        estimate = estimate_base(accumulate(rig, [trial], blocks=Blocks(seconds=0.8)))
-        error = estimate.values - estimate.base.of(rig.prior)
+        estimate = estimate_base(accumulate(rig, [trial], blocks=BlockOptions(seconds=0.8)))
+        error = estimate.values - estimate.base.project(rig.prior)
         white.append(error / estimate.white_std)
         corrected.append(error / estimate.std)
     assert np.sqrt(np.mean(np.square(white))) > 2.5

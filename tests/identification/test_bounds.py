@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.identification.bounds import gathered, on_bound
+from solver.identification.bounds import find_bounded_parameters, group_bounds
 from solver.identification.constraints import (
     ConstraintOptions,
     box_rows,
     direction_rows,
-    held_rows,
+    fixed_link_rows,
     mass_bound_rows,
     mass_rows,
     symmetry_rows,
@@ -26,14 +26,14 @@ def test_every_row_that_names_links_is_understood() -> None:
     A row of a box concerns a centre of mass, which is two columns, mass and first moment; the name means the latter.
     """
     rig = human(height=1.7, mass=65.0, sex="female")
-    options = ConstraintOptions(held=("head",))
+    options = ConstraintOptions(fixed_links=("head",))
     stacked = Rows.stack(
         [mass_rows(rig, None), box_rows(rig), symmetry_rows(rig, 0.1), mass_bound_rows(rig, rig.prior, options),
-         held_rows(rig, rig.prior, options), direction_rows(rig, rig.prior, options).initial()]
+         fixed_link_rows(rig, rig.prior, options), direction_rows(rig, rig.prior, options).initial()]
     )  # fmt: skip
     touched = stacked.matrix.toarray() != 0.0
     for name, columns in zip(stacked.names, touched):
-        mask = on_bound([name], rig.links).ravel()
+        mask = find_bounded_parameters([name], rig.links).ravel()
         assert mask.any(), name
         if "centre of mass" in name:
             columns = columns & (np.arange(len(columns)) % 10 != 0)
@@ -45,7 +45,7 @@ def test_every_row_that_names_links_is_understood() -> None:
 
 def test_what_names_no_parameter_marks_none() -> None:
     """The sum of all masses, a base parameter and a link of another rig mark nothing."""
-    assert not on_bound(["sum of masses", "base parameter m_1 + m_2", "tail: mass at zero"], LINKS).any()
+    assert not find_bounded_parameters(["sum of masses", "base parameter m_1 + m_2", "tail: mass at zero"], LINKS).any()
 
 
 def test_alike_bounds_are_told_together() -> None:
@@ -56,7 +56,7 @@ def test_alike_bounds_are_told_together() -> None:
         "pelvis: mass at its upper bound",
         "sum of masses",
     ]
-    assert gathered(names) == (
+    assert group_bounds(names) == (
         "left_hand and right_hand: Iyy, Izz as unlike as allowed",
         "pelvis: mass at its upper bound",
         "sum of masses",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.identification.comparison import check_flight, compare, fit
+from solver.identification.comparison import check_flight, compare, fit_wrenches
 from solver.inertials import InertialParameters
 from tests.random_motion import mixed_rig, random_trial
 
@@ -22,7 +22,7 @@ def test_fit_of_hand_computed_signals() -> None:
     other[:, 0] += 2.0
     other[:, 1] *= -1.0
     other[:, 2] = 0.0
-    found = fit(measured, other)
+    found = fit_wrenches(measured, other)
     assert found.rmse[0] == pytest.approx(2.0)
     assert found.correlation[0] == pytest.approx(1.0)
     assert found.rmse[1] == pytest.approx(np.sqrt(np.mean((2.0 * np.arange(4)) ** 2)))

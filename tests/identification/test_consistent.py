@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue, UnknownLink
-from solver.identification.bodies import BodyCoordinates, divergence
-from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, mass_rows_of_prior
+from solver.identification.body_coordinates import BodyCoordinates, entropic_divergence
+from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, mass_prior_rows
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.errors_in_variables import Calibrated
+from solver.identification.error_model.errors_in_variables import CalibratedEquations
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
@@ -28,7 +28,7 @@ FIXED = ConsistentOptions(relative_std=0.25, constraints=MASS, data_inflation=1.
 def total_cost(regression: Regression, found: Estimate, parameters: InertialParameters, strength: float = 4.0) -> float:
     """The Bayesian cost, written down again."""
     misfit = np.sum((regression.factor @ parameters.vector - regression.target) ** 2)
-    return float(0.5 * misfit + strength * divergence(parameters, found.prior).sum())
+    return float(0.5 * misfit + strength * entropic_divergence(parameters, found.prior).sum())
 
 
 def turned(rig: Rig, rotation: np.ndarray, shift: np.ndarray) -> InertialParameters:
@@ -68,7 +68,7 @@ def test_the_entropic_optimum_is_stationary_and_lowest() -> None:
     found = consistent(regression, rig, FIXED)
     best = total_cost(regression, found, found.parameters)
     assert best < total_cost(regression, found, rig.prior)
-    coordinates = BodyCoordinates.around(rig.prior)
+    coordinates = BodyCoordinates.from_reference(rig.prior)
     x = coordinates.coordinates(found.parameters)
     generator = np.random.default_rng(3)
     mass = coordinates.blocks[:, 0, :].ravel()
@@ -132,9 +132,9 @@ class _Equations:
 
     def __init__(self, regression: Regression, factor: np.ndarray) -> None:
         self.links, self.counts = regression.links, regression.counts
-        self.factor, self.target, self.rest = factor, regression.target, regression.rest
+        self.factor, self.target, self.rest = factor, regression.target, regression.residual_cost
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
-        self.calibrated = Calibrated(factor, regression.target, np.zeros(0))
+        self.calibrated_equations = CalibratedEquations(factor, regression.target, np.zeros(0))
 
 
 def test_more_trust_in_the_prior_means_staying_closer() -> None:
@@ -144,7 +144,7 @@ def test_more_trust_in_the_prior_means_staying_closer() -> None:
 
     def distance(**choices: float) -> float:
         options = replace(FIXED, **choices)  # type: ignore[arg-type]
-        return float(divergence(consistent(regression, rig, options).parameters, rig.prior).sum())
+        return float(entropic_divergence(consistent(regression, rig, options).parameters, rig.prior).sum())
 
     spreads = [distance(relative_std=s) for s in (0.05, 0.2, 0.8)]
     inflations = [distance(data_inflation=c) for c in (100.0, 10.0, 1.0)]
@@ -180,10 +180,10 @@ def test_metric_and_entropic_agree_near_the_reference() -> None:
 def test_divergence_of_a_heavier_body() -> None:
     """By hand: twice the mass everywhere costs 4 (2 - 1 - log 2); what cannot exist costs infinity."""
     prior = small_rig().prior
-    assert divergence(prior, prior) == pytest.approx(np.zeros(6), abs=1e-12)
+    assert entropic_divergence(prior, prior) == pytest.approx(np.zeros(6), abs=1e-12)
     doubled = InertialParameters(prior.links, 2.0 * prior.values)
-    assert divergence(doubled, prior) == pytest.approx(np.full(6, 4.0 * (1.0 - np.log(2.0))))
-    assert np.isinf(divergence(prior.replaced("head", -prior.link("head")), prior)[1])
+    assert entropic_divergence(doubled, prior) == pytest.approx(np.full(6, 4.0 * (1.0 - np.log(2.0))))
+    assert np.isinf(entropic_divergence(prior.replaced("head", -prior.link("head")), prior)[1])
 
 
 def test_few_equations_do_not_pass_for_exact_ones() -> None:
@@ -192,7 +192,7 @@ def test_few_equations_do_not_pass_for_exact_ones() -> None:
     truth = other_body(rig, spread=0.05)
     few = consistent(regression_of(rig, truth, frames=3, noise=10.0), rig, ConsistentOptions(constraints=MASS))
     assert few.cost > 1e-3 * few.cost_prior
-    assert divergence(few.parameters, rig.prior).max() < 0.5
+    assert entropic_divergence(few.parameters, rig.prior).max() < 0.5
 
 
 def test_bad_choices_are_refused() -> None:
@@ -214,15 +214,15 @@ def test_held_masses_scatter_by_their_spread() -> None:
     The distance alone lets it go twice as far for that.
     """
     rig = small_rig()
-    bodies = BodyCoordinates.around(rig.prior)
-    options = ConsistentOptions(relative_std=0.2, relative_stds={rig.links[1]: 0.5}, held_masses=True)
-    rows = mass_rows_of_prior(bodies, options)
+    bodies = BodyCoordinates.from_reference(rig.prior)
+    options = ConsistentOptions(relative_std=0.2, relative_stds={rig.links[1]: 0.5}, mass_prior=True)
+    rows = mass_prior_rows(bodies, options)
     for link, spread in ((0, 0.2), (1, 0.5)):
         values = rig.prior.values.copy()
         values[link, 0] *= 1.0 + spread
         x = bodies.coordinates(InertialParameters(rig.links, values))
         assert 0.5 * np.sum((rows @ x) ** 2) == pytest.approx(0.5)
-    assert not len(mass_rows_of_prior(bodies, replace(options, held_masses=False)))
+    assert not len(mass_prior_rows(bodies, replace(options, mass_prior=False)))
 
 
 @pytest.mark.parametrize("prior", [ENTROPIC, METRIC])
@@ -232,7 +232,7 @@ def test_held_masses_stay_nearer_to_the_tables(prior: str) -> None:
     regression = regression_of(rig, other_body(rig, spread=0.3), noise=20.0)
     changes = []
     for held in (False, True):
-        options = ConsistentOptions(prior=prior, constraints=MASS, held_masses=held)
+        options = ConsistentOptions(prior=prior, constraints=MASS, mass_prior=held)
         masses = consistent(regression, rig, options).parameters.masses
         changes.append(float(np.sum((masses / rig.prior.masses - 1.0) ** 2)))
     assert 0.0 < changes[1] < changes[0]

@@ -23,7 +23,7 @@ def test_well_known_base_parameters_are_kept() -> None:
     loose = ConstraintOptions(boxes=False, floor=1e-6)
     found = constrained(regression, rig, ConstrainedOptions(loose), base)
     assert not found.notes
-    got = base.base.of(found.parameters)
+    got = base.base.project(found.parameters)
     assert got[known] == pytest.approx(base.values[known], rel=1e-6)
     assert np.abs(got[~known] - base.values[~known]).max() > 1e-3
     assert found.settings["base parameters kept"] == known.sum()
@@ -33,8 +33,8 @@ def test_same_optimum_as_one_program_given_all_rows() -> None:
     """Without base rows it is one quadratic program: Clarabel with every direction finds the same cost."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig, spread=0.2), noise=5.0)
-    limits = ConstraintOptions(total_mass=rig.prior.total_mass, inner=None)
-    found = constrained(regression, rig, ConstrainedOptions(limits, known=0.0))
+    limits = ConstraintOptions(total_mass=rig.prior.total_mass, min_eigenvalue_fraction=None)
+    found = constrained(regression, rig, ConstrainedOptions(limits, known_std=0.0))
     scale = parameter_scale(rig, rig.prior).ravel()
     everything = Rows.stack([physical_rows(rig, limits), direction_rows(rig, rig.prior, limits).all()])
     scaled = Rows(everything.matrix * scale[None, :], everything.lower, everything.upper, everything.names)

@@ -13,7 +13,7 @@ from solver.identification.base_estimation import estimate_base
 from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.inertials import InertialParameters
 from solver.rig import ROOT_NV, Rig
-from solver.signals import PRESETS, filter_wrenches, lighter, low_pass, low_pass_pieces, smooth_motion
+from solver.signals import PRESETS, filter_wrenches, light_preset, low_pass, low_pass_pieces, smooth_motion
 from solver.trial import Trial
 from tests.identification.bodies import WEIGHTS, other_body, small_rig
 from tests.random_motion import measured, random_motion
@@ -61,7 +61,7 @@ def test_filtering_both_sides_finds_the_same_parameters() -> None:
     plain = accumulate(rig, [replace(t, preset=None) for t in trials], axes="world").with_weights(WEIGHTS)
     filtered, unfiltered = estimate_base(whole).values, estimate_base(plain).values
     assert filtered == pytest.approx(unfiltered, abs=1e-9)
-    assert filtered == pytest.approx(whole.structure.of(truth), abs=1e-9)
+    assert filtered == pytest.approx(whole.structure.project(truth), abs=1e-9)
     assert whole.axis_factors[2].shape == plain.axis_factors[2].shape
 
 
@@ -76,7 +76,7 @@ def test_filtered_equations_are_truer_than_filtered_coordinates() -> None:
         noise = 0.003 * np.random.default_rng(seed).standard_normal((FRAMES, rig.nv))
         noise[:, :3] *= 0.3
         q = integrate(rig, exact.motion.q, noise)
-        light = lighter(HUMAN, RATE)
+        light = light_preset(HUMAN, RATE)
         equations = replace(
             exact,
             motion=smooth_motion(rig, exact.motion.times, q, light),
@@ -153,7 +153,7 @@ def test_shaken_copies_are_filtered_alike() -> None:
     """A copy that is the motion itself changes nothing in the equations, so no direction is called noise."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    noise = accumulate(rig, [replace(trial, shaken=(trial.motion, trial.motion))], axes="world").noise
+    noise = accumulate(rig, [replace(trial, noise_replicas=(trial.motion, trial.motion))], axes="world").noise
     assert len(noise) == 6
     assert max(np.abs(factor).max() for factor in noise) == 0.0
 

@@ -48,7 +48,7 @@ def test_exact_flights_tell_every_base_parameter_up_to_the_mass(rig: Rig, spins:
     found = null_space(regression, rig, MASS, metric)
     assert found.dimension == 1
     assert found.gap > 1e4
-    np.testing.assert_allclose(found.values, regression.structure.of(rig.prior), atol=1e-7)
+    np.testing.assert_allclose(found.values, regression.structure.project(rig.prior), atol=1e-7)
     twice = null_space(regression, rig, 2.0 * MASS, metric)
     np.testing.assert_allclose(twice.values, 2.0 * found.values, rtol=1e-9)
 
@@ -75,7 +75,7 @@ def test_a_joint_that_never_moves_leaves_its_link_open(rig: Rig) -> None:
     found = null_space(accumulate(rig, trials, axes="world"), rig, MASS)
     # one body: mass and inertia each have a scale of their own; and the second link's seven are the first's
     assert found.dimension == 9
-    assert "stay open" in found.told
+    assert "stay open" in found.summary
     assert found.unknown["L1"] > 0.3
     assert found.values[0] == pytest.approx(MASS)
 
@@ -105,9 +105,9 @@ def test_a_null_space_without_an_edge_is_certain_of_nothing(rig: Rig) -> None:
     base = flown(rig, np.zeros((1, rig.nv))).structure
     falling = np.linspace(3.0, 1.0, len(base))
     blurred = NullSpace(base, PLAIN, falling, 1, np.ones(len(base)), MASS, {})
-    assert not blurred.clear
-    assert "certain of none" in blurred.told
-    assert "determined" not in blurred.told
+    assert not blurred.is_distinct
+    assert "certain of none" in blurred.summary
+    assert "determined" not in blurred.summary
     edge = NullSpace(base, PLAIN, np.append(falling[:-1], 0.1), 1, np.ones(len(base)), MASS, {})
-    assert edge.clear
-    assert f"all {len(base)} base parameters" in edge.told
+    assert edge.is_distinct
+    assert f"all {len(base)} base parameters" in edge.summary

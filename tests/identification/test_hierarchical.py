@@ -22,7 +22,7 @@ def test_same_optimum_as_a_solver_given_all_rows(noise: float) -> None:
     rig = small_rig()
     truth = other_body(rig, spread=0.2)
     regression = regression_of(rig, truth, noise=noise)
-    limits = options(inner=None).constraints
+    limits = options(min_eigenvalue_fraction=None).constraints
     found = hierarchical(regression, rig, HierarchicalOptions(limits))
     parts = [physical_rows(rig, limits), plausible_rows(rig, rig.prior, limits)]
     everything = Rows.stack([*parts, direction_rows(rig, rig.prior, limits).all()])
@@ -31,7 +31,7 @@ def test_same_optimum_as_a_solver_given_all_rows(noise: float) -> None:
     best = solve(
         Problem.least_squares(regression.factor * scale, regression.target, rows=scaled), "clarabel", tolerance=1e-10
     )
-    cost = np.sum((regression.factor @ (scale * best.x) - regression.target) ** 2) + regression.rest
+    cost = np.sum((regression.factor @ (scale * best.x) - regression.target) ** 2) + regression.residual_cost
     assert len(found.at_bounds) > 5
     assert found.cost == pytest.approx(cost, rel=1e-6)
     size = np.maximum(1.0, np.abs(everything.matrix @ found.parameters.vector))
@@ -45,7 +45,7 @@ def test_levels_are_not_worsened_and_inertias_are_positive(scaled: bool) -> None
     regression = regression_of(rig, other_body(rig, spread=0.2), noise=5.0)
     found = hierarchical(regression, rig, HierarchicalOptions(options().constraints, scaled=scaled))
     assert found.status is Status.OPTIMAL
-    assert max(level.worsening for level in found.levels) < 1e-9
+    assert max(level.violation_of_higher_levels for level in found.levels) < 1e-9
     assert found.satisfies in ("rotational", "consistent")
     assert found.parameters.rotational_margin.min() > 0.0
     assert found.parameters.total_mass == pytest.approx(rig.prior.total_mass)

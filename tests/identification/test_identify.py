@@ -12,9 +12,9 @@ from solver.errors import InvalidValue, UnknownPreset
 from solver.identification.accumulate import accumulate
 from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.identify import METHODS, IdentifyOptions, identify, method_of
+from solver.identification.identify import METHODS, IdentifyOptions, get_method, identify_trials
 from solver.identification.result import Identification
-from solver.rig import PRIOR_SPREAD, UNSHOWN, Rig
+from solver.rig import PRIOR_SPREAD, UNOBSERVED, Rig
 from solver.rigs import hoap3
 from solver.trial import Trial
 from tests.random_motion import random_trial
@@ -46,7 +46,7 @@ def trials(rig: Rig, noise: float = 0.0) -> list[Trial]:
 @pytest.mark.parametrize("method", METHODS)
 def test_noise_free_trials_are_explained(truth: Rig, believed: Rig, method: str) -> None:
     """Without noise every method explains trials it never saw, a hundred times better than the prior."""
-    result = identify(believed, trials(truth), replace(FAST, method=method))
+    result = identify_trials(believed, trials(truth), replace(FAST, method=method))
     unseen = [c for c in result.comparisons if not c.used]
     assert len(unseen) == 3
     assert max(c.ratio.max() for c in unseen) < 0.01
@@ -54,7 +54,7 @@ def test_noise_free_trials_are_explained(truth: Rig, believed: Rig, method: str)
 
 def test_consistent_result_is_consistent(truth: Rig, believed: Rig) -> None:
     """Whatever the noise, every pseudo-inertia of the consistent method is positive semi-definite."""
-    result = identify(believed, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
+    result = identify_trials(believed, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
     assert np.all(result.parameters.consistency_margin >= 0.0)
     assert result.estimate.satisfies == "consistent"
 
@@ -62,7 +62,7 @@ def test_consistent_result_is_consistent(truth: Rig, believed: Rig) -> None:
 def test_total_mass_is_kept(truth: Rig, believed: Rig) -> None:
     """A given body mass is the sum of the link masses."""
     options = replace(FAST, total_mass=9.0, cross_validate=False)
-    result = identify(believed, trials(truth, noise=1.0), options)
+    result = identify_trials(believed, trials(truth, noise=1.0), options)
     assert result.parameters.total_mass == pytest.approx(9.0, rel=1e-6)
 
 
@@ -72,24 +72,24 @@ def test_what_nothing_shows_is_held_at_the_prior(truth: Rig, believed: Rig, meth
     that no marker shows is not held, the sum with its neighbour is told.
     """
     link = believed.links[-1]
-    blind = replace(believed, provenance={**believed.provenance, UNSHOWN: [link]})
+    blind = replace(believed, provenance={**believed.provenance, UNOBSERVED: [link]})
     options = replace(FAST, method=method, cross_validate=False)
-    held = identify(blind, trials(truth), replace(options, held=(link,)))
+    held = identify_trials(blind, trials(truth), replace(options, fixed_links=(link,)))
     assert held.parameters.values[-1] == pytest.approx(believed.prior.values[-1], rel=1e-5, abs=1e-6)
     assert held.determined[-1].max() == 0.0
     assert any(link.replace("_", " ") in note and "held" in note for note in held.notes)
-    free = identify(blind, trials(truth), options)
+    free = identify_trials(blind, trials(truth), options)
     assert any(link.replace("_", " ") in note and "as one body" in note for note in free.notes)
     assert abs(free.parameters[link].mass / believed.prior[link].mass - 1.0) > 0.02
 
 
 def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
     """Every trial is compared as used and as unused; one trial alone is halved."""
-    result = identify(believed, trials(truth, noise=1.0), FAST)
+    result = identify_trials(believed, trials(truth, noise=1.0), FAST)
     assert {(c.trial, c.used) for c in result.comparisons} == {
         (f"trial {k}", u) for k in range(3) for u in (True, False)
     }
-    alone = identify(believed, trials(truth, noise=1.0)[:1], FAST)
+    alone = identify_trials(believed, trials(truth, noise=1.0)[:1], FAST)
     assert [c.used for c in alone.comparisons] == [True, False, False]
     assert any("half" in note for note in alone.notes)
 
@@ -97,8 +97,8 @@ def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
 def test_an_unused_trial_does_not_matter_to_its_own_fit(truth: Rig, believed: Rig) -> None:
     """The unseen comparison of a trial is the comparison with parameters of the others alone."""
     all_trials = trials(truth, noise=1.0)
-    together = identify(believed, all_trials, FAST)
-    apart = identify(believed, all_trials[:2], FAST)
+    together = identify_trials(believed, all_trials, FAST)
+    apart = identify_trials(believed, all_trials[:2], FAST)
     from solver.identification.comparison import compare
 
     direct = compare(believed, all_trials[2], apart.parameters, believed.prior)
@@ -109,7 +109,7 @@ def test_an_unused_trial_does_not_matter_to_its_own_fit(truth: Rig, believed: Ri
 def spread_of(rig: Rig, believed: Rig, noise: float, frames: int = 800) -> Identification:
     """Identification with bootstrap of one simulated trial."""
     trial = random_trial(rig, frames, 5, noise=noise)
-    return identify(believed, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False))
+    return identify_trials(believed, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False))
 
 
 def test_spread_grows_with_noise(truth: Rig, believed: Rig) -> None:
@@ -123,7 +123,7 @@ def test_spread_grows_with_noise(truth: Rig, believed: Rig) -> None:
 def test_bootstrap_is_seeded(truth: Rig, believed: Rig) -> None:
     """The same seed gives the same intervals, another seed others."""
     regression = accumulate(believed, [random_trial(truth, 600, noise=1.0)], axes="world")
-    method = method_of(believed, replace(FAST, method="minimum_norm"))
+    method = get_method(believed, replace(FAST, method="minimum_norm"))
     one, two, other = (bootstrap(regression, method, samples=8, seed=s) for s in (1, 1, 2))
     assert np.array_equal(one.std, two.std)
     assert not np.array_equal(one.std, other.std)
@@ -134,7 +134,7 @@ def test_a_prior_of_two_tables_is_doubted_the_more(truth: Rig, believed: Rig) ->
     link = truth.links[3]
     doubted = replace(believed, provenance={**believed.provenance, PRIOR_SPREAD: {link: 0.3}})
     noisy, options = trials(truth, noise=50.0)[:1], replace(FAST, cross_validate=False)
-    known, unknown = (identify(rig, noisy, options).covariance_root for rig in (believed, doubted))
+    known, unknown = (identify_trials(rig, noisy, options).covariance_root for rig in (believed, doubted))
     assert known is not None
     assert unknown is not None
     before, after = (np.sqrt((root[:, :, 0] ** 2).sum(axis=0)) for root in (known, unknown))
@@ -146,8 +146,8 @@ def test_too_few_blocks_are_refused(truth: Rig, believed: Rig) -> None:
     short = random_trial(truth, 80, noise=1.0)
     regression = accumulate(believed, [short], axes="world")
     with pytest.raises(InvalidValue, match="blocks"):
-        bootstrap(regression, method_of(believed, FAST), samples=4)
-    result = identify(believed, [short], replace(FAST, bootstrap=10, cross_validate=False))
+        bootstrap(regression, get_method(believed, FAST), samples=4)
+    result = identify_trials(believed, [short], replace(FAST, bootstrap=10, cross_validate=False))
     assert result.uncertainty is None
     assert any("intervals" in note for note in result.notes)
 
@@ -155,10 +155,10 @@ def test_too_few_blocks_are_refused(truth: Rig, believed: Rig) -> None:
 def test_unknown_method_and_empty_trials(truth: Rig, believed: Rig) -> None:
     """A wrong method lists the right ones; trials without counted frames are refused."""
     with pytest.raises(UnknownPreset, match="hierarchical"):
-        identify(believed, trials(truth), replace(FAST, method="magic"))
+        identify_trials(believed, trials(truth), replace(FAST, method="magic"))
     nothing = [replace(trial, counted=np.zeros(120, bool)) for trial in trials(truth)]
     with pytest.raises(InvalidValue, match="no frame counts"):
-        identify(believed, nothing, FAST)
+        identify_trials(believed, nothing, FAST)
 
 
 def test_momentum_helper_agrees(truth: Rig) -> None:

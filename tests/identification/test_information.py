@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.identification.accumulate import accumulate
-from solver.identification.blocks import Blocks
+from solver.identification.blocks import BlockOptions
 from solver.identification.information import data_inflation, information, noise_variance
 from solver.identification.scaling import parameter_scale
 from solver.motion import Motion
@@ -54,7 +54,7 @@ def test_repeated_equations_count_once() -> None:
         repeated = Motion(0.01 * np.arange(frames), q, v, a)
         wrenches = Wrenches(repeated.times, ("plate",), np.repeat(values, times, axis=0))
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
-        regression = accumulate(rig, [trial], blocks=Blocks(seconds=0.4)).with_weights(MOMENTS_ONLY)
+        regression = accumulate(rig, [trial], blocks=BlockOptions(seconds=0.4)).with_weights(MOMENTS_ONLY)
         assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from solver.errors import UnknownLink
 from solver.identification.consistent import ConsistentOptions, consistent
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.posterior import covariance_root, posterior
 from solver.identification.result import Identification
-from solver.inertials import InertialParameters, six_of
+from solver.inertials import InertialParameters, symmetric_entries
 from tests.identification.bodies import other_body, regression_of, small_rig, trial_of
 
 LINK = "left_arm"
@@ -21,7 +21,7 @@ def found() -> Identification:
     """A noisy simulated trial, identified with intervals."""
     rig = small_rig()
     trial = trial_of(rig, other_body(rig), frames=400, noise=1.0)
-    return identify(rig, [trial], IdentifyOptions(bootstrap=12, cross_validate=False))
+    return identify_trials(rig, [trial], IdentifyOptions(bootstrap=12, cross_validate=False))
 
 
 def test_a_link_by_its_name(found: Identification) -> None:
@@ -58,7 +58,7 @@ def test_intervals_hold_what_was_found(found: Identification) -> None:
 def test_without_a_bootstrap_there_is_no_interval() -> None:
     """Where no spread was asked for none is told."""
     rig = small_rig()
-    found = identify(rig, [trial_of(rig, rig.prior)], IdentifyOptions(bootstrap=0, cross_validate=False))
+    found = identify_trials(rig, [trial_of(rig, rig.prior)], IdentifyOptions(bootstrap=0, cross_validate=False))
     link = found[LINK]
     assert link.mass_interval is link.com_interval is link.inertia_interval is link.inertia_at_origin_interval is None
 
@@ -74,7 +74,7 @@ def test_spread_of_the_inertia_about_the_centre_of_mass() -> None:
     generator, size, small = np.random.default_rng(0), 3000, 1e-4
     changes = small * np.tensordot(generator.standard_normal((size, len(root))), root, 1)
     drawn = [InertialParameters(rig.links, estimate.parameters.values + change) for change in changes]
-    inertias = np.array([six_of(body.inertias_at_com) for body in drawn])
+    inertias = np.array([symmetric_entries(body.inertias_at_com) for body in drawn])
     coms = np.array([body.coms for body in drawn])
     assert inertias.std(axis=0) / small == pytest.approx(spread.inertia_std, rel=0.06)
     assert coms.std(axis=0) / small == pytest.approx(spread.com_std, rel=0.06)

@@ -13,8 +13,8 @@ import pytest
 from solver.dynamics import base_regressor, external_wrench
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.accumulate import accumulate, axis_weights, residuals
-from solver.identification.blocks import Blocks
-from solver.identification.equations import usable
+from solver.identification.blocks import BlockOptions
+from solver.identification.equations import usable_axes
 from solver.identification.regression import Regression
 from solver.rig import Rig
 from solver.trial import Trial
@@ -39,7 +39,7 @@ def gram(regression: Regression) -> np.ndarray:
     """[R c]'[R c] with the rest of squares in the corner: what all equations [Y f]'[Y f] amount to."""
     both = np.column_stack([regression.factor, regression.target])
     result = both.T @ both
-    result[-1, -1] += regression.rest
+    result[-1, -1] += regression.residual_cost
     return result
 
 
@@ -71,7 +71,7 @@ def test_any_split_of_a_recording_gives_the_same_equations() -> None:
     cuts = [0, 1, 130, 131, 250, 400]
     pieces = [part_of(trial, a, b) for a, b in pairwise(cuts)]
     fed = accumulate(rig, (piece for piece in pieces)).with_weights(WEIGHTS)
-    merged = accumulate(rig, pieces[:2]).with_weights(WEIGHTS).merged(accumulate(rig, pieces[2:]).with_weights(WEIGHTS))
+    merged = accumulate(rig, pieces[:2]).with_weights(WEIGHTS).merge(accumulate(rig, pieces[2:]).with_weights(WEIGHTS))
     for other in (fed, merged):
         assert_same(gram(other), gram(whole))
         np.testing.assert_allclose(np.abs(other.factor), np.abs(whole.factor), atol=1e-8)
@@ -82,7 +82,7 @@ def test_blocks_stay_few_and_keep_every_equation() -> None:
     """More blocks than allowed are merged with neighbours in time; their sum is still the whole."""
     rig = mixed_rig()
     trials = [random_trial(rig, 60 + 20 * k, seed=k, noise=NOISE, name=f"trial {k}") for k in range(9)]
-    regression = accumulate(rig, trials, blocks=Blocks(seconds=0.05, most=16)).with_weights(WEIGHTS)
+    regression = accumulate(rig, trials, blocks=BlockOptions(seconds=0.05, max_blocks=16)).with_weights(WEIGHTS)
     rows = equations(rig, trials)
     assert 8 <= len(regression.blocks) <= 16
     assert_same(gram(regression), rows.T @ rows)
@@ -94,7 +94,7 @@ def test_more_trials_than_blocks_share_blocks() -> None:
     """Forty short trials fit in ten blocks, each of neighbouring trials."""
     rig = mixed_rig()
     trials = [random_trial(rig, 5, seed=k, noise=NOISE, name=f"trial {k}") for k in range(40)]
-    regression = accumulate(rig, trials, blocks=Blocks(most=10)).with_weights(WEIGHTS)
+    regression = accumulate(rig, trials, blocks=BlockOptions(max_blocks=10)).with_weights(WEIGHTS)
     assert 4 <= len(regression.blocks) <= 10
     assert [name for block in regression.blocks for name in block.trials] == [trial.name for trial in trials]
     rows = equations(rig, trials)
@@ -119,7 +119,7 @@ def test_residuals_per_axis_are_known_without_the_recording() -> None:
     wrong = rig.prior.scaled(1.1 * rig.prior.total_mass)
     for parameters in (rig.prior, wrong):
         direct = residuals(rig, trial, parameters)
-        np.testing.assert_allclose(regression.squares_per_axis(parameters), np.sum(direct**2, axis=0), rtol=1e-8)
+        np.testing.assert_allclose(regression.squared_residuals(parameters), np.sum(direct**2, axis=0), rtol=1e-8)
         spread = np.sqrt(np.mean(direct**2, axis=0))
         np.testing.assert_allclose(regression.axis_rmse(parameters), spread, rtol=1e-8)
         np.testing.assert_allclose(regression.axis_weights(parameters), 1.0 / spread, rtol=1e-8)
@@ -166,13 +166,13 @@ def test_partly_measured_wrenches_need_world_axes() -> None:
     known = np.zeros((20, 6), bool)
     known[:, 2] = True
     scale = replace(trial, wrenches=replace(trial.wrenches, measured=known))
-    np.testing.assert_array_equal(usable(scale, "world"), known)
-    assert not usable(scale, "link").any()
+    np.testing.assert_array_equal(usable_axes(scale, "world"), known)
+    assert not usable_axes(scale, "link").any()
     assert accumulate(rig, [scale], axes="world").rows == 20
     known[:, [1, 3]] = True  # the moment about x needs the forces along y and z
     known[:, 4] = True  # the one about y needs those along x and z
     plate = replace(trial, wrenches=replace(trial.wrenches, measured=known))
-    np.testing.assert_array_equal(usable(plate, "world")[0], [False, True, True, True, False, False])
+    np.testing.assert_array_equal(usable_axes(plate, "world")[0], [False, True, True, True, False, False])
 
 
 def test_resampling_repeats_the_equations_of_a_block() -> None:
@@ -181,13 +181,13 @@ def test_resampling_repeats_the_equations_of_a_block() -> None:
     trial = random_trial(rig, 200, noise=NOISE)
     regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
     assert len(regression.blocks) == 4
-    drawn = regression.resampled(np.array([2, 0, 1, 1]))
+    drawn = regression.resample(np.array([2, 0, 1, 1]))
     pieces = [part_of(trial, a, a + 50) for a in (0, 0, 100, 150)]
     rows = equations(rig, pieces)
     assert_same(gram(drawn), rows.T @ rows)
     assert drawn.frames == 200
     np.testing.assert_allclose(
-        drawn.squares_per_axis(rig.prior),
+        drawn.squared_residuals(rig.prior),
         np.sum([np.sum(residuals(rig, piece, rig.prior) ** 2, axis=0) for piece in pieces], axis=0),
         rtol=1e-8,
     )
@@ -199,7 +199,7 @@ def test_exact_measurements_give_back_the_base_parameters() -> None:
     rig = mixed_rig()
     regression = accumulate(rig, [random_trial(rig, 200)])
     phi, *_ = np.linalg.lstsq(regression.factor, regression.target, rcond=1e-10)
-    truth = regression.structure.of(rig.prior)
+    truth = regression.structure.project(rig.prior)
     np.testing.assert_allclose(regression.structure.regrouping @ phi, truth, rtol=1e-9, atol=1e-9)
 
 
@@ -212,7 +212,7 @@ def test_columns_and_sub_regressors_belong_to_their_link() -> None:
     np.testing.assert_array_equal(rig.prior.vector[regression.columns("skew", "dynamic")], rig.prior.link("skew")[4:])
     rows = equations(rig, [trial])
     for part in ("all", "static", "dynamic"):
-        kept = regression.structure.independent[regression.structure.of_link("ball", part)]
+        kept = regression.structure.independent[regression.structure.link_indices("ball", part)]
         expected = np.linalg.svd(rows[:, kept], compute_uv=False)
         found = np.linalg.svd(regression.sub_regressor("ball", part), compute_uv=False)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
@@ -236,7 +236,7 @@ def test_memory_does_not_grow_with_time() -> None:
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        accumulate(rig, pieces(count), blocks=Blocks(seconds=0.5, most=16))
+        accumulate(rig, pieces(count), blocks=BlockOptions(seconds=0.5, max_blocks=16))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
@@ -255,6 +255,6 @@ def test_what_cannot_be_regressed_is_named() -> None:
     with pytest.raises(InvalidValue, match="negative"):
         regression.with_weights(-WEIGHTS)
     with pytest.raises(InvalidValue, match="merged"):
-        regression.merged(accumulate(rig, [trial], base="end"))
+        regression.merge(accumulate(rig, [trial], base="end"))
     with pytest.raises(InvalidValue, match="resampled"):
-        regression.merged(regression.resampled(np.array([2])))
+        regression.merge(regression.resample(np.array([2])))

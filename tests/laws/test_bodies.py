@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 
 from solver import so3
-from solver.inertials import InertialParameters, six_of, steiner, symmetric
+from solver.inertials import InertialParameters, steiner, symmetric_entries, symmetric_matrix
 from solver.wrenches import Wrenches
-from tests.laws.found import arrays, reals, rotation_vectors
+from tests.laws.strategies import arrays, reals, rotation_vectors
 
 MASSES, PLACES = arrays((4,), 50.0, 0.01), arrays((4, 3), 2.0)
 
@@ -46,7 +46,7 @@ def test_masses_centres_and_inertias_come_back(
     body = of_points(masses, places)
     again = InertialParameters.from_com(body.links, body.masses, body.coms, body.inertias_at_com)
     np.testing.assert_allclose(again.values, body.values, atol=1e-9)
-    np.testing.assert_array_equal(symmetric(six_of(body.inertias)), body.inertias)
+    np.testing.assert_array_equal(symmetric_matrix(symmetric_entries(body.inertias)), body.inertias)
     turned = of_points(masses, places @ so3.exp(turn).T)
     moments = [np.linalg.eigvalsh(each.inertias_at_com[0]) for each in (body, turned)]
     np.testing.assert_allclose(moments[0], moments[1], atol=1e-9 * masses.sum())

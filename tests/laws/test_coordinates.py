@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from solver.coordinates import flat_rates, joint_coordinates, joint_places, to_flat, to_manifold
-from tests.laws.found import arrays
+from solver.coordinates import flat_rates, joint_coordinates, joint_slices, to_flat, to_manifold
+from tests.laws.strategies import arrays
 from tests.random_motion import mixed_rig
 
 RIG = mixed_rig()
@@ -28,6 +28,6 @@ def test_every_configuration_is_one(y: np.ndarray) -> None:
     """Quaternions have length one: q is a posture, not just numbers."""
     still = np.zeros((1, RIG.nv))
     q = to_manifold(RIG, y, still, still).q[0]
-    turned = [q[into][-4:] for joint, into, _ in joint_places(RIG) if joint.kind in ("free", "spherical")]
+    turned = [q[into][-4:] for joint, into, _ in joint_slices(RIG) if joint.kind in ("free", "spherical")]
     assert len(turned) == 2
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), 1.0, atol=1e-12)

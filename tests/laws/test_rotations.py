@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from solver import so3
-from tests.laws.found import arrays, quaternions, rotation_vectors
+from tests.laws.strategies import arrays, quaternions, rotation_vectors
 
 
 @given(rotation_vectors(np.pi - 1e-3))

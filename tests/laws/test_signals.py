@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from solver.filter_presets import FilterPreset
-from solver.formats.text import check_times, unrounded
+from solver.formats.text_files import check_times, undo_rounding
 from solver.signals.filters import low_pass
 from solver.signals.resample import resample
 from solver.wrenches import Wrenches
-from tests.laws.found import arrays, reals
+from tests.laws.strategies import arrays, reals
 
 PRESETS = st.builds(FilterPreset, st.just("law"), st.integers(1, 5), reals(20.0, 2.0), corrected=st.booleans())
 SIGNALS = arrays((20, 2), 1e3)
@@ -61,6 +61,6 @@ def test_rounded_clocks_come_back(rate: float, count: int, start: float, digits:
     rounded = np.array([float(cell) for cell in cells])
     assume(np.all(np.diff(rounded) > 0.0))
     check_times(rounded, list(range(count)), Path("law.trc"))
-    back = unrounded(rounded, cells, rate)
+    back = undo_rounding(rounded, cells, rate)
     assert np.abs(back - true).max() <= 1.1 * step
     np.testing.assert_allclose(np.diff(back), 1.0 / rate, rtol=1e-9)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from solver.differences import differences
 from solver.formats.codec import FileKind, json_text
 from solver.formats.value_tree import from_tree, to_tree
-from tests.laws.found import arrays
+from tests.laws.strategies import arrays
 
 
 @dataclass(frozen=True, slots=True)

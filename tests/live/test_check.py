@@ -13,14 +13,14 @@ from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
 from solver.live.check import LiveCheck
-from solver.live.excitation import PIECES, LiveExcitation
-from solver.live.frames import scene_frames
+from solver.live.excitation import PIECE_COUNT, LiveExcitation
+from solver.live.scene_frames import scene_frames
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
-from solver.scene.frame import SceneFrame
+from solver.scene.checked_frame import SceneFrame
 from solver.trajectory.curve import FlatCurve
-from tests.dance.standing import sole_height, standing, swinging
+from tests.dance.static_motions import sinusoidal_motion, sole_height, standing_schedule
 
 RIG = hoap3()
 TIMES = np.arange(120) / 30.0
@@ -61,7 +61,7 @@ def two_phases(rig: Rig, middle: float = 2.0, shift: float = 0.0) -> Schedule:
 def finish(live: LiveCheck[SceneFrame], count: int = 16) -> list[int]:
     """Check all that is left; the frames as they were told."""
     told: list[int] = []
-    while chunk := live.next(count).frames:
+    while chunk := live.check_next(count).frames:
         told += [frame for frame, _ in chunk]
     return told
 
@@ -81,13 +81,13 @@ def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
 def test_the_frame_looked_at_comes_first() -> None:
     """Frames come in the order of their distance to the one looked at, also when another is looked at meanwhile."""
     live = LiveCheck(RIG, Reader(RIG))
-    live.look(50)
-    live.replace(swinging(RIG, TIMES), standing(RIG))
-    told = [frame for _ in range(4) for frame, _ in live.next(5).frames]
+    live.set_focus(50)
+    live.set_motion(sinusoidal_motion(RIG, TIMES), standing_schedule(RIG))
+    told = [frame for _ in range(4) for frame, _ in live.check_next(5).frames]
     assert told[0] == 50
     assert [abs(frame - 50) for frame in told] == sorted(abs(frame - 50) for frame in told)
     assert set(told) == set(range(40, 60)) or set(told) == set(range(41, 61))
-    live.look(110)
+    live.set_focus(110)
     rest = finish(live)
     assert rest[0] == 110
     assert [abs(frame - 110) for frame in rest] == sorted(abs(frame - 110) for frame in rest)
@@ -96,18 +96,19 @@ def test_the_frame_looked_at_comes_first() -> None:
 
 @pytest.mark.parametrize("rig", [RIG, human(1.75, 70.0, "male")], ids=lambda rig: rig.name)
 def test_small_pieces_say_what_the_whole_check_says(rig: Rig) -> None:
-    """Margins, culprits, failing links, balance and foot forces are those of `check_motion` of the same motion."""
-    motion, schedule, options = swinging(rig, TIMES), two_phases(rig), CheckOptions(shrink=0.2)
+    """Margins, culprits, failing links, balance and foot forces are those "
+    "of `require_matching_motion` of the same motion."""
+    motion, schedule, options = sinusoidal_motion(rig, TIMES), two_phases(rig), CheckOptions(shrink=0.2)
     live = LiveCheck(rig, Reader(rig))
-    live.replace(motion, schedule, options)
+    live.set_motion(motion, schedule, options)
     finish(live, 7)
     checks = check_motion(rig, motion, schedule, options)
-    for frame, found in enumerate(live.found):
+    for frame, found in enumerate(live.results):
         assert found is not None
         expected = {m.name: m.smallest[frame] for m in checks.margins if np.isfinite(m.smallest[frame])}
         assert [m.check for m in found.margins] == list(expected)
         np.testing.assert_allclose([m.value for m in found.margins], list(expected.values()), atol=1e-6)
-        assert found.comfort == pytest.approx(checks.comfort[frame], abs=1e-6)
+        assert found.comfort == pytest.approx(checks.relative_margin[frame], abs=1e-6)
         assert found.failed == checks.failed[frame]
         assert set(found.failing) == checks.failing_links(frame)
         assert found.zmp == pytest.approx(checks.zmp[frame], abs=1e-6)
@@ -119,56 +120,56 @@ def test_small_pieces_say_what_the_whole_check_says(rig: Rig) -> None:
 
 def test_an_edited_sample_is_checked_again_with_its_surroundings_only() -> None:
     """Frames far from an edit are not checked again; all readings equal those of a fresh check."""
-    q, reader = swinging(RIG, TIMES).q, Reader(RIG)
+    q, reader = sinusoidal_motion(RIG, TIMES).q, Reader(RIG)
     live = LiveCheck(RIG, reader)
-    live.replace(through(RIG, q), standing(RIG))
+    live.set_motion(through(RIG, q), standing_schedule(RIG))
     finish(live)
     assert reader.count == len(TIMES)
     after = through(RIG, edited(q, 40))
-    known = live.replace(after, standing(RIG))
+    known = live.set_motion(after, standing_schedule(RIG))
     assert len(TIMES) - 2 * RATE_OF_FORGETTING - 1 <= known < len(TIMES) - 5
     assert sorted(finish(live)) == list(range(len(TIMES)))
     assert reader.count == 2 * len(TIMES) - known
     fresh = LiveCheck(RIG, Reader(RIG))
-    fresh.replace(after, standing(RIG))
+    fresh.set_motion(after, standing_schedule(RIG))
     finish(fresh)
-    for one, other in zip(live.found, fresh.found):
+    for one, other in zip(live.results, fresh.results):
         same(one, other)
 
 
 def test_a_foot_that_moves_is_checked_again_while_it_stands() -> None:
     """Another place of a foot concerns the frames of its phase, a later lift-off those between; others stay."""
-    motion = swinging(RIG, TIMES)
+    motion = sinusoidal_motion(RIG, TIMES)
     live = LiveCheck(RIG, Reader(RIG))
-    live.replace(motion, two_phases(RIG))
+    live.set_motion(motion, two_phases(RIG))
     finish(live)
-    assert live.replace(motion, two_phases(RIG, shift=0.01)) == 60
+    assert live.set_motion(motion, two_phases(RIG, shift=0.01)) == 60
     finish(live)
-    assert live.replace(motion, two_phases(RIG, middle=3.0, shift=0.01)) == 90
-    assert live.replace(motion, two_phases(RIG, middle=3.0, shift=0.01), CheckOptions(shrink=0.4)) == 0
+    assert live.set_motion(motion, two_phases(RIG, middle=3.0, shift=0.01)) == 90
+    assert live.set_motion(motion, two_phases(RIG, middle=3.0, shift=0.01), CheckOptions(shrink=0.4)) == 0
 
 
 def test_frames_that_shift_along_the_timeline_keep_their_readings() -> None:
     """A timeline that starts later keeps what is known of the times it still has."""
-    motion = swinging(RIG, TIMES)
+    motion = sinusoidal_motion(RIG, TIMES)
     live = LiveCheck(RIG, Reader(RIG))
-    live.replace(motion, standing(RIG))
+    live.set_motion(motion, standing_schedule(RIG))
     finish(live)
-    before = live.found
-    assert live.replace(motion.part(30, 120), standing(RIG)) == 90
-    assert live.found == before[30:]
+    before = live.results
+    assert live.set_motion(motion.part(30, 120), standing_schedule(RIG)) == 90
+    assert live.results == before[30:]
 
 
 def test_small_changes_do_not_add_up_unseen() -> None:
     """A posture that creeps away by less than the tolerance at a time is checked again in the end."""
     live = LiveCheck(RIG, Reader(RIG))
-    motion = swinging(RIG, TIMES)
-    live.replace(motion, standing(RIG))
+    motion = sinusoidal_motion(RIG, TIMES)
+    live.set_motion(motion, standing_schedule(RIG))
     finish(live)
     known = []
     for _ in range(3):
         motion = replace(motion, q=edited(motion.q, 7, 6e-10))
-        known.append(live.replace(motion, standing(RIG)))
+        known.append(live.set_motion(motion, standing_schedule(RIG)))
         finish(live)
     assert known[0] == len(TIMES)
     assert min(known) == len(TIMES) - 1
@@ -180,7 +181,7 @@ def test_a_foot_dragged_up_fails_and_stops_nothing() -> None:
     ground = sole_height(RIG, anchors_at(RIG, RIG.neutral))
     q = np.array(RIG.neutral)
     q[2] += 0.3
-    found = live.posture(q, [patch.name for patch in RIG.contacts], ground)
+    found = live.check_posture(q, [patch.name for patch in RIG.contacts], ground)
     slip = next(margin for margin in found.margins if margin.check == "slip")
     assert slip.failed
     assert slip.value == pytest.approx(-0.3, abs=1e-6)
@@ -192,12 +193,12 @@ def test_frames_that_cannot_be_checked_are_named_and_the_others_told() -> None:
     deep = Anchor(good[0].patch, good[0].rotation, good[0].position - np.array([0.0, 0.0, 0.2]))
     schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (deep,))), sole_height(RIG, good))
     live = LiveCheck(RIG, Reader(RIG))
-    live.replace(swinging(RIG, TIMES), schedule)
+    live.set_motion(sinusoidal_motion(RIG, TIMES), schedule)
     told: list[int] = []
     broken: dict[int, str] = {}
-    while (chunk := live.next(16)).frames or chunk.broken:
+    while (chunk := live.check_next(16)).frames or chunk.uncheckable:
         told += [frame for frame, _ in chunk.frames]
-        broken |= dict(chunk.broken)
+        broken |= dict(chunk.uncheckable)
     assert sorted(told) == list(range(90))
     assert sorted(broken) == list(range(90, 120))
     assert all("off the floor" in message for message in broken.values())
@@ -207,22 +208,22 @@ def test_a_rig_that_cannot_stand_is_refused() -> None:
     """Without contact patches nothing is checked, and the error says why."""
     live = LiveCheck(replace(RIG, contacts=()), Reader(RIG))
     with pytest.raises(InvalidValue, match="no contact patches"):
-        live.replace(swinging(RIG, TIMES), standing(RIG))
-    assert live.next(4).frames == ()
+        live.set_motion(sinusoidal_motion(RIG, TIMES), standing_schedule(RIG))
+    assert live.check_next(4).frames == ()
 
 
 def test_excitation_so_far_is_that_of_the_motion_up_to_then() -> None:
     """At the end it is the whole motion's, in the middle the first half's, before and after an edit."""
     structure = base_parameters(RIG)
-    motion = swinging(RIG, TIMES)
+    motion = sinusoidal_motion(RIG, TIMES)
     live = LiveExcitation(RIG)
     for shown in (motion, replace(motion, q=edited(motion.q, 100))):
-        live.replace(shown)
+        live.set_motion(shown)
         told = []
-        while (entry := live.next()) is not None:
+        while (entry := live.evaluate_next()) is not None:
             told.append(entry)
-        assert len(told) == PIECES
-        for time, links in (told[PIECES // 2 - 1], told[-1]):
+        assert len(told) == PIECE_COUNT
+        for time, links in (told[PIECE_COUNT // 2 - 1], told[-1]):
             part = shown.part(0, int(np.searchsorted(TIMES, time)) + 1)
             expected = excitation_of(RIG, [part], structure).link_conditions()
             for link, value in zip(RIG.links, expected):

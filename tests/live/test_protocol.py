@@ -7,8 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from solver.live.protocol import Check, End, Look, Malformed, done_line, error_line, excitation_line, request
-from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+from solver.live.protocol import (
+    CheckRequest,
+    EndRequest,
+    LookRequest,
+    MalformedRequest,
+    done_line,
+    error_line,
+    excitation_line,
+    parse_request,
+)
+from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 
 FRAME = SceneFrame(
     3, 0.1, (SceneMargin("zmp", "support polygon", -0.01, "m", -0.5, True, "the ZMP is outside"),), ("foot",),
@@ -28,14 +37,14 @@ def test_a_frame_survives_its_line() -> None:
 
 def test_requests_are_read_with_their_choices() -> None:
     """A timeline carries its checks, so that a request only chooses what is told."""
-    found = request('{"do": "timeline", "serial": 4, "path": "a"}')
-    assert isinstance(found, Check)
-    assert (found.serial, found.path, found.posture, found.excitation) == (4, "a", False, True)
-    found = request('{"do": "timeline", "serial": 4, "path": "a", "excitation": false}')
-    assert isinstance(found, Check)
+    found = parse_request('{"do": "timeline", "serial": 4, "path": "a"}')
+    assert isinstance(found, CheckRequest)
+    assert (found.serial, found.path, found.is_posture, found.excitation) == (4, "a", False, True)
+    found = parse_request('{"do": "timeline", "serial": 4, "path": "a", "excitation": false}')
+    assert isinstance(found, CheckRequest)
     assert not found.excitation
-    assert request('{"do": "look", "frame": 7}') == Look(7)
-    assert request('{"do": "end"}') == End()
+    assert parse_request('{"do": "look", "frame": 7}') == LookRequest(7)
+    assert parse_request('{"do": "end"}') == EndRequest()
 
 
 @pytest.mark.parametrize(
@@ -65,8 +74,8 @@ def test_requests_are_read_with_their_choices() -> None:
 )
 def test_what_cannot_be_understood_says_why(line: bytes | str, said: str, serial: int | None) -> None:
     """The sentence names the culprit, the answer belongs to the serial if there was one."""
-    found = request(line)
-    assert isinstance(found, Malformed)
+    found = parse_request(line)
+    assert isinstance(found, MalformedRequest)
     assert said in found.message
     assert found.serial == serial
     answer = json.loads(error_line(found.message, found.serial))

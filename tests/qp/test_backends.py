@@ -127,16 +127,16 @@ def test_a_linear_programme_without_a_point_says_so() -> None:
     found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
     assert found.status is Status.INFEASIBLE
     assert not found.usable
-    assert found.verdict == "highs: infeasible, no point"
+    assert found.summary == "highs: infeasible, no point"
 
 
 def test_what_a_library_calls_optimal_is_measured() -> None:
     """A point that breaks a row, or leaves the gradient, is no optimum whatever the backend says of it."""
     problem, _ = nearest_in_simplex()
     found = solve(problem, "clarabel")
-    assert found.measured() is found
+    assert found.with_measured_status() is found
     for wrong in (replace(found, x=found.x + 0.1), replace(found, row_duals=found.row_duals + 1.0)):
-        measured = wrong.measured()
+        measured = wrong.with_measured_status()
         assert measured.status is Status.INACCURATE
         assert not measured.usable
         assert "residual" in measured.message
@@ -312,13 +312,13 @@ def test_an_order_changes_the_way_and_not_the_optimum(seed: int, monkeypatch: py
 
     problem, order = chained_programme(seed)
     ways: list[bool] = []
-    solved = piqp._solved
+    solved = piqp._solve
 
     def watched(library: object, parts: Sequence[object], tolerance: float, *, staged: bool) -> tuple[str, object]:
         ways.append(staged)
         return solved(library, parts, tolerance, staged=staged)
 
-    monkeypatch.setattr(piqp, "_solved", watched)
+    monkeypatch.setattr(piqp, "_solve", watched)
     found, plain = solve(problem, SPARSE, order=order), solve(problem, "clarabel")
     assert ways == [True]
     assert found.backend == "piqp"
@@ -332,13 +332,13 @@ def test_blocks_that_do_not_end_are_solved_in_general(monkeypatch: pytest.Monkey
     from solver.qp.backends import piqp
 
     problem, order = chained_programme(0)
-    solved = piqp._solved
+    solved = piqp._solve
 
     def failing(library: object, parts: Sequence[object], tolerance: float, *, staged: bool) -> tuple[str, object]:
         status, result = solved(library, parts, tolerance, staged=staged)
         return ("PIQP_NUMERICS" if staged else status), result
 
-    monkeypatch.setattr(piqp, "_solved", failing)
+    monkeypatch.setattr(piqp, "_solve", failing)
     found = solve(problem, SPARSE, order=order)
     assert found.backend == "piqp"
     assert found.status is Status.OPTIMAL

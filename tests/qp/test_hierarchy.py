@@ -108,7 +108,7 @@ def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
     for count in range(1, 6):
         part = solve_hierarchy(levels[:count])
         assert whole.levels[count - 1].final == pytest.approx(part.levels[-1].optimum, abs=1e-7)
-    assert max(level.worsening for level in whole.levels) < 1e-9
+    assert max(level.violation_of_higher_levels for level in whole.levels) < 1e-9
 
 
 def test_equalities_that_contradict_are_met_half_way() -> None:
@@ -137,7 +137,7 @@ def test_rows_that_contradict_keep_their_violation_below(units: float) -> None:
     found = solve_hierarchy([Level("rows", rows), near], scale=np.array([1.0 / units, 1.0]))
     assert found.x * [units, 1.0] == pytest.approx([0.0, 0.0], abs=1e-7)
     assert found.levels[0].optimum == pytest.approx(np.sqrt(2.0))
-    assert found.levels[0].worsening == pytest.approx(0.0, abs=1e-7)
+    assert found.levels[0].violation_of_higher_levels == pytest.approx(0.0, abs=1e-7)
     below = Level("below", Rows.equalities(np.array([[0.0, 1.0]]), np.array([-4.0]), "y"))
     found = solve_hierarchy([Level("rows", rows), below], scale=np.array([1.0 / units, 1.0]))
     assert found.x * [units, 1.0] == pytest.approx([2.0, -4.0], abs=1e-6)
@@ -196,17 +196,17 @@ def test_bad_hierarchies_are_refused() -> None:
 
 def test_rounding_at_an_allowed_point_is_no_contradiction() -> None:
     """A row that the free directions cannot move, violated by 1e-9 at a point known to be allowed, is let through."""
-    from solver.qp.active_set import Pool, nearest_point
+    from solver.qp.active_set import RowPool, nearest_point
 
-    pool = Pool(np.ones(2))
+    pool = RowPool(np.ones(2))
     pool.add(Rows(sparse.csr_array([[1.0, 0.0]]), np.array([1e-9]), np.array([np.inf]), ("row",)))
     origin, basis = np.zeros(2), np.array([[1e-3], [1.0]])
     basis /= np.linalg.norm(basis)
-    pool.settle(origin, 1e-7)
+    pool.absorb_rounding(origin, 1e-7)
     found = nearest_point(origin, basis, np.array([2.0]), pool)
     assert found.feasible
     assert found.z == pytest.approx([2.0])
-    far = Pool(np.ones(2))
+    far = RowPool(np.ones(2))
     far.add(Rows(sparse.csr_array([[1.0, 0.0]]), np.array([0.1]), np.array([np.inf]), ("row",)))
-    far.settle(origin, 1e-7)
+    far.absorb_rounding(origin, 1e-7)
     assert far.bounds == pytest.approx([0.1])

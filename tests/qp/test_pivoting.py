@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.errors import BackendError
-from solver.qp.pivoting import Box, between_bounds
+from solver.qp.principal_pivoting import Box, solve_box
 
 
 def program(seed: int, size: float) -> tuple[np.ndarray, np.ndarray, Box]:
@@ -24,11 +24,11 @@ def program(seed: int, size: float) -> tuple[np.ndarray, np.ndarray, Box]:
 def test_a_minimum_keeps_its_bounds_and_pushes_only_against_held_ones(seed: int, size: float) -> None:
     """Every bound is kept; what is left of the slope is made of held bounds that push back inside."""
     hessian, gradient, box = program(seed, size)
-    found = between_bounds(hessian, gradient, box)
-    assert found.settled
+    found = solve_box(hessian, gradient, box)
+    assert found.converged
     assert found.slack <= 1e-7
     left = gradient - hessian @ found.x
-    held = found.held
+    held = found.active
     rows = np.flatnonzero(held[12:])
     pushes = np.vstack([np.diag(held[:12])[held[:12] != 0], box.rows[rows]])
     if len(pushes) == 0:
@@ -42,17 +42,17 @@ def test_a_minimum_keeps_its_bounds_and_pushes_only_against_held_ones(seed: int,
 def test_any_guess_leads_to_the_same_minimum() -> None:
     """What is said to be held before changes the way, not the end."""
     hessian, gradient, box = program(3, 1.0)
-    found = between_bounds(hessian, gradient, box).x
+    found = solve_box(hessian, gradient, box).x
     rng = np.random.default_rng(5)
     for _ in range(20):
         guess = np.concatenate([rng.integers(-1, 2, 12), rng.integers(0, 2, 3)])
-        np.testing.assert_allclose(between_bounds(hessian, gradient, box, guess).x, found, atol=1e-7)
+        np.testing.assert_allclose(solve_box(hessian, gradient, box, guess).x, found, atol=1e-7)
 
 
 def test_bounds_that_contradict_each_other_are_told_and_shared() -> None:
     """Between x <= 0.3 and x >= 0.5 the point stands in the middle and says that it passes both by 0.1."""
     box = Box(np.zeros(3), np.ones(3), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]), np.array([0.3, -0.5]))
-    found = between_bounds(np.eye(3), np.ones(3), box)
+    found = solve_box(np.eye(3), np.ones(3), box)
     np.testing.assert_allclose(found.x, [0.4, 1.0, 1.0], atol=1e-6)
     assert found.slack == pytest.approx(0.1, abs=1e-6)
 
@@ -61,12 +61,12 @@ def test_a_matrix_without_minimum_is_refused() -> None:
     """A direction that costs nothing has no minimum."""
     box = Box(np.full(2, -np.inf), np.full(2, np.inf), np.zeros((0, 2)), np.zeros(0))
     with pytest.raises(BackendError, match="positive definite"):
-        between_bounds(np.diag([1.0, -1.0]), np.ones(2), box)
+        solve_box(np.diag([1.0, -1.0]), np.ones(2), box)
 
 
 def test_everything_may_be_held() -> None:
     """A point whose every coordinate is at a bound is a corner of the box, rows or not."""
     for rows in (0, 1):
         box = Box(-np.ones(2), np.ones(2), np.ones((rows, 2)), np.full(rows, 5.0))
-        found = between_bounds(np.eye(2), np.array([3.0, -3.0]), box, np.ones(2 + rows))
+        found = solve_box(np.eye(2), np.array([3.0, -3.0]), box, np.ones(2 + rows))
         np.testing.assert_allclose(found.x, [1.0, -1.0])

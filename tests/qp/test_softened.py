@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from solver import qp
-from solver.qp.softened import Softened, softened
+from solver.qp.soft_rows import SoftSolution, solve_soft
 
 SIZE, ROWS = 30, 90
 
@@ -28,12 +28,14 @@ class Case:
         self.held = generator.standard_normal((2, SIZE))
         self.held -= np.outer(self.held @ centre, centre) / (centre @ centre)
 
-    def softened(self, penalty: float, guess: np.ndarray | None = None, *, held: bool) -> Softened:
+    def softened(self, penalty: float, guess: np.ndarray | None = None, *, held: bool) -> SoftSolution:
         inverse = np.linalg.inv(self.metric)
         if held:
             leads = inverse @ self.held.T
             inverse = inverse - leads @ np.linalg.solve(self.held @ leads, leads.T)
-        found = softened(lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high), guess)
+        found = solve_soft(
+            lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high), guess
+        )
         assert found is not None
         return found
 
@@ -68,11 +70,11 @@ def test_the_optimum_is_that_of_an_interior_point(penalty: float, reach: float, 
         found = case.softened(penalty, held=held)
         np.testing.assert_allclose(found.x, case.peer(penalty, held=held), atol=2e-5)
         room = case.rows @ found.x + case.offset
-        assert (found.prices >= 0.0).all()
-        assert (found.prices <= penalty).all()
-        assert np.abs(found.prices[room > 1e-5]).max(initial=0.0) == 0.0
-        np.testing.assert_allclose(found.prices[room < -1e-5], penalty)
-        pull = case.metric @ found.x - case.rows.T @ found.prices + found.bounds
+        assert (found.multipliers >= 0.0).all()
+        assert (found.multipliers <= penalty).all()
+        assert np.abs(found.multipliers[room > 1e-5]).max(initial=0.0) == 0.0
+        np.testing.assert_allclose(found.multipliers[room < -1e-5], penalty)
+        pull = case.metric @ found.x - case.rows.T @ found.multipliers + found.bounds
         free = pull - case.held.T @ np.linalg.lstsq(case.held.T, pull, rcond=None)[0] if held else pull
         np.testing.assert_allclose(free, 0.0, atol=1e-6 * (1.0 + penalty))
         assert reach < 1.0 or not found.bounds.any()
@@ -84,12 +86,12 @@ def test_any_prices_may_be_guessed(reach: float) -> None:
     """From the optimum's own, from others' and from the most the same optimum is found, from its own in few steps."""
     case = Case(7, reach)
     found = case.softened(1.0, held=False)
-    guesses = [found.prices, Case(8, reach).softened(1.0, held=False).prices, np.full(ROWS, 5.0)]
+    guesses = [found.multipliers, Case(8, reach).softened(1.0, held=False).multipliers, np.full(ROWS, 5.0)]
     for guess in guesses:
         again = case.softened(1.0, guess, held=False)
         np.testing.assert_allclose(again.x, found.x, atol=1e-5)
     if not found.bounds.any():  # whose prices are not guessed
-        assert case.softened(1.0, found.prices, held=False).steps <= found.steps // 2
+        assert case.softened(1.0, found.multipliers, held=False).steps <= found.steps // 2
 
 
 def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +100,9 @@ def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.Mon
     inverse = np.linalg.inv(case.metric)
 
     def found(guess: np.ndarray | None) -> object:
-        return softened(lambda forces: forces @ inverse, case.rows, case.offset, 1.0, (case.low, case.high), guess)
+        return solve_soft(lambda forces: forces @ inverse, case.rows, case.offset, 1.0, (case.low, case.high), guess)
 
-    guesses = (None, case.softened(1.0, held=False).prices)
+    guesses = (None, case.softened(1.0, held=False).multipliers)
     assert None not in [found(guess) for guess in guesses]
-    monkeypatch.setattr("solver.qp.softened.WORK", 1.0)
+    monkeypatch.setattr("solver.qp.soft_rows.WORK", 1.0)
     assert [found(guess) for guess in guesses] == [None, None]

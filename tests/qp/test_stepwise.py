@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from solver.errors import UnknownPreset
-from solver.qp.pivoting import Box
-from solver.qp.stepwise import STEPWISE, stepwise
+from solver.qp.principal_pivoting import Box
+from solver.qp.sequential import SEQUENTIAL_SOLVERS, sequential_solver
 
 
 def test_every_method_follows_a_sequence_to_the_same_minima() -> None:
     """Programs that change a little from one to the next have one minimum each, whoever finds it."""
     rng = np.random.default_rng(2)
     root, rows = rng.normal(size=(10, 8)), rng.normal(size=(2, 8))
-    methods = {name: stepwise(name) for name in STEPWISE}
+    methods = {name: sequential_solver(name) for name in SEQUENTIAL_SOLVERS}
     guesses: dict[str, np.ndarray | None] = dict.fromkeys(methods)
     for _ in range(6):
         root = root + 0.05 * rng.normal(size=root.shape)
@@ -22,12 +22,12 @@ def test_every_method_follows_a_sequence_to_the_same_minima() -> None:
         low, high = -rng.uniform(0.05, 0.3, 8), rng.uniform(0.05, 0.3, 8)
         box = Box(low, high, rows, rng.uniform(0.05, 0.2, 2))
         found = {name: method(hessian, gradient, box, guesses[name]) for name, method in methods.items()}
-        guesses = {name: one.held for name, one in found.items()}
-        assert all(one.settled for one in found.values())
+        guesses = {name: one.active for name, one in found.items()}
+        assert all(one.converged for one in found.values())
         np.testing.assert_allclose(found["osqp"].x, found["pivoting"].x, atol=1e-6)
 
 
 def test_an_unknown_method_lists_the_known_ones() -> None:
     """A name that is not there is told with those that are."""
     with pytest.raises(UnknownPreset, match="pivoting, osqp"):
-        stepwise("daqp")
+        sequential_solver("daqp")

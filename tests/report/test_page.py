@@ -14,9 +14,9 @@ import pytest
 from solver.errors import InputError
 from solver.inertials import InertialParameters
 from solver.report import CONTENT, Content, render
-from solver.report.content import Errors, Flight, Signals, Suspected, TrackingErrors, Weighing
-from solver.report.figures import masses
-from solver.report.svg import Axis, round_values, runs, thin
+from solver.report.content import FlightCheck, PlateFinding, Signals, TrackingErrors, TrialErrors, Weighing
+from solver.report.figures import draw_masses
+from solver.report.svg import Axis, find_runs, round_ticks, thin_line
 
 VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
 
@@ -74,7 +74,7 @@ def content() -> Content:
     identified, prior = bodies(1), bodies(2)
     markers = tuple(f"M{index}" for index in range(40))
     errors = tuple(
-        Errors(name, used, 1200, rmse := generator.uniform(1, 9, 6), rmse * 1.5, np.full(6, 0.97), np.full(6, 0.9))
+        TrialErrors(name, used, 1200, rmse := generator.uniform(1, 9, 6), rmse * 1.5, np.full(6, 0.97), np.full(6, 0.9))
         for name, used in (("squats1", True), ("walking1", False), ("walking2", False))
     )
     return Content(
@@ -98,7 +98,7 @@ def content() -> Content:
         signals=(trial_signals("squats1"),),
         tracking=(TrackingErrors("squats1", markers, generator.uniform(0.004, 0.03, 40), np.ones(40), 0.012),),
         weighings=(Weighing("static1", 2, 60.0, 0.1, 3.0, False, np.array([0, 0, -35.0, 0, 0, 0])),),
-        flights=(Flight("DJ1", 40, 0.8, 1.0, 18.0, 32.0),),
+        flights=(FlightCheck("DJ1", 40, 0.8, 1.0, 18.0, 32.0),),
         methods=(("filter", "human_8hz"),),
         warnings=("plates <disagree> & so on",),
     )
@@ -120,7 +120,7 @@ def test_page_tells_what_limits_each_number(content: Content) -> None:
     """Of every cause its share in the variance, 9 and 16 of 25 hundredths; no table where nothing is known."""
     limits = {"noise": 0.6 * content.std, "skin": 0.8 * content.std}
     parser = Balance()
-    parser.feed(render(replace(content, limits=limits)))
+    parser.feed(render(replace(content, std_by_source=limits)))
     text = " ".join(parser.text)
     assert "What limits each number" in text
     first = content.identified.links[0]
@@ -164,8 +164,8 @@ def test_tables_fit_the_page(content: Content) -> None:
     """At 1,280 pixels every table fits into the page: four causes of each number, sentences about plates."""
     few = dict.fromkeys(("noise", "prior", "skin", "skeleton"), 0.5 * content.std)
     text = "the free moment has the wrong sign: it enters the vertical moment with -0.97 instead of 1"
-    row = Suspected("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "undone", text, True)
-    content = replace(content, limits=few, suspected=(row,))
+    row = PlateFinding("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "undone", text, True)
+    content = replace(content, std_by_source=few, plate_findings=(row,))
     inner = style("main", "max-width") - 2.0 * 32.0
     found = widths(render(content))
     assert inner < 1280.0
@@ -176,7 +176,7 @@ def test_tables_fit_the_page(content: Content) -> None:
 
 def test_masses_begin_at_a_line(content: Content) -> None:
     """The figure of masses has a line at zero, where its tick is."""
-    figure = masses(content)
+    figure = draw_masses(content)
     (place,) = re.findall(r'<text class="tick" x="([\d.]+)"[^>]*>0</text>', figure)
     assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
 
@@ -212,7 +212,7 @@ def test_thinning_keeps_peaks() -> None:
     """However far a curve is thinned, its largest and smallest sample stay."""
     generator = np.random.default_rng(0)
     ys = generator.standard_normal(10_000)
-    _, thinned = thin(np.arange(10_000.0), ys, 100)
+    _, thinned = thin_line(np.arange(10_000.0), ys, 100)
     assert len(thinned) < 500
     assert np.max(thinned) == np.max(ys)
     assert np.min(thinned) == np.min(ys)
@@ -221,7 +221,7 @@ def test_thinning_keeps_peaks() -> None:
 def test_ticks_are_round_and_inside() -> None:
     """Ticks are multiples of 1, 2 or 5 times a power of ten within the limits, whatever the span."""
     for span in (3e-4, 0.7, 1.0, 12.0, 740.0, 1e6):
-        ticks = round_values(-0.31 * span, 0.69 * span, 5)
+        ticks = round_ticks(-0.31 * span, 0.69 * span, 5)
         step = ticks[1] - ticks[0]
         mantissa = step / 10 ** np.floor(np.log10(step) + 1e-9)
         assert 3 <= len(ticks) <= 12
@@ -240,7 +240,7 @@ def test_runs_cover_the_mask() -> None:
     """The stretches of a mask are disjoint and mark exactly its True entries."""
     mask = np.array([True, True, False, False, True, False, True])
     again = np.zeros(7, int)
-    for start, stop in runs(mask):
+    for start, stop in find_runs(mask):
         again[start:stop] += 1
     assert np.array_equal(again, mask.astype(int))
 

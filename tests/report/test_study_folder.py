@@ -14,17 +14,17 @@ from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
-from solver.formats.manifest import MANIFEST
+from solver.formats.manifest import MANIFEST_FILE
 from solver.identification.comparison import AXES, mean_ratio
-from solver.report import CONTENT, content_of, render
+from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
-from solver.scene.bodies import RESULT
 from solver.scene.motion_record import MOTION
-from solver.study.comparing import compare_study
-from solver.study.pipeline import identify_study
+from solver.scene.result import RESULT
+from solver.study.comparison import compare
+from solver.study.pipeline import identify
 from solver.study.values import Settings, Study
-from solver.tracking import Attachment, Tracked
+from solver.tracking import Attachment, TrackedMotion
 
 ROBOT = simulated_robot()
 
@@ -32,7 +32,7 @@ ROBOT = simulated_robot()
 @pytest.fixture(scope="module")
 def study() -> Study:
     """Identified without bootstrap and cross-validation."""
-    return identify_study(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    return identify(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study's folder, with its truth beside it."""
     folder = tmp_path_factory.mktemp("study")
     written = write_study(study, folder, simulated=True, truth=ROBOT.truth)
-    assert {*written, MANIFEST} == {path.name for path in folder.iterdir()}
+    assert {*written, MANIFEST_FILE} == {path.name for path in folder.iterdir()}
     return folder
 
 
@@ -51,7 +51,7 @@ def with_markers(study: Study) -> Study:
     motion = record.motion
     errors = np.tile([0.003, 0.004], (len(motion), 1))
     errors[::2, 1] = np.nan
-    tracked = Tracked(motion.times, motion.q, motion.v, ("near", "far"), errors, np.ones(len(motion), bool))
+    tracked = TrackedMotion(motion.times, motion.q, motion.v, ("near", "far"), errors, np.ones(len(motion), bool))
     link = study.rig.links[0]
     attachments = (Attachment("near", link, np.zeros(3)), Attachment("far", link, np.ones(3)))
     calibration = Calibration(study.rig, attachments, "own set", 1.539, {}, {"near": 0.003, "far": 0.004})
@@ -62,7 +62,7 @@ def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
     """Of a study that only tracked there is no page: asked for, it is refused; its folder has motions and no result."""
     only_tracked = replace(study, identification=None)
     with pytest.raises(InvalidValue, match="needs an identification"):
-        content_of(only_tracked)
+        build_content(only_tracked)
     written = write_study(only_tracked, tmp_path)
     assert names.RIG_FILE in written
     assert f"dance{names.MOTION_END}" in written
@@ -78,16 +78,16 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
     np.testing.assert_array_equal(result.prior.values, found.prior.values)
     assert result.trials == found.trials == ("dance",)
     assert result.details["mass"]["kg"] == study.mass.mass
-    heights = MOTION.read(folder / f"dance{names.MOTION_END}").drawn.com[:, 2]
+    heights = MOTION.read(folder / f"dance{names.MOTION_END}").scene.com[:, 2]
     write_study(replace(study, identification=None), tmp_path)
-    assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").drawn.com[:, 2]).max() > 1e-5
+    assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").scene.com[:, 2]).max() > 1e-5
 
 
 def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
     """A trial's name is its file's without the ending, whichever of its files is asked for."""
-    assert names.trials_in(folder) == {"dance": folder / "dance.motion.npz"}
-    assert set(names.trials_in(folder, names.RECORDING_END)) == {"dance"}
-    assert names.trials_in(folder, ".unknown") == {}
+    assert names.trial_files(folder) == {"dance": folder / "dance.motion.npz"}
+    assert set(names.trial_files(folder, names.RECORDING_END)) == {"dance"}
+    assert names.trial_files(folder, ".unknown") == {}
 
 
 def test_a_result_without_weights_of_the_prior_is_compared_with_a_warning(
@@ -123,7 +123,7 @@ def test_the_page_is_made_again_from_its_content(folder: Path) -> None:
 
 def test_what_the_data_explain_stands_on_the_page(study: Study) -> None:
     """The measured wrench is nearer to the identified one than to the prior's, by the errors that the page states."""
-    content = content_of(study, truth=ROBOT.truth)
+    content = build_content(study, truth=ROBOT.truth)
     (signals,), (errors,) = content.signals, content.errors
     counted = signals.counted
     for name, told in (("identified", errors.identified_rmse), ("prior", errors.prior_rmse)):
@@ -136,14 +136,14 @@ def test_what_the_data_explain_stands_on_the_page(study: Study) -> None:
 def test_markers_are_told_as_they_were_tracked(study: Study, tmp_path: Path) -> None:
     """Error and share of frames seen of each marker, and whose body it is, are on the page and in the table."""
     marked = with_markers(study)
-    content = content_of(marked)
+    content = build_content(marked)
     (found,) = content.tracking
     np.testing.assert_allclose(found.rmse, [0.003, 0.004])
-    np.testing.assert_allclose(found.seen, [1.0, 0.5], atol=1e-3)
+    np.testing.assert_allclose(found.visible_fraction, [1.0, 0.5], atol=1e-3)
     assert "height 1.539 m, 2 markers of the set own set" in dict(content.methods)["Subject"]
     written = write_study(marked, tmp_path)
     assert {names.CALIBRATION_FILE, f"dance{names.MARKERS_END}"} <= set(written)
-    assert content_of(study).tracking == ()
+    assert build_content(study).tracking == ()
 
 
 def test_what_was_not_fitted_is_said(study: Study) -> None:
@@ -151,12 +151,12 @@ def test_what_was_not_fitted_is_said(study: Study) -> None:
     assert study.identification is not None
     more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
         study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
-    assert dict(content_of(more).methods)["Also given"] == "spare: not fitted"
-    assert "Also given" not in dict(content_of(study).methods)
-    bare = content_of(replace(study, mass=None, identification=replace(study.identification, base=None)))
+    assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
+    assert "Also given" not in dict(build_content(study).methods)
+    bare = build_content(replace(study, mass=None, identification=replace(study.identification, base=None)))
     assert (bare.weighings, bare.base, bare.loads) == ((), (), ())
     assert bare.mass == study.identification.parameters.total_mass
-    assert len(content_of(study).weighings) == 1
+    assert len(build_content(study).weighings) == 1
 
 
 def test_the_verb_compares_as_the_function(
@@ -171,7 +171,7 @@ def test_the_verb_compares_as_the_function(
     assert main(words) == 0
     assert study.identification is not None
     found = study.identification
-    wanted, _ = compare_study(
+    wanted, _ = compare(
         ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, study.settings, weights=found.frequency_weights
     )
     with table.open(newline="", encoding="utf-8") as stream:

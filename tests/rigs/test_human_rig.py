@@ -11,9 +11,9 @@ from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.person import LINKS
 from solver.pinocchio_loader import pin
-from solver.rigs.anthropometry import Segment, consistent, segment_inertia
+from solver.rigs.anthropometry import Segment, nearest_consistent, segment_inertia
 from solver.rigs.human import human
-from solver.rigs.skeleton import build_skeleton, default_lengths
+from solver.rigs.human_skeleton import build_skeleton, default_lengths
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]
@@ -209,7 +209,7 @@ def test_projection_is_nearest() -> None:
     basis = np.linalg.qr(generator.normal(size=(3, 3)))[0]
     second = basis @ np.diag([-0.07, 0.4, 0.67]) @ basis.T
     inertia = np.trace(second) * np.eye(3) - second
-    projected, changed = consistent(inertia)
+    projected, changed = nearest_consistent(inertia)
     assert changed
     moments = 0.5 * np.trace(projected) * np.eye(3) - projected
     distance = np.linalg.norm(moments - second)
@@ -219,7 +219,7 @@ def test_projection_is_nearest() -> None:
         other = factor @ factor.T
         if np.linalg.eigvalsh(other)[0] >= 0.02:
             assert np.linalg.norm(other - second) >= distance - 1e-9
-    unchanged, flag = consistent(projected)
+    unchanged, flag = nearest_consistent(projected)
     assert not flag
     assert unchanged is projected
 

@@ -12,7 +12,7 @@ import pytest
 from solver.errors import InputError
 from solver.pinocchio_loader import pin
 from solver.rigs.mesh_files import read_mesh
-from solver.rigs.triangles import fans
+from solver.rigs.triangles import triangulate_fans
 from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text
 
 CORNERS = np.array([(x, y, z) for x in (-0.25, 0.5) for y in (0.0, 1.0) for z in (0.125, 2.0)])
@@ -68,7 +68,7 @@ def test_a_fan_of_a_convex_polygon_has_its_area() -> None:
     for count in (3, 4, 7, 50):
         angles = 2.0 * np.pi * np.arange(count) / count
         points = np.column_stack([np.cos(angles), np.sin(angles)])
-        a, b, c = (points[k] for k in fans(np.array([count]), np.arange(count)).T)
+        a, b, c = (points[k] for k in triangulate_fans(np.array([count]), np.arange(count)).T)
         areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
         assert len(areas) == count - 2
         assert areas.min() > 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.coordinates import joint_places
+from solver.coordinates import joint_slices
 from solver.dynamics.mechanics import Mechanics
 from solver.errors import InputError, MissingDependency
 from solver.formats.urdf_writer import write_urdf
@@ -68,7 +68,7 @@ def test_links_stand_where_mujoco_has_them(odd: Path) -> None:
 
     model, rig = mujoco.MjModel.from_xml_path(str(odd)), from_mjcf(odd)
     data, generator = mujoco.MjData(model), np.random.default_rng(0)
-    places = {joint.name: (own, moves) for joint, own, moves in joint_places(rig)}
+    places = {joint.name: (own, moves) for joint, own, moves in joint_slices(rig)}
     names = ["yaw", "roll", "knee", "ankle", "spin"]
     for _ in range(5):
         q = np.array(rig.neutral)
@@ -81,7 +81,7 @@ def test_links_stand_where_mujoco_has_them(odd: Path) -> None:
             q[own] = value if own.stop - own.start == 1 else (np.cos(value), np.sin(value))
         mujoco.mj_forward(model, data)
         v = np.zeros((1, rig.nv))
-        state = Mechanics(rig).state(q[None], v, v)
+        state = Mechanics(rig).compute_state(q[None], v, v)
         for link, mass, com in zip(rig.links, rig.masses, rig.prior.coms):
             if link in ("thigh", "shank", "left_foot", "wheel"):
                 k = rig.index(link)

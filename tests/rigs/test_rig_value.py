@@ -21,7 +21,7 @@ from solver.patch import ContactPolygon
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
-from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
+from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
 from tests.random_motion import mixed_rig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +107,7 @@ def test_a_rig_comes_back_from_its_file_from_text_and_from_a_pickle(rig: Rig, tm
     ways = {
         "json": read_rig(tmp_path / "moved" / "other.json"),
         "npz": read_rig(tmp_path / "rig.npz"),
-        "text": rig_of_text(rig_text(rig)),
+        "text": rig_from_text(rig_to_text(rig)),
         "pickle": pickle.loads(pickle.dumps(rig)),
     }
     for way, again in ways.items():
@@ -241,7 +241,7 @@ def test_a_built_urdf_is_pinocchios_own(tmp_path: Path) -> None:
     paths = robots(tmp_path)
     assert paths
     for path in paths:
-        rig = rig_of_text(rig_text(from_urdf(path, meshes="none")))
+        rig = rig_from_text(rig_to_text(from_urdf(path, meshes="none")))
         ours, theirs = rig.model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
         assert list(ours.names) == list(theirs.names)
         assert [j.shortname() for j in ours.joints] == [j.shortname() for j in theirs.joints]
@@ -306,7 +306,7 @@ def test_what_hangs_below_a_link_has_it_on_its_path() -> None:
         path = rig.path(link)
         assert [rig.parents[k] for k in path] == [0, *path[:-1]]
         assert path[-1] == link
-        assert np.flatnonzero(rig.below[:, link]).tolist() == [0, *path]
+        assert np.flatnonzero(rig.descendants[:, link]).tolist() == [0, *path]
 
 
 def test_limits_of_a_link_are_its_columns() -> None:
@@ -346,7 +346,7 @@ def test_what_is_no_rig_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidValue, match="length one"):
         Joint("odd", "revolute", 0, np.zeros(3), np.eye(3), np.array([[1.0, 1.0, 0.0]]))
     with pytest.raises(InvalidValue, match="no description of a rig"):
-        rig_of_text("{}")
+        rig_from_text("{}")
     path = tmp_path / "rig.json"
     path.write_text('{"kind": "exciting dance rig", "version": 2, "name": "half"}')
     with pytest.raises(InputError, match="links"):

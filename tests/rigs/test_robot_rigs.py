@@ -13,7 +13,7 @@ from solver.coordinates import joint_coordinates
 from solver.errors import InvalidValue, UnknownPreset
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.rigs import build, hoap3, hrp2
+from solver.rigs import build_rig, hoap3, hrp2
 from solver.rigs.human import human
 from solver.shape import Shape
 
@@ -241,17 +241,17 @@ def test_hrp2_half_sitting_is_balanced() -> None:
 def test_build_refuses_what_it_cannot_make() -> None:
     """No kind, an unknown kind and a missing argument are each named."""
     with pytest.raises(InvalidValue, match="kind"):
-        build({})
+        build_rig({})
     with pytest.raises(UnknownPreset, match="hrp2"):
-        build({"kind": "hrp3"})
+        build_rig({"kind": "hrp3"})
     with pytest.raises(InvalidValue, match="mass, sex"):
-        build({"kind": "human", "height": 1.7})
+        build_rig({"kind": "human", "height": 1.7})
 
 
 def test_build_refuses_what_a_kind_does_not_take() -> None:
     """A mass given to HOAP-3 is named beside what HOAP-3 takes; it is not dropped."""
     with pytest.raises(InvalidValue, match=r"'hoap3' takes no mass; it takes payload, torque"):
-        build({"kind": "hoap3", "mass": 70.0})
+        build_rig({"kind": "hoap3", "mass": 70.0})
 
 
 @pytest.mark.parametrize(
@@ -275,5 +275,5 @@ def test_an_option_that_a_body_does_not_take_is_refused(words: list[str], said: 
 def test_hoap3_has_its_peak_torques_unless_told() -> None:
     """One default, by the function, by name and by the verb; the rated torques are smaller."""
     options = argparse.Namespace(body="hoap3")
-    assert hoap3() == hoap3(torque="peak") == build({"kind": "hoap3"}) == body_of(options)
+    assert hoap3() == hoap3(torque="peak") == build_rig({"kind": "hoap3"}) == body_of(options)
     assert (hoap3(torque="rated").limits.torque < hoap3().limits.torque).all()

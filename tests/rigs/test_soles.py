@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.rigs.soles import sole_of, without_specks
+from solver.rigs.soles import find_bearing_shapes, find_sole
 from solver.shape import Shape
 from solver.so3 import from_rpy
 
@@ -14,7 +14,7 @@ UPRIGHT = np.eye(3)
 
 
 def _area(shapes: list[Shape], rotation: np.ndarray = UPRIGHT) -> float:
-    sole = sole_of("foot", rotation, shapes)
+    sole = find_sole("foot", rotation, shapes)
     return 0.0 if sole is None else convex_polygon((sole.vertices @ rotation.T)[:, :2]).area
 
 
@@ -39,7 +39,7 @@ def test_a_chamfer_carries_nothing() -> None:
 def test_a_leaning_sole_is_found() -> None:
     """A foot that leans while every joint is at zero has the same sole, in its own plane."""
     lean = from_rpy(np.array([0.0, 0.2, 0.0]))
-    sole = sole_of("foot", lean, [_chamfered()])
+    sole = find_sole("foot", lean, [_chamfered()])
     assert sole is not None
     assert np.ptp(sole.vertices, axis=0) == pytest.approx([0.16, 0.06, 0.0], abs=1e-3)
 
@@ -49,14 +49,14 @@ def test_a_ball_is_no_sole_but_four_balls_are() -> None:
     assert _area([_ball(0.0, 0.0)]) == 0.0
     four = [_ball(x, y) for x in (-0.05, 0.1) for y in (-0.03, 0.03)]
     assert _area(four) == pytest.approx(0.15 * 0.06)
-    sole = sole_of("foot", UPRIGHT, four)
+    sole = find_sole("foot", UPRIGHT, four)
     assert sole is not None
     np.testing.assert_allclose(sole.vertices[:, 2], -0.01)
 
 
 def test_soles_run_counter_clockwise_seen_from_below() -> None:
     """As `ContactPolygon` asks."""
-    sole = sole_of("foot", UPRIGHT, [_chamfered()])
+    sole = find_sole("foot", UPRIGHT, [_chamfered()])
     assert sole is not None
     p = sole.vertices
     assert sum(np.cross(a, b)[2] for a, b in zip(p, np.roll(p, -1, axis=0))) < 0
@@ -68,7 +68,7 @@ def test_two_capsules_carry_what_lies_between_them() -> None:
     pair = [Shape("foot", "capsule", (0.025, 0.08), across, np.array([0.05, y, 0.0])) for y in (-0.03, 0.03)]
     for roll, pitch in ((0.0, 0.0), (0.4, 0.0), (-0.35, 0.2)):
         lean = from_rpy(np.array([roll, pitch, 0.0]))
-        sole = sole_of("foot", lean, pair)
+        sole = find_sole("foot", lean, pair)
         assert sole is not None
         np.testing.assert_allclose(sole.vertices[:, 2], -0.025, atol=2e-4)
         assert convex_polygon(sole.vertices[:, :2]).area == pytest.approx(0.16 * 0.06, rel=0.05)
@@ -78,6 +78,6 @@ def test_specks_mark_places() -> None:
     """A cube of a millimetre below a foot is left out; three and more on one link are what it stands on."""
     places = [np.array([x, y, -0.003]) for x in (0.0, 0.1) for y in (0.0, 0.05)]
     speck = [Shape("foot", "box", (0.0005,) * 3, UPRIGHT, place) for place in places]
-    assert without_specks([_chamfered(), *speck[:2]]) == [True, False, False]
-    assert without_specks([_chamfered(), *speck]) == [True] * 5
-    assert without_specks(speck[:2]) == [True, True]
+    assert find_bearing_shapes([_chamfered(), *speck[:2]]) == [True, False, False]
+    assert find_bearing_shapes([_chamfered(), *speck]) == [True] * 5
+    assert find_bearing_shapes(speck[:2]) == [True, True]

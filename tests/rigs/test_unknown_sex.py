@@ -9,9 +9,9 @@ import pytest
 
 from solver.person import SHOULDERS, TABLED, TRUNKS, UNKNOWN
 from solver.rig import Rig
-from solver.rigs import build, human
+from solver.rigs import build_rig, human
 from solver.rigs.anthropometry import TABLES
-from solver.rigs.skeleton import default_lengths
+from solver.rigs.human_skeleton import default_lengths
 
 
 def of_both(unknown: Rig, **choices: str) -> list[Rig]:
@@ -57,6 +57,6 @@ def test_doubt_is_what_the_tables_differ_by() -> None:
 
 def test_an_unknown_sex_can_be_asked_for_by_parameters() -> None:
     """The builder that the command line and the panel call takes it."""
-    rig = build({"kind": "human", "height": 1.7, "mass": 65.0, "sex": UNKNOWN})
+    rig = build_rig({"kind": "human", "height": 1.7, "mass": 65.0, "sex": UNKNOWN})
     assert rig.provenance["sex"] == UNKNOWN
     assert any("mean of male and female" in note for note in rig.notes)

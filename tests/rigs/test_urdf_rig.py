@@ -16,11 +16,11 @@ from solver.model import inertials_of
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf
-from solver.rigs.meshes import cylinder, resolve
-from solver.rigs.names import mirrored_pairs, named_pairs
-from solver.rigs.solids import bounds, box, capsule, ellipsoid
-from solver.rigs.urdf_geometry import moved
-from solver.trajectory.legged_rig import held_coordinates
+from solver.rigs.meshes import cylinder_mesh, resolve_mesh_uri
+from solver.rigs.mirrored_links import pairs_by_name, split_mirrored
+from solver.rigs.solids import box, capsule, ellipsoid, shape_bounds
+from solver.rigs.urdf_geometry import transform_shape
+from solver.trajectory.legged_rig import fixed_coordinates
 
 Write = Callable[..., Path]
 INERTIA = '<inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.025"/>'
@@ -145,7 +145,7 @@ def test_a_mimic_without_its_source_follows_the_one_meant_or_keeps_still(write: 
     (lost,) = [note for note in rig.notes if "keep their place" in note]
     assert "alone (nobody)" in lost
     assert "end" not in lost.split(":")[1]
-    assert held_coordinates(rig)[rig.index("odd") - 1]
+    assert fixed_coordinates(rig)[rig.index("odd") - 1]
 
 
 def test_massless_links_stay_and_prior_applies(write: Write) -> None:
@@ -317,7 +317,7 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
         rig = from_urdf(path, packages, meshes="required")
         assert len(rig.shapes) == 1
         assert rig.shapes[0].volume == pytest.approx(0.2**3)
-        np.testing.assert_allclose(bounds(rig.shapes[0]), [[-0.2, 0, 1], [0, 0.2, 1.2]], atol=1e-9)
+        np.testing.assert_allclose(shape_bounds(rig.shapes[0]), [[-0.2, 0, 1], [0, 0.2, 1.2]], atol=1e-9)
     assert from_urdf(path, [tmp_path / "share"], meshes="none").shapes == ()
     with pytest.raises(InvalidValue, match="required"):
         from_urdf(path, meshes="all")
@@ -325,7 +325,7 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"part\.stl"):
         from_urdf(path, [tmp_path / "share"], meshes="required")
     assert any("part.stl" in note for note in from_urdf(path, [tmp_path / "share"]).notes)
-    assert resolve("package://nobody/none.stl", path, [tmp_path]) is None
+    assert resolve_mesh_uri("package://nobody/none.stl", path, [tmp_path]) is None
 
 
 PAIR = link("a") + link("b") + joint("j", "a", "b", inside="{}")
@@ -423,7 +423,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 def test_left_right_spellings(left: str, right: str) -> None:
     """The field's ways to write left and right are found; words that merely hold an l are not."""
     names = [left, right, "pelvis", "lower", "roll_link", "ruler"]
-    assert named_pairs(names) == [(left, right)]
+    assert pairs_by_name(names) == [(left, right)]
 
 
 def test_pairs_must_mirror() -> None:
@@ -435,8 +435,8 @@ def test_pairs_must_mirror() -> None:
     lefts[5] += [1.0, 0, 0]
     positions = {f"r_{k}": turn @ p for k, p in enumerate(rights)} | {f"l_{k}": turn @ p for k, p in enumerate(lefts)}
     pairs = [(f"l_{k}", f"r_{k}") for k in range(5)]
-    assert mirrored_pairs(pairs, positions) == (pairs, [])
-    assert mirrored_pairs([*pairs, ("l_5", "r_5")], positions) == (pairs, [("l_5", "r_5")])
+    assert split_mirrored(pairs, positions) == (pairs, [])
+    assert split_mirrored([*pairs, ("l_5", "r_5")], positions) == (pairs, [("l_5", "r_5")])
 
 
 def test_moving_a_shape_moves_its_bounds() -> None:
@@ -448,13 +448,13 @@ def test_moving_a_shape_moves_its_bounds() -> None:
         capsule("a", [0, 0, 0], [1, 1, 0], 0.2),
         ellipsoid("a", [1, 0, 0], [1, 2, 3]),
     ]
-    for shape in (*kinds, cylinder("a", 0.5, 2.0)):
-        after = moved(shape, "b", quarter, place)
-        low, high = bounds(shape)
+    for shape in (*kinds, cylinder_mesh("a", 0.5, 2.0)):
+        after = transform_shape(shape, "b", quarter, place)
+        low, high = shape_bounds(shape)
         corners = np.array([quarter @ low + place, quarter @ high + place])
-        np.testing.assert_allclose(bounds(after), [corners.min(axis=0), corners.max(axis=0)], atol=1e-9)
+        np.testing.assert_allclose(shape_bounds(after), [corners.min(axis=0), corners.max(axis=0)], atol=1e-9)
         assert after.volume == pytest.approx(shape.volume)
-    assert cylinder("a", 0.5, 2.0, 400).volume == pytest.approx(np.pi * 0.25 * 2, rel=1e-3)
+    assert cylinder_mesh("a", 0.5, 2.0, 400).volume == pytest.approx(np.pi * 0.25 * 2, rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from solver.calibration.markerset_file import load_marker_set
-from solver.errors import InputError, UnknownPlace
+from solver.calibration.marker_set_file import load_marker_set
+from solver.errors import InputError, UnknownLandmark
+from solver.scene.labels import display_name
 from solver.scene.marker_set import (
-    PlacedMarker,
-    approved,
-    place_named,
-    placed_markers,
-    places,
-    read_tree,
-    write_tree,
+    MarkerRow,
+    apply_decisions,
+    marker_locations,
+    marker_rows,
+    parse_location,
+    read_marker_set_tree,
+    write_marker_set_tree,
 )
-from solver.scene.words import spoken
 
 FOUND: dict[str, Any] = {
     "name": "recognised",
@@ -39,46 +39,46 @@ FOUND: dict[str, Any] = {
 
 def test_every_place_has_one_name_that_people_say() -> None:
     """Landmarks and links differ as they are said, too, and each is found again by its words."""
-    assert len({spoken(place) for place in places()}) == len(places())
-    assert all(place_named(spoken(place).title()) == place for place in places())
-    with pytest.raises(UnknownPlace, match="left shank"):
-        place_named("left shink")
+    assert len({display_name(place) for place in marker_locations()}) == len(marker_locations())
+    assert all(parse_location(display_name(place).title()) == place for place in marker_locations())
+    with pytest.raises(UnknownLandmark, match="left shank"):
+        parse_location("left shink")
 
 
 def test_rows_tell_what_was_found() -> None:
     """Place, certainty, cause, and the links that it could be instead; what is not sure is to be looked at."""
-    rows = {row.marker: row for row in placed_markers(FOUND)}
-    assert rows["LASI"] == PlacedMarker("LASI", "left asis", True, 0.98, "name and motion")
-    assert rows["U1"].others == ("left_shank",)
-    assert [row.marker for row in rows.values() if row.doubtful] == ["U1"]
+    rows = {row.marker: row for row in marker_rows(FOUND)}
+    assert rows["LASI"] == MarkerRow("LASI", "left asis", True, 0.98, "name and motion")
+    assert rows["U1"].alternatives == ("left_shank",)
+    assert [row.marker for row in rows.values() if row.needs_review] == ["U1"]
     assert not rows["Probe"].use
-    assert rows["Probe"].because == "not of the body"
+    assert rows["Probe"].reason == "not of the body"
 
 
 def test_nothing_decided_changes_nothing() -> None:
     """Rows that come back as they went leave every marker as it was found."""
-    assert approved(FOUND, placed_markers(FOUND))["markers"] == FOUND["markers"]
+    assert apply_decisions(FOUND, marker_rows(FOUND))["markers"] == FOUND["markers"]
 
 
 def test_decisions_come_back_from_the_file(tmp_path: Path) -> None:
     """Changed, rejected, named for the first time, accepted again: the file is a marker set that says so."""
-    rows = {row.marker: row for row in placed_markers(FOUND)}
+    rows = {row.marker: row for row in marker_rows(FOUND)}
     changed = [
-        replace(rows["U1"], place="left shank"),
+        replace(rows["U1"], location="left shank"),
         replace(rows["U2"], use=False),
-        replace(rows["Probe"], place="right_hand", use=True),
-        PlacedMarker("New", "right heel"),
+        replace(rows["Probe"], location="right_hand", use=True),
+        MarkerRow("New", "right heel"),
     ]
-    path = write_tree(tmp_path / "mine.json", approved(FOUND, changed))
-    known, again = load_marker_set(path), {row.marker: row for row in placed_markers(read_tree(path))}
-    assert known.places["U1"].link == "left_shank"
-    assert known.places["U1"].offset == pytest.approx([0.0, 0.04, 0.1])
-    assert (again["U1"].confidence, again["U1"].because) == (1.0, "chosen")
-    assert "U2" not in known.places
-    assert (again["U2"].place, again["U2"].use) == ("torso", False)
-    assert known.places["Probe"].link == "right_hand"
+    path = write_marker_set_tree(tmp_path / "mine.json", apply_decisions(FOUND, changed))
+    known, again = load_marker_set(path), {row.marker: row for row in marker_rows(read_marker_set_tree(path))}
+    assert known.locations["U1"].link == "left_shank"
+    assert known.locations["U1"].offset == pytest.approx([0.0, 0.04, 0.1])
+    assert (again["U1"].confidence, again["U1"].reason) == (1.0, "chosen")
+    assert "U2" not in known.locations
+    assert (again["U2"].location, again["U2"].use) == ("torso", False)
+    assert known.locations["Probe"].link == "right_hand"
     assert known.landmarks["New"] == "right heel"
-    accepted = approved(read_tree(path), [replace(again["U2"], use=True)])
+    accepted = apply_decisions(read_marker_set_tree(path), [replace(again["U2"], use=True)])
     assert accepted["markers"]["U2"] == FOUND["markers"]["U2"]
 
 
@@ -87,4 +87,4 @@ def test_a_file_without_markers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text('{"name": "x"}')
     with pytest.raises(InputError, match="no markers"):
-        read_tree(path)
+        read_marker_set_tree(path)

@@ -11,7 +11,7 @@ from solver.demo.examples import simulated_robot
 from solver.differences import differences
 from solver.dynamics import com_trajectory, link_motions
 from solver.errors import InputError
-from solver.scene.motion import files_of_trials, read_trials, scene_motion, scene_recording
+from solver.scene.motion import find_trial_files, read_trials, scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.so3 import to_matrix
 from solver.wrenches import Wrenches
@@ -44,7 +44,7 @@ def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
     rig = mixed_rig()
     motion = random_motion(rig, 6)
     other = rig.prior.replaced("ball", 3.0 * rig.prior.link("ball"))
-    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", rig, motion, other))).drawn
+    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", rig, motion, other))).scene
     assert differences(again, scene_motion(rig, motion, other)) == ()
     np.testing.assert_array_equal(again.com, com_trajectory(rig, motion, other))
     assert np.abs(again.com - scene_motion(rig, motion).com).max() > 1e-3
@@ -75,7 +75,7 @@ def test_files_pair_to_trials_alike_read_or_not(tmp_path: Path) -> None:
     """Joint coordinates and wrenches of one name are one trial, whether its files are listed or read."""
     robot = simulated_robot()
     robot.write(tmp_path)
-    paths = files_of_trials([tmp_path])
+    paths = find_trial_files([tmp_path])
     drawn = read_trials([tmp_path])
     assert list(paths) == list(drawn) == ["dance"]
     assert {path.name for path in paths["dance"]} == {"dance_joints.csv", "dance_wrenches.csv"}

@@ -13,8 +13,8 @@ import pytest
 from solver.check_options import DANCE_CHECKS
 from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
+from solver.dance.workflows.loading import load_authored_dance, load_authored_with_notes, load_dance
 from solver.dance.workflows.perform import perform
-from solver.dance.workflows.reading import load_dance, load_keyed, read_keyed
 from solver.dance.workflows.repair import repair
 from solver.differences import differences
 from solver.errors import InputError, InvalidValue
@@ -26,7 +26,7 @@ from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.trial import Trial
 from solver.wrenches import Wrenches
-from tests.dance.authored import arm_swing
+from tests.dance.example_dances import arm_swing
 
 FREE = {"joint angle", "joint speed", "self-collision"}
 """Checks that need not know which foot stands."""
@@ -71,11 +71,11 @@ def test_nothing_is_lost(recording: MotionRecord, rig: Rig, trial: Trial, tmp_pa
 def test_a_dance_keeps_its_contacts(rig: Rig, tmp_path: Path) -> None:
     """Anchors, floor and checks of a dance come back exactly, and the verdict on its samples with them."""
     keyed = arm_swing(rig, 0.9, 0.8)
-    danced = motion_record("dance", rig, keyed.motion(60.0)).danced(keyed.schedule, DANCE_CHECKS)
+    danced = motion_record("dance", rig, keyed.motion(60.0)).with_contacts(keyed.schedule, DANCE_CHECKS)
     path = MOTION.write(tmp_path / "dance.motion.npz", danced)
     assert differences(MOTION.read(path), danced) == ()
     verdict = check(path)
-    assert verdict.checks.left_out == ()
+    assert verdict.checks.skipped == ()
     assert differences(verdict.checks, check_motion(rig, danced.motion, keyed.schedule, DANCE_CHECKS)) == ()
 
 
@@ -84,7 +84,7 @@ def test_a_scene_sees_the_same_poses_without_a_dynamics_library(
 ) -> None:
     """What is drawn is the motion's own, and reading it loads no dynamics library."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
-    assert differences(MOTION.read(path).drawn, scene_motion(rig, motion)) == ()
+    assert differences(MOTION.read(path).scene, scene_motion(rig, motion)) == ()
     code = (
         "import sys; from solver.scene.motion_record import MOTION; MOTION.read(sys.argv[1]); "
         "sys.exit('pinocchio' in sys.modules)"
@@ -103,12 +103,12 @@ def test_a_recording_is_checked_as_far_as_it_tells(
     assert "no contacts were found" in verdict.report
     assert {margin.name for margin in verdict.checks.margins} == FREE
     for margin in verdict.checks.margins:
-        assert differences(margin.values, whole.margin(margin.name).values) == ()
-    left = {one.name for one in verdict.checks.left_out}
+        assert differences(margin.values, whole.get_margin(margin.name).values) == ()
+    left = {one.name for one in verdict.checks.skipped}
     assert left | FREE == {margin.name for margin in whole.margins} | {"flight"}
     assert left & FREE == set()
     assert "Not checked" in verdict.report
-    assert all(one.words.plural in verdict.report for one in verdict.checks.left_out)
+    assert all(one.messages.plural in verdict.report for one in verdict.checks.skipped)
     assert any("Not checked" in note for note in verdict.summary().notes)
     assert verdict.message.startswith("As far as it can be checked") or not verdict.feasible
     assert np.isnan(verdict.checks.torques).all()
@@ -119,8 +119,8 @@ def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Moti
     q = np.array(motion.q)
     q[:, 0] += np.linspace(0.0, 0.02, len(q))
     verdict = check(motion_record("slid", rig, Motion(motion.times, q, motion.v, motion.a)))
-    assert verdict.checks.left_out == ()
-    assert {doing.check.name for doing in verdict.doings} == {
+    assert verdict.checks.skipped == ()
+    assert {doing.check.name for doing in verdict.attributions} == {
         margin.name for margin in verdict.checks.margins if margin.failed.any()
     }
     assert "Assumed: which foot stands when was found from its motion" in verdict.report
@@ -134,16 +134,16 @@ def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     found = perform(path, path).performance
     assert found.rmse.max() < 1e-9
-    assert (found.alignment.lag, found.alignment.stretch, found.share) == (0.0, 1.0, 1.0)
-    assert np.array_equal(found.planned.conditions, found.reached.conditions, equal_nan=True)
+    assert (found.alignment.lag, found.alignment.stretch, found.coverage) == (0.0, 1.0, 1.0)
+    assert np.array_equal(found.planned_excitation.conditions, found.reached_excitation.conditions, equal_nan=True)
 
 
 def test_a_motion_with_contacts_can_be_repaired(rig: Rig, tmp_path: Path) -> None:
     """What was written for a scene is a dance that can be changed: its samples, its contacts, its checks; no keys."""
     keyed = arm_swing(rig, 0.9, 0.8)
-    danced = motion_record("swing", rig, keyed.motion(100.0)).danced(keyed.schedule, DANCE_CHECKS)
+    danced = motion_record("swing", rig, keyed.motion(100.0)).with_contacts(keyed.schedule, DANCE_CHECKS)
     path = MOTION.write(tmp_path / "dance.motion.npz", danced)
-    back = load_keyed(path)
+    back = load_authored_dance(path)
     assert back.samples is not None
     assert differences(back.samples.q, danced.motion.q) == ()
     assert differences(back.schedule, keyed.schedule) == ()
@@ -164,7 +164,7 @@ def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp
 def test_a_recording_can_be_repaired_where_it_shows_its_contacts(rig: Rig, motion: Motion, tmp_path: Path) -> None:
     """Feet that stand still are planted where they stand; a rig without soles is refused, with the remedy."""
     path = MOTION.write(tmp_path / "swings.motion.npz", motion_record("swings", rig, motion))
-    keyed, told = read_keyed(path)
+    keyed, told = load_authored_with_notes(path)
     planted = arm_swing(rig, 0.9, 0.8, swings=2).schedule
     assert [set(phase.loaded) for phase in keyed.schedule.phases] == [set(planted.phases[0].loaded)]
     places = {anchor.patch: anchor.position for anchor in planted.phases[0].anchors}
@@ -173,13 +173,13 @@ def test_a_recording_can_be_repaired_where_it_shows_its_contacts(rig: Rig, motio
     assert told[0] == "which foot stands when was found from its motion"
     alone = MOTION.write(tmp_path / "alone.motion.npz", motion_record("alone", replace(rig, contacts=()), motion))
     with pytest.raises(InputError, match=r"does not tell which foot stands.*contact strip"):
-        load_keyed(alone)
+        load_authored_dance(alone)
 
 
 def test_parts_that_contradict_each_other_are_refused(recording: MotionRecord, rig: Rig, motion: Motion) -> None:
     """Poses of other times, and wrenches of another motion, make no record."""
     half = motion_record("half", rig, motion.part(0, len(motion) // 2))
     with pytest.raises(InvalidValue, match="other times"):
-        MotionRecord("swings", rig, motion, half.drawn)
+        MotionRecord("swings", rig, motion, half.scene)
     with pytest.raises(InvalidValue, match="share their times"):
         half.with_trial(recording.trial)

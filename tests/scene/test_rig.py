@@ -10,7 +10,7 @@ import pytest
 from solver.errors import InputError, InvalidValue
 from solver.inertials import InertialParameters
 from solver.rigs import human
-from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
+from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
 
 PERSON = human(1.75, 70.0, "female")
 
@@ -18,19 +18,19 @@ PERSON = human(1.75, 70.0, "female")
 def test_file_and_text_keep_the_rig(tmp_path: Path) -> None:
     """A rig whose masses were identified comes back by value from both."""
     rig = PERSON.with_prior(InertialParameters(PERSON.links, 1.2 * PERSON.prior.values))
-    text = rig_text(rig)
-    for again in (read_rig(write_rig(tmp_path / "rig.json", rig)), rig_of_text(text)):
+    text = rig_to_text(rig)
+    for again in (read_rig(write_rig(tmp_path / "rig.json", rig)), rig_from_text(text)):
         assert again.differences(rig) == ()
         assert again.differences(PERSON) != ()
 
 
 def test_text_that_is_no_rig_is_refused() -> None:
     """Torn, empty, nested without end, of another thing, or with a wrong entry: one error that says so."""
-    tree = json.loads(rig_text(PERSON))
+    tree = json.loads(rig_to_text(PERSON))
     wrong = json.dumps(tree | {"name": 3})
-    for text in ("", rig_text(PERSON)[:-20], "[" * 200_000, "[]", "{}", wrong):
+    for text in ("", rig_to_text(PERSON)[:-20], "[" * 200_000, "[]", "{}", wrong):
         with pytest.raises(InvalidValue, match="no description of a rig"):
-            rig_of_text(text)
+            rig_from_text(text)
 
 
 def test_a_file_that_is_no_rig_is_named(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from solver.scene.timeline import flights_of
+from solver.scene.timeline import flights_between_strips
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ def test_a_flight_is_a_span_that_no_strip_covers(
     strips: list[tuple[float, float]], flights: list[tuple[float, float]]
 ) -> None:
     """From the last strip's stop to the next one's start, in any order; not before the first or after the last."""
-    assert list(flights_of(strips)) == flights
+    assert list(flights_between_strips(strips)) == flights

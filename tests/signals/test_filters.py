@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
-from solver.signals import PRESETS, FilterPreset, bridge, left_out, low_pass, preset_of, settling_time
+from solver.signals import PRESETS, FilterPreset, bridge, low_pass, preset_of, settling_time, unbridged
 
 HUMAN = PRESETS["jovic_human"]
 
@@ -106,7 +106,7 @@ def test_gaps_at_the_ends_are_never_invented() -> None:
     assert np.isnan(bridge(values, 100.0, 1.0)[:2, 0]).all()
     missing = np.zeros(20, bool)
     missing[[0, 1, 8, 19]] = True
-    assert np.flatnonzero(left_out(missing, 100.0, 0.05)).tolist() == [0, 1, 19]
+    assert np.flatnonzero(unbridged(missing, 100.0, 0.05)).tolist() == [0, 1, 19]
 
 
 def test_columns_with_the_same_gaps_are_bridged_together_and_each_by_its_own_values() -> None:
@@ -126,7 +126,7 @@ def _calls(values: np.ndarray) -> int:
 
     def called(frame: FrameType, event: str, argument: object) -> None:
         nonlocal count
-        count += event == "call" and frame.f_code is left_out.__code__
+        count += event == "call" and frame.f_code is unbridged.__code__
 
     before = sys.getprofile()
     sys.setprofile(called)

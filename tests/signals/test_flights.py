@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.signals import GRAVITY, FlightRules, find_flights, narrowed
+from solver.signals import GRAVITY, FlightRules, find_flights, shrink_runs
 
 TIMES = np.arange(200) / 100.0
 
@@ -41,4 +41,4 @@ def test_runs_lose_their_ends() -> None:
     """And those shorter than both ends vanish."""
     mask = np.zeros(20, bool)
     mask[2:10] = mask[13:16] = True
-    assert np.flatnonzero(narrowed(mask, 2)).tolist() == [4, 5, 6, 7]
+    assert np.flatnonzero(shrink_runs(mask, 2)).tolist() == [4, 5, 6, 7]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.signals import GRAVITY, Lag, combined_lag, estimate_lag, own_lags, shift
+from solver.signals import GRAVITY, Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
 from tests.marker_com import SUBJECT_A, body
 from tests.simulated_trials import HUMAN, SimulatedTrial, simulate
 
@@ -58,7 +58,7 @@ def test_shifting_by_the_lag_leaves_none() -> None:
     """After `shift` the plates no longer trail."""
     trial = simulate(8.0, MASS, dance, lag=0.007)
     lag = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
-    after = estimate_lag(trial.times, predicted(trial), shift(trial.native, lag.seconds), preset=HUMAN)
+    after = estimate_lag(trial.times, predicted(trial), shift_wrenches(trial.native, lag.seconds), preset=HUMAN)
     assert after.seconds == pytest.approx(0.0, abs=1e-4)
 
 
@@ -98,20 +98,20 @@ def test_combining_lags_weighs_by_certainty_and_shows_scatter() -> None:
     """Two certain lags outweigh a vague one; disagreement enlarges the standard deviation; bounds have no weight."""
     ones = np.ones(3)
     lags = [Lag(0.005, 0.0005, ones, False), Lag(0.006, 0.0005, ones, False), Lag(0.03, 0.02, ones, False)]
-    mean = combined_lag([*lags, Lag(0.05, float("inf"), ones, True)])
+    mean = combine_lags([*lags, Lag(0.05, float("inf"), ones, True)])
     assert mean.seconds == pytest.approx(0.0055, abs=2e-4)
-    apart = combined_lag([Lag(0.001, 0.0005, ones, False), Lag(0.011, 0.0005, ones, False)])
+    apart = combine_lags([Lag(0.001, 0.0005, ones, False), Lag(0.011, 0.0005, ones, False)])
     assert apart.std > 0.003
     with pytest.raises(InvalidValue):
-        combined_lag([Lag(0.05, float("inf"), ones, True)])
+        combine_lags([Lag(0.05, float("inf"), ones, True)])
 
 
 def test_trials_that_scatter_by_chance_share_one_lag() -> None:
     """Where lags differ by less than their standard deviations explain every trial has the mean; a bound has it too."""
     ones = np.ones(3)
     lags = [Lag(0.005, 0.001, ones, False), Lag(0.006, 0.001, ones, False), Lag(0.05, float("inf"), ones, True)]
-    mean = combined_lag(lags).seconds
-    assert [lag.seconds for lag in own_lags(lags)] == pytest.approx([mean, mean, mean])
+    mean = combine_lags(lags).seconds
+    assert [lag.seconds for lag in trial_lags(lags)] == pytest.approx([mean, mean, mean])
 
 
 def test_trials_that_scatter_more_keep_lags_of_their_own() -> None:
@@ -123,8 +123,8 @@ def test_trials_that_scatter_more_keep_lags_of_their_own() -> None:
         Lag(0.02, 0.02, ones, False),
         Lag(0.05, float("inf"), ones, True),
     ]
-    mean = combined_lag(lags).seconds
-    slow, late, vague, lost = own_lags(lags)
+    mean = combine_lags(lags).seconds
+    slow, late, vague, lost = trial_lags(lags)
     assert [slow.seconds, late.seconds] == pytest.approx([0.007, 0.013], abs=1e-4)
     assert abs(vague.seconds - mean) < 0.15 * (0.02 - mean)
     assert lost.seconds == pytest.approx(mean)

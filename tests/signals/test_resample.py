@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.formats.storage import read_forces
+from solver.formats.opensim_storage import read_forces
 from solver.signals import PRESETS, filter_wrenches, resample, uniform_times
 from solver.wrenches import Wrenches
 

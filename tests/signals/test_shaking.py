@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solver.pinocchio_loader import pin
-from solver.signals import PRESETS, Shaken, lowered, noise_floor, noisy_above, smooth_motion
-from solver.signals.shaking import REPLICAS, SHAKEN
+from solver.signals import PRESETS, NoiseReplicas, lower_cutoff, noise_floor, noise_frequency, smooth_motion
+from solver.signals.noise_replicas import REPLICA_SAMPLES, REPLICAS
 from tests.identification.bodies import small_rig
 
 RATE, NOISE = 100.0, 0.002
@@ -53,7 +53,7 @@ def test_a_smooth_motion_has_no_floor() -> None:
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
     assert np.sqrt(np.diag(floor)).max() < 1e-3 * NOISE
-    assert lowered(PRESET, [noisy_above(rig, times, q, floor)]) == PRESET
+    assert lower_cutoff(PRESET, [noise_frequency(rig, times, q, floor)]) == PRESET
 
 
 @pytest.mark.parametrize("noise", [0.002, 0.02])
@@ -63,11 +63,11 @@ def test_the_cut_off_goes_down_to_where_noise_begins(noise: float) -> None:
     times, q = swinging(noise)
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    above = noisy_above(rig, times, q, floor)
+    above = noise_frequency(rig, times, q, floor)
     assert 1.0 < above < 5.0
-    assert lowered(PRESET, [above]).cutoff < PRESET.cutoff
-    assert lowered(PRESET, [above, np.inf]) == PRESET
-    assert lowered(PRESET, []) == PRESET
+    assert lower_cutoff(PRESET, [above]).cutoff < PRESET.cutoff
+    assert lower_cutoff(PRESET, [above, np.inf]) == PRESET
+    assert lower_cutoff(PRESET, []) == PRESET
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,7 +77,7 @@ def test_bands_where_noise_happens_to_be_strong_change_nothing(seed: int) -> Non
     times, q = (values[::2] for values in swinging(NOISE, 6.0, hertz=0.3, seed=seed))
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    assert 0.3 < noisy_above(rig, times, q, floor) < 4.0
+    assert 0.3 < noise_frequency(rig, times, q, floor) < 4.0
 
 
 def test_shaken_copies_carry_as_much_noise_again() -> None:
@@ -88,12 +88,12 @@ def test_shaken_copies_carry_as_much_noise_again() -> None:
     seen = smooth_motion(rig, times, q, PRESET)
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    copies = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
+    copies = tuple(NoiseReplicas(rig, times, q, PRESET, floor, "a"))
     inner = slice(50, -50)
     own = (seen.a - exact.a)[inner, 6:].std()
     again = np.mean([(copy.a - seen.a)[inner, 6:].std() for copy in copies])
     assert again == pytest.approx(own, rel=0.2)
-    same = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
+    same = tuple(NoiseReplicas(rig, times, q, PRESET, floor, "a"))
     assert np.array_equal(copies[0].q, same[0].q)
     assert not np.array_equal(copies[0].q, copies[1].q)
 
@@ -104,6 +104,6 @@ def test_copies_times_frames_are_enough() -> None:
     floor = np.eye(rig.nv)
     for minutes, copies in ((0.1, 4), (1.0, 4), (1.5, 3), (2.0, 2), (5.0, 1), (60.0, 1)):
         times = np.arange(round(minutes * 12_000)) / 200.0
-        assert len(Shaken(rig, times, np.zeros((len(times), rig.nq)), PRESET, floor)) == copies
-        assert copies * len(times) >= min(SHAKEN, REPLICAS * len(times))
-    assert len(list(Shaken(rig, *swinging(NOISE), PRESET, floor * NOISE**2))) == REPLICAS
+        assert len(NoiseReplicas(rig, times, np.zeros((len(times), rig.nq)), PRESET, floor)) == copies
+        assert copies * len(times) >= min(REPLICA_SAMPLES, REPLICAS * len(times))
+    assert len(list(NoiseReplicas(rig, *swinging(NOISE), PRESET, floor * NOISE**2))) == REPLICAS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.signals import whitened
+from solver.signals import whiten
 
 RATE, CORNER = 100.0, 2.0
 
@@ -16,14 +16,14 @@ def test_errors_of_noisy_places_become_independent_and_equal() -> None:
     count = 30
     differences = np.diff(np.eye(count + 2), 2, axis=0)
     covariance = np.eye(count) + differences @ differences.T * (RATE / (2.0 * np.pi * CORNER)) ** 4
-    operator = whitened(np.eye(count), RATE, CORNER).T
+    operator = whiten(np.eye(count), RATE, CORNER).T
     np.testing.assert_allclose(operator @ covariance @ operator.T, np.eye(count), atol=1e-9)
 
 
 def test_far_below_the_corner_nothing_is_weighed() -> None:
     """With exact places a row stays what it is."""
     rows = np.random.default_rng(0).standard_normal((3, 20))
-    np.testing.assert_allclose(whitened(rows, RATE, 1e4), rows, atol=1e-4)
+    np.testing.assert_allclose(whiten(rows, RATE, 1e4), rows, atol=1e-4)
 
 
 def test_least_squares_on_the_rows_is_the_best_there_is() -> None:
@@ -34,8 +34,8 @@ def test_least_squares_on_the_rows_is_the_best_there_is() -> None:
     times = np.arange(-1, count + 1) / RATE
     places = np.random.default_rng(1).standard_normal((draws, count + 2))
     rows = np.diff(places, 2, axis=1) * RATE**2
-    column = whitened(np.ones((1, count)), RATE, 0.05)[0]
-    found = whitened(rows, RATE, 0.05) @ column / (column @ column)
+    column = whiten(np.ones((1, count)), RATE, 0.05)[0]
+    found = whiten(rows, RATE, 0.05) @ column / (column @ column)
     parabola = 2.0 * np.polyfit(times, places.T, 2)[0]
     assert np.std(found) == pytest.approx(np.std(parabola), rel=0.01)
     assert np.std(found) < 0.25 * np.std(rows.mean(axis=1))
@@ -44,4 +44,4 @@ def test_least_squares_on_the_rows_is_the_best_there_is() -> None:
 def test_a_corner_is_positive() -> None:
     """Zero would weigh by nothing."""
     with pytest.raises(InvalidValue, match="corner"):
-        whitened(np.ones((1, 5)), RATE, 0.0)
+        whiten(np.ones((1, 5)), RATE, 0.0)

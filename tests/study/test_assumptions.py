@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.demo.laboratory import PlateNoise, record_markers, record_plates, soles_on_ground
+from solver.demo.laboratory import PlateNoise, record_markers, record_plates, sole_centres
 from solver.demo.person import SEX, simulate_person
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.study.following import track_study
-from solver.study.pipeline import identify_study
-from solver.study.subject import calibrate_subject
+from solver.study.pipeline import identify
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track
 from solver.trial import Recording
 
 
@@ -22,7 +22,7 @@ def standing() -> Recording:
     """Some frames of a simulated person who stands still."""
     person = simulate_person(1)
     motion, generator = person.motions["static"].part(0, 60), np.random.default_rng(0)
-    soles = soles_on_ground(person.rig, motion)
+    soles = sole_centres(person.rig, motion)
     plates = record_plates(person.rig, motion, person.truth, soles, noise=PlateNoise(generator))
     return Recording("static", record_markers(person.rig, motion, person.placements, generator), plates)
 
@@ -31,34 +31,34 @@ def test_a_new_subject_needs_its_sex() -> None:
     """The prior's tables differ by sex and no recording tells it: without one there is no identification."""
     markers = Markers(np.arange(30) / 100.0, ("C7",), np.zeros((30, 1, 3)))
     with pytest.raises(InvalidValue, match=r"female.*male"):
-        identify_study([Recording("standing", markers)])
+        identify([Recording("standing", markers)])
 
 
 def test_a_calibration_says_what_it_was_not_told(standing: Recording) -> None:
     """Height, mass and marker set are told as found out exactly where they were not stated."""
-    told = calibrate_subject([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
-    assert told.assumed == ()
-    found = calibrate_subject([standing], sex=SEX)
+    told = calibrate([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
+    assert told.assumptions == ()
+    found = calibrate([standing], sex=SEX)
     for words in (f"height {found.height:.3f} m", f"marker set {found.marker_set}", "read off the plates"):
-        assert sum(words in text for text in found.assumed) == 1, found.assumed
-    guessed = calibrate_subject([Recording("static", standing.markers)], sex=SEX, height=1.76)
-    assert any("70.0 kg" in text and "guess" in text for text in guessed.assumed)
+        assert sum(words in text for text in found.assumptions) == 1, found.assumptions
+    guessed = calibrate([Recording("static", standing.markers)], sex=SEX, height=1.76)
+    assert any("70.0 kg" in text and "guess" in text for text in guessed.assumptions)
     plates = standing.wrenches
     assert plates is not None
     kilonewtons = replace(standing, wrenches=replace(plates, values=1e-3 * plates.values))
-    light = calibrate_subject([kilonewtons], sex=SEX, height=1.76)  # told of by who judges the plates, not here
-    assert any("70.0 kg" in text and "plates that weigh a person" in text for text in light.assumed)
+    light = calibrate([kilonewtons], sex=SEX, height=1.76)  # told of by who judges the plates, not here
+    assert any("70.0 kg" in text and "plates that weigh a person" in text for text in light.assumptions)
 
 
 def test_one_warning_of_all_trials_is_one_sentence(standing: Recording) -> None:
     """What holds of several trials alike is said once, with their names, so that it does not hide what else is said."""
-    body = calibrate_subject([standing], sex=SEX, height=1.76, mass=71.0)
+    body = calibrate([standing], sex=SEX, height=1.76, mass=71.0)
     markers = standing.markers
     assert markers is not None
     strange = Markers(
         markers.times, (*markers.names, "wand"), np.concatenate([markers.positions, markers.positions[:, :1]], axis=1)
     )
-    study = track_study([replace(standing, name=name, markers=strange) for name in ("walk", "squat")], body)
+    study = track([replace(standing, name=name, markers=strange) for name in ("walk", "squat")], body)
     about = [text for text in study.warnings if "wand" in text]
     assert len(about) == 1
     assert about[0].startswith("walk, squat: ")

@@ -8,10 +8,10 @@ import pytest
 
 from solver.cli import main
 from solver.demo.examples import simulated_robot
-from solver.scene.bodies import RESULT
+from solver.scene.result import RESULT
 from solver.study.find_load import find_load
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
 from solver.study.values import Settings, Study
 
 LINK, MASS = "right_hand", 0.4
@@ -82,7 +82,7 @@ def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> No
             [folder / kind / f"{n}{end}" for n in names for kind, end in (("markers", ".trc"), ("forces", ".mot"))]
         )
 
-    person = calibrate_subject(read("static1"), sex="female", height=1.75, mass=63.5)
+    person = calibrate(read("static1"), sex="female", height=1.75, mass=63.5)
     jumps = find_load(read("DJ1"), read("DJ2"), person, settings=QUICK)
     assert jumps.load is not None
     assert jumps.load.carriers == ()

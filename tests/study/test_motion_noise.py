@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from solver.signals import PRESETS, smooth_motion
-from solver.study.motion_noise import fitting, motion_noises, shaken_copies
+from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
 from solver.study.values import TrialRecord
-from solver.tracking.track import Tracked
+from solver.tracking.track import TrackedMotion
 from solver.trial import Recording
 from tests.identification.bodies import small_rig
 from tests.random_motion import measured
@@ -23,7 +23,7 @@ def tracked(name: str, noise: float, forces: bool = True, hertz: float = 1.0, si
     rig = small_rig()
     times, q = swinging(noise, 10.0, hertz, size)
     count = len(times)
-    motion = Tracked(times, q, np.zeros((count, rig.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
+    motion = TrackedMotion(times, q, np.zeros((count, rig.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
     exact = smooth_motion(rig, times, swinging(0.0, 10.0, hertz, size)[1], None)
     return TrialRecord(Recording(name, wrenches=measured(rig, exact) if forces else None), motion)
 
@@ -32,11 +32,11 @@ def test_only_noise_lowers_the_cut_off() -> None:
     """Noisy trials are filtered lower and shaken; one smooth trial beside them keeps the filter that was asked for."""
     rig = small_rig()
     noisy, smooth = tracked("noisy", 0.01), tracked("smooth", 0.0)
-    noises = motion_noises(rig, [noisy, smooth], PRESET)
-    assert fitting(rig, PRESET, [noisy], noises).cutoff < PRESET.cutoff
-    assert fitting(rig, PRESET, [noisy, smooth], noises) == PRESET
-    assert len(shaken_copies(rig, noisy, PRESET, noises)) > 1
-    assert shaken_copies(rig, smooth, PRESET, noises) == ()
+    noises = estimate_motion_noise(rig, [noisy, smooth], PRESET)
+    assert adapt_cutoff(rig, PRESET, [noisy], noises).cutoff < PRESET.cutoff
+    assert adapt_cutoff(rig, PRESET, [noisy, smooth], noises) == PRESET
+    assert len(make_noise_replicas(rig, noisy, PRESET, noises)) > 1
+    assert make_noise_replicas(rig, smooth, PRESET, noises) == ()
 
 
 def test_who_stands_still_has_no_say_in_the_filter() -> None:
@@ -44,9 +44,9 @@ def test_who_stands_still_has_no_say_in_the_filter() -> None:
     rig = small_rig()
     noisy, still = tracked("noisy", 0.01), tracked("still", 0.0, size=0.003)
     shaking = tracked("shaking", 0.001, size=0.003)
-    noises = motion_noises(rig, [noisy, still], PRESET)
-    assert fitting(rig, PRESET, [noisy, still], noises) == fitting(rig, PRESET, [noisy], noises)
-    assert fitting(rig, PRESET, [shaking], motion_noises(rig, [shaking], PRESET)) == PRESET
+    noises = estimate_motion_noise(rig, [noisy, still], PRESET)
+    assert adapt_cutoff(rig, PRESET, [noisy, still], noises) == adapt_cutoff(rig, PRESET, [noisy], noises)
+    assert adapt_cutoff(rig, PRESET, [shaking], estimate_motion_noise(rig, [shaking], PRESET)) == PRESET
 
 
 def test_a_slow_motion_is_not_standing() -> None:
@@ -58,14 +58,14 @@ def test_a_slow_motion_is_not_standing() -> None:
         force = noisy.recording.wrenches.total[:, :3]
         slow = np.linalg.norm(force.std(axis=0)) < WEIGHED * np.linalg.norm(force.mean(axis=0))
         assert slow == (hertz == 0.1)
-        assert fitting(rig, PRESET, [noisy], motion_noises(rig, [noisy], PRESET)).cutoff < PRESET.cutoff
+        assert adapt_cutoff(rig, PRESET, [noisy], estimate_motion_noise(rig, [noisy], PRESET)).cutoff < PRESET.cutoff
 
 
 def test_trials_that_tell_nothing_change_nothing() -> None:
     """Without forces, or without a motion, nothing is known and the filter stays."""
     rig = small_rig()
     mute, still = tracked("mute", 0.01, forces=False), TrialRecord(tracked("still", 0.01).recording)
-    noises = motion_noises(rig, [mute, still], PRESET)
+    noises = estimate_motion_noise(rig, [mute, still], PRESET)
     assert noises == {}
-    assert fitting(rig, PRESET, [mute], noises) == PRESET
-    assert shaken_copies(rig, mute, PRESET, noises) == ()
+    assert adapt_cutoff(rig, PRESET, [mute], noises) == PRESET
+    assert make_noise_replicas(rig, mute, PRESET, noises) == ()

@@ -15,15 +15,15 @@ from solver.pinocchio_loader import pin
 from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.signals import PRESETS, shift, smooth_motion
-from solver.study.following import track_all
-from solver.study.motions import study_motions
-from solver.study.pipeline import identify_study
-from solver.study.plates.finding import Done
+from solver.signals import PRESETS, shift_wrenches, smooth_motion
+from solver.study.motions import identify_motions
+from solver.study.pipeline import identify
+from solver.study.plates.finding import Action
 from solver.study.preparation import prepare
 from solver.study.recordings import load
-from solver.study.rough_mass import mass_readings
-from solver.study.subject import calibrate_subject
+from solver.study.rough_mass import compute_mass_readings
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
@@ -66,7 +66,7 @@ def plates(rig: Rig, motion: Motion, lag: float = 0.0) -> Wrenches:
     from scipy.interpolate import make_interp_spline
 
     values = make_interp_spline(motion.times, wrench, k=5)(fine)
-    return shift(Wrenches(fine, ("plate",), values[:, None]), -lag)
+    return shift_wrenches(Wrenches(fine, ("plate",), values[:, None]), -lag)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
     wrench = resample(plates(rig, motion), motion.times, PRESET)
     heavy = rig.with_prior(rig.prior.scaled(3.0 * rig.prior.total_mass))
     for believed in (rig, heavy):
-        assert mass_readings(believed, [("trial", motion, wrench)])[0].mass == pytest.approx(
+        assert compute_mass_readings(believed, [("trial", motion, wrench)])[0].mass == pytest.approx(
             rig.prior.total_mass, rel=0.02
         )
 
@@ -101,7 +101,9 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
     values = wrench.values.copy()
     values[: len(values) // 3] *= 0.4
     partly = replace(wrench, values=values)
-    assert mass_readings(rig, [("trial", motion, partly)])[0].mass == pytest.approx(rig.prior.total_mass, rel=0.02)
+    assert compute_mass_readings(rig, [("trial", motion, partly)])[0].mass == pytest.approx(
+        rig.prior.total_mass, rel=0.02
+    )
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])
@@ -112,7 +114,7 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
     (told,) = [finding for finding in late.findings if finding.kind == LAG]
     assert told.evidence == pytest.approx(1e3 * late.lag.seconds)
-    assert told.done is Done.TAKEN_OFF
+    assert told.done is Action.TAKEN_OFF
     one, two = late.records[0].trial, timely.records[0].trial
     assert one is not None
     assert two is not None
@@ -150,7 +152,7 @@ def test_an_overruled_lag_stays(rig: Rig, motion: Motion) -> None:
     late = [moved(recorded(rig, motion, 0.012), motion)]
     kept = prepare(rig, late, PRESET, plates=PlateOptions(overruled=(LAG,)))
     plain = prepare(rig, late, PRESET, synchronise=False)
-    assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Done.OVERRULED]
+    assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Action.OVERRIDDEN]
     one, two = kept.records[0].trial, plain.records[0].trial
     assert one is not None
     assert two is not None
@@ -173,7 +175,7 @@ def test_a_trial_without_motion_is_refused(rig: Rig, motion: Motion) -> None:
 
 def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion) -> None:
     """Tracking alone is a result too."""
-    study = study_motions(rig, [moved(Recording("swing"), motion)])
+    study = identify_motions(rig, [moved(Recording("swing"), motion)])
     assert study.identification is None
     assert study.mass is None
     assert study.record("swing").motion is not None
@@ -199,7 +201,7 @@ def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:
         for r in recordings
         if r.markers is not None and r.wrenches is not None
     )
-    study = identify_study(cut, sex="female", static=("static1",), settings=Settings(bootstrap=0, cross_validate=False))
+    study = identify(cut, sex="female", static=("static1",), settings=Settings(bootstrap=0, cross_validate=False))
     assert study.identification is not None
     assert study.mass is not None
     assert study.mass.mass == pytest.approx(60.05, abs=0.4)  # what these two trials read; see the data's own notes
@@ -212,7 +214,7 @@ def test_another_subject_in_the_folder_is_left_out(shared_data: Path) -> None:
     """A recording with other markers is passed on without motion, with a warning that names it."""
     one = load([shared_data / "subject_c" / "subject01_static.trc"])
     other = load([shared_data / "subject_b" / "markers" / "run.trc"])
-    calibration = calibrate_subject(one, sex="male", mass=72.6)
+    calibration = calibrate(one, sex="male", mass=72.6)
     cut = Recording(other[0].name, other[0].markers.part(0, 20) if other[0].markers else None)
     records = track_all(calibration, [*one, cut])
     assert records[0].tracked is not None

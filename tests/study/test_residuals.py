@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.study.pipeline import identify_study
-from solver.study.residuals import FieldResidual, Residual, body_height, field_residuals
+from solver.study.pipeline import identify
+from solver.study.residuals import Residual, TrialResidual, body_height, compute_residuals
 from solver.study.values import Settings, Study
 
 PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
@@ -19,12 +19,12 @@ PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
 def study() -> Study:
     """Simulated."""
     robot = simulated_robot()
-    return identify_study(robot.recordings, rig=robot.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    return identify(robot.recordings, rig=robot.rig, settings=Settings(bootstrap=0, cross_validate=False))
 
 
-def residual(found: Residual) -> FieldResidual:
+def residual(found: Residual) -> TrialResidual:
     """Of a person of 700 N and 1.75 m whose plates carry 1000 N at most."""
-    return FieldResidual("squat", 700.0, 1.75, 0.9, 1000.0, found, PRIOR)
+    return TrialResidual("squat", 700.0, 1.75, 0.9, 1000.0, found, PRIOR)
 
 
 def test_shares_by_hand() -> None:
@@ -32,26 +32,26 @@ def test_shares_by_hand() -> None:
     one = residual(Residual(20.0, 40.0, 4.5, 9.0))
     assert one.force_share == pytest.approx((0.02, 0.04))
     assert one.moment_share == pytest.approx((0.005, 0.01))
-    assert one.meets
+    assert one.meets_thresholds
 
 
 @pytest.mark.parametrize("over", [Residual(20.0, 51.0, 4.5, 8.0), Residual(20.0, 40.0, 4.5, 9.1)])
 def test_one_peak_beyond_its_threshold_is_enough(over: Residual) -> None:
     """5 % of the peak force, or 1 % of the height of the centre of mass times it, and no more."""
-    assert not residual(over).meets
+    assert not residual(over).meets_thresholds
 
 
 def test_what_was_not_measured_is_not_judged() -> None:
     """Plates without moments are judged by their forces alone; nothing at all meets nothing."""
-    assert residual(Residual(20.0, 40.0, np.nan, np.nan)).meets
-    assert not residual(Residual(np.nan, np.nan, np.nan, np.nan)).meets
+    assert residual(Residual(20.0, 40.0, np.nan, np.nan)).meets_thresholds
+    assert not residual(Residual(np.nan, np.nan, np.nan, np.nan)).meets_thresholds
 
 
 def test_a_study_tells_what_it_leaves(study: Study) -> None:
     """Root mean squares are those of the comparison's axes together, peaks above them, and a robot has no stature."""
     result = study.identification
     assert result is not None
-    (found,) = field_residuals(study.rig, study.trials, result)
+    (found,) = compute_residuals(study.rig, study.trials, result)
     used = next(comparison for comparison in result.comparisons if comparison.used)
     assert found.identified.force == pytest.approx(float(np.linalg.norm(used.identified.rmse[:3])), rel=1e-6)
     assert found.prior.moment == pytest.approx(float(np.linalg.norm(used.prior.rmse[3:])), rel=1e-6)
@@ -64,4 +64,4 @@ def test_trials_that_were_not_fitted_are_passed_over(study: Study) -> None:
     """Only what was fitted is an in-sample residual."""
     assert study.identification is not None
     others = tuple(replace(trial, name="another") for trial in study.trials)
-    assert field_residuals(study.rig, others, study.identification) == ()
+    assert compute_residuals(study.rig, others, study.identification) == ()

@@ -9,17 +9,17 @@ import pytest
 
 from solver.cli import main
 from solver.dance.design.design import DanceOptions, design
-from solver.dance.workflows.export import export_motion
-from solver.demo.run import against
-from solver.demo.truth import perturbed
+from solver.dance.workflows.export import write_motion_table
+from solver.demo.run import inertial_error
+from solver.demo.truth import perturb_inertials
 from solver.dynamics import ground_wrench, link_motions
-from solver.formats.tables import write_wrenches_csv
+from solver.formats.csv_tables import write_wrenches_csv
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.scene.bodies import RESULT
-from solver.study.pipeline import identify_study
+from solver.scene.result import RESULT
+from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
@@ -38,7 +38,7 @@ def rig() -> Rig:
 @pytest.fixture(scope="module")
 def truth(rig: Rig) -> InertialParameters:
     """True inertials unlike the prior."""
-    return perturbed(rig, 3)
+    return perturb_inertials(rig, 3)
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,11 @@ def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.
 def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `export` writes of the dance, and the forces of whoever performed it."""
     folder = tmp_path_factory.mktemp("robot")
-    export_motion(rig, dance, folder / "dance.mot")
+    write_motion_table(rig, dance, folder / "dance.mot")
     values = plate(rig, dance, truth, 1)
     write_wrenches_csv(folder / "dance_wrenches.csv", Wrenches(dance.times, ("plate",), values[:, None]))
     (folder / "encoders").mkdir()
-    export_motion(rig, dance, folder / "encoders" / "robot_angles.csv")
+    write_motion_table(rig, dance, folder / "encoders" / "robot_angles.csv")
     sole = next(contact for contact in rig.contacts if contact.name == "right_sole")
     links = link_motions(rig, dance.part(0, 2))
     foot = rig.index(sole.link)
@@ -76,29 +76,29 @@ def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: 
 def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, files: Path) -> None:
     """Masses identified from our own export are nearer to the truth than the prior, and the step is told."""
     (recording,) = load([files / "dance.mot", files / "dance_wrenches.csv"])
-    study = identify_study([recording], rig=rig, settings=QUICK)
+    study = identify([recording], rig=rig, settings=QUICK)
     found = study.identification
     assert found is not None
     assert found.frames > 500
     assert study.mass is not None
     assert study.mass.mass == pytest.approx(truth.total_mass, rel=0.01)
-    assert against(truth, found.parameters).mass < 0.8 * against(truth, found.prior).mass
+    assert inertial_error(truth, found.parameters).mass < 0.8 * inertial_error(truth, found.prior).mass
     assert study.calibration is None
-    assert any("left and right" in text for text in study.assumed)
+    assert any("left and right" in text for text in study.assumptions)
 
 
 def test_encoders_alone_need_what_stands(rig: Rig, files: Path) -> None:
     """Joint angles without the root's pose, and the sole that stands, give the masses that the whole motion gives."""
-    whole = identify_study(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
+    whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
     recordings = load([files / "encoders"])
     assert [r.name for r in recordings] == ["robot"]
     settings = Settings(bootstrap=0, cross_validate=False, standing="right_sole")
-    found = identify_study(recordings, rig=rig, settings=settings)
+    found = identify(recordings, rig=rig, settings=settings)
     assert whole.identification is not None
     assert found.identification is not None
     masses = found.identification.parameters.masses
     assert masses == pytest.approx(whole.identification.parameters.masses, abs=2e-3)
-    assert any("right_sole was taken to stand still" in text for text in found.assumed)
+    assert any("right_sole was taken to stand still" in text for text in found.assumptions)
 
 
 def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.dance.workflows.export import export_motion
+from solver.dance.workflows.export import write_motion_table
 from solver.dynamics import ground_wrench
 from solver.errors import InvalidValue
-from solver.formats.tables import write_wrenches_csv
+from solver.formats.csv_tables import write_wrenches_csv
 from solver.motion import Motion
 from solver.plate_options import BELONGING, MASS, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, smooth_motion
-from solver.study.plates.finding import Done
+from solver.study.plates.finding import Action
 from solver.study.preparation import prepare
-from solver.study.rough_mass import first_mass, mass_readings
+from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
 from solver.study.values import Poses, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
@@ -68,8 +68,8 @@ def test_a_standing_trial_outranks_whatever_moves(rig: Rig, seconds: float) -> N
     """However short it is, and however evenly plates with a tether read twice the mass of a body that moves."""
     standing, moving = still(rig, seconds), bobbing(rig, 8.0)
     trials = [("tethered", moving, read(rig, moving, 2.0)), ("static", standing, read(rig, standing))]
-    first, second = mass_readings(rig, trials)
-    assert (first.trial, first.standing, second.standing) == ("static", True, False)
+    first, second = compute_mass_readings(rig, trials)
+    assert (first.trial, first.is_standing, second.is_standing) == ("static", True, False)
     assert first.mass == pytest.approx(rig.prior.total_mass, rel=1e-3)
     assert second.mass == pytest.approx(2.0 * rig.prior.total_mass, rel=0.03)
 
@@ -78,7 +78,7 @@ def test_a_body_at_rest_beside_its_plate_weighs_nothing(rig: Rig) -> None:
     """One foot on the plate and one beside it reads half of the mass steadily, and decides nothing."""
     standing, moving = still(rig, 5.0), bobbing(rig, 8.0)
     trials = [("half", standing, read(rig, standing, 0.5, FOOT)), ("moving", moving, read(rig, moving))]
-    (reading,) = mass_readings(rig, trials)
+    (reading,) = compute_mass_readings(rig, trials)
     assert (reading.trial, reading.mass) == ("moving", pytest.approx(rig.prior.total_mass, rel=0.02))
 
 
@@ -91,7 +91,7 @@ def test_masses_that_disagree_are_an_error_that_one_word_overrules(rig: Rig, fac
         prepare(rig, records, PRESET)
     prepared = prepare(rig, records, PRESET, plates=PlateOptions(overruled=(MASS, BELONGING)))
     overruled = [finding for finding in prepared.findings if "standing in static" in finding.text]
-    assert [finding.done for finding in overruled] == [Done.OVERRULED]
+    assert [finding.done for finding in overruled] == [Action.OVERRIDDEN]
 
 
 @pytest.mark.parametrize("factor", [1.05, 1.0, 0.6], ids=["an offset", "as it is", "a chair"])
@@ -119,13 +119,15 @@ def test_a_run_weighs_its_runner(rig: Rig) -> None:
     stance = np.maximum(np.sin(2.0 * np.pi * 1.5 * times), 0.0) * np.pi * 70.0 * 9.81
     values = np.zeros((len(times), 1, 6))
     values[:, 0, 2] = stance
-    assert first_mass([Recording("run", wrenches=Wrenches(times, ("plate",), values))]) == pytest.approx(70.0, rel=0.1)
+    assert estimate_rough_mass([Recording("run", wrenches=Wrenches(times, ("plate",), values))]) == pytest.approx(
+        70.0, rel=0.1
+    )
 
 
 def test_identify_refuses_masses_that_disagree(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command ends with one error and another status than 0, and writes nothing."""
     for name, motion, factor in (("static", still(rig, 1.0), 1.0), ("squat", bobbing(rig, 4.0), 2.0)):
-        export_motion(rig, motion, tmp_path / f"{name}.mot")
+        write_motion_table(rig, motion, tmp_path / f"{name}.mot")
         write_wrenches_csv(tmp_path / f"{name}_wrenches.csv", read(rig, motion, factor))
     output = tmp_path / "results"
     files = [str(path) for path in sorted(tmp_path.iterdir())]

@@ -14,10 +14,10 @@ from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
 from solver.motion import Markers
-from solver.study.following import track_all, track_study
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track, track_all
 from solver.study.values import Settings
-from solver.tracking import attached_targets, track
+from solver.tracking import targets_from_attachments, track_markers
 from solver.tracking.smoothing import SmoothingOptions, smooth
 from solver.trial import Recording
 
@@ -31,14 +31,14 @@ def recording() -> Recording:
 
 @pytest.fixture(scope="module")
 def calibration() -> Calibration:
-    return calibrate_subject(simulated_person().recordings, sex="male", mass=71.0, static=("static",))
+    return calibrate(simulated_person().recordings, sex="male", mass=71.0, static=("static",))
 
 
 def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Recording) -> None:
     """With ``smooth`` a trial's configurations are those of the smoother on the tracked motion, bit for bit."""
     assert recording.markers is not None
     given = calibration.rig, calibration.attachments, recording.markers
-    wanted = smooth(given[0], attached_targets(*given)[0], track(*given))
+    wanted = smooth(given[0], targets_from_attachments(*given)[0], track_markers(*given))
     found = track_all(calibration, [recording], smoothing=SmoothingOptions())[0].tracked
     assert found is not None
     np.testing.assert_array_equal(found.q, wanted.q)
@@ -54,7 +54,7 @@ def test_one_trial_that_cannot_be_smoothed_ends_no_study(calibration: Calibratio
     positions = np.array(part.positions)
     positions[20, 0] = 1e60
     garbled = Recording("garbled", Markers(part.times, part.names, positions))
-    study = track_study([garbled, recording], calibration, Settings(smooth=True))
+    study = track([garbled, recording], calibration, Settings(smooth=True))
     rough = track_all(calibration, [garbled])[0].tracked
     kept, smoothed = (record.tracked for record in study.records)
     assert kept is not None
@@ -70,7 +70,7 @@ def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Record
     rough = [
         np.abs(np.diff(centroidal_momentum(study.rig, motion, study.rig.prior).rate, 2, axis=0)).mean()
         for whole in (False, True)
-        for study in [track_study([recording], calibration, Settings(smooth=whole, preset="human_8hz"))]
+        for study in [track([recording], calibration, Settings(smooth=whole, preset="human_8hz"))]
         if (motion := study.records[0].motion) is not None
     ]
     assert rough[1] < 0.9 * rough[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.identification.comparison import Comparison, Fit
-from solver.study.unexplained import unexplained
+from solver.identification.comparison import Comparison, WrenchFit
+from solver.study.unexplained import warn_if_worse_than_prior
 
 MASS = 70.0
 
@@ -14,26 +14,28 @@ MASS = 70.0
 def comparison(ratio: float, *, used: bool = False, size: float = 20.0) -> Comparison:
     """A trial whose six errors are so many times the prior's of ``size`` [N, N m]."""
     one = np.ones(6)
-    return Comparison("squat", used, 100, Fit(ratio * size * one, one), Fit(size * one, one), Fit(one, one))
+    return Comparison(
+        "squat", used, 100, WrenchFit(ratio * size * one, one), WrenchFit(size * one, one), WrenchFit(one, one)
+    )
 
 
 @pytest.mark.parametrize(("ratios", "warned"), [((0.7, 0.9), False), ((1.0, 1.1), False), ((1.4, 1.3), True)])
 def test_worse_than_the_prior_is_told(ratios: tuple[float, ...], warned: bool) -> None:
     """Unused trials explained clearly worse than by the prior give one sentence with a likely cause; others none."""
-    told = unexplained([comparison(ratio) for ratio in ratios], MASS)
+    told = warn_if_worse_than_prior([comparison(ratio) for ratio in ratios], MASS)
     assert bool(told) == warned
     assert all("too little moved" in text and "squat" in text for text in told)
 
 
 def test_trials_used_prove_nothing() -> None:
     """What was fitted is no test, however badly it is explained; nothing compared warns of nothing."""
-    assert unexplained([comparison(3.0, used=True)], MASS) == []
-    assert unexplained([], MASS) == []
+    assert warn_if_worse_than_prior([comparison(3.0, used=True)], MASS) == []
+    assert warn_if_worse_than_prior([], MASS) == []
 
 
 def test_errors_below_those_of_plates_decide_nothing() -> None:
     """A ratio of fractions of a newton warns of nothing for an adult, but does for a light robot."""
     small = [comparison(1.5, size=0.3)]
-    assert unexplained(small, MASS) == []
-    assert unexplained([comparison(1.5)], MASS)
-    assert unexplained(small, 0.1 * MASS)
+    assert warn_if_worse_than_prior(small, MASS) == []
+    assert warn_if_worse_than_prior([comparison(1.5)], MASS)
+    assert warn_if_worse_than_prior(small, 0.1 * MASS)

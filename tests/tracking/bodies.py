@@ -47,7 +47,7 @@ def seen_from(rig: Rig, attachments: list[Attachment], q: np.ndarray, rate: floa
     offsets = np.array([a.position for a in attachments])
     positions = []
     for configuration in q:
-        kinematics.update(configuration)
+        kinematics.update_kinematics(configuration)
         positions.append(kinematics.points(links, offsets))
     return Markers(np.arange(len(q)) / rate, tuple(a.marker for a in attachments), np.array(positions))
 
@@ -68,7 +68,7 @@ def turning(rig: Rig, links: list[int], frames: int = 40) -> tuple[np.ndarray, T
     rotations, rates, places = [], [], []
     speeds = np.gradient(q[:, 7:], STEP, axis=0)
     for frame, configuration in enumerate(q):
-        kinematics.update(configuration)
+        kinematics.update_kinematics(configuration)
         rotations.append(kinematics.rotations[links])
         v = np.concatenate([np.zeros(6), speeds[frame]])
         rates.append(((kinematics.jacobian[3:] * v) @ kinematics.moved_by[links].T).T)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue, UnknownLink, UnknownName
-from solver.formats.body_model import NAMES
 from solver.formats.recording import read_recording
+from solver.formats.smpl import JOINT_NAMES
 from solver.motion import RestPose, SegmentPoses
 from solver.rig import Rig
 from solver.rigs import hrp2, human
-from solver.so3 import between, exp, log
-from solver.study.segment_motion import followed
-from solver.tracking.bone_mapping import MAPPING, BoneMapping, by_name, guessed, targets_of
+from solver.so3 import exp, log, rotation_between
+from solver.study.segment_motion import poses_from_segments
+from solver.tracking.bone_mapping import MAPPING, BoneMapping, guess_mapping, match_segments, targets_from_segments
 from solver.tracking.kinematics import Kinematics
 from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text
 from tests.tracking.bodies import swinging
@@ -36,7 +36,7 @@ def posed(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kinematics = Kinematics(rig)
     rotations, origins = [], []
     for configuration in q:
-        kinematics.update(configuration)
+        kinematics.update_kinematics(configuration)
         rotations.append(kinematics.rotations.copy())
         origins.append(kinematics.positions.copy())
     return np.array(rotations), np.array(origins)
@@ -47,9 +47,9 @@ def turned_from_rest(rig: Rig, skeleton: Skeleton, rotations: np.ndarray) -> dic
     found = {}
     for name, link in skeleton.links.items():
         part, side = link.split("_", 1)[-1], 1.0 if link.startswith("left") else -1.0
-        rest = between(np.array([0.0, 0.0, -1.0]), np.array([0.0, side, 0.0])) if part in T_POSE else np.eye(3)
+        rest = rotation_between(np.array([0.0, 0.0, -1.0]), np.array([0.0, side, 0.0])) if part in T_POSE else np.eye(3)
         if part == "foot":
-            rest = between(rig.tips[rig.index(link)], np.array([0.13, 0.0, -0.06]))
+            rest = rotation_between(rig.tips[rig.index(link)], np.array([0.13, 0.0, -0.06]))
         found[name] = rotations[:, rig.index(link)] @ rest.T
     return found
 
@@ -69,14 +69,14 @@ def test_a_skeleton_animation_is_followed(rig: Rig, skeleton: Skeleton, tmp_path
     path.write_text(text, encoding="utf-8")
     segments = read_recording(path).segments
     assert segments is not None
-    mapping = guessed(segments, rig)
+    mapping = guess_mapping(segments, rig)
     assert dict(zip(mapping.segments, mapping.links)) == skeleton.links
-    assert mapping.told == ()
-    targets = targets_of(segments, rig, mapping).orientations
+    assert mapping.notes == ()
+    targets = targets_from_segments(segments, rig, mapping).orientations
     assert targets is not None
     wanted = YAW @ rotations[:, [rig.index(link) for link in mapping.links]]
     assert farthest_turn(targets.rotations, wanted) < 1e-4
-    poses, told = followed(rig, segments, mapping)
+    poses, told = poses_from_segments(rig, segments, mapping)
     assert told == ()
     assert poses.known.all()
     found, places = posed(rig, poses.q)
@@ -93,9 +93,9 @@ def test_a_skeleton_whose_zero_is_no_pose_is_followed_from_where_it_stands(rig: 
     path.write_text(bvh_text(LAFAN1, turned_from_rest(rig, LAFAN1, rotations), root, along=True), encoding="utf-8")
     segments = read_recording(path).segments
     assert segments is not None
-    mapping = guessed(segments, rig)
+    mapping = guess_mapping(segments, rig)
     assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
-    targets = targets_of(segments, rig, mapping).orientations
+    targets = targets_from_segments(segments, rig, mapping).orientations
     assert targets is not None
     wanted = YAW @ rotations[:, [rig.index(link) for link in mapping.links]]
     assert farthest_turn(targets.rotations, wanted) < 0.01
@@ -117,11 +117,11 @@ def sensors(rig: Rig) -> tuple[SegmentPoses, np.ndarray]:
 def test_inertial_units_are_aligned_by_standing(rig: Rig) -> None:
     """However a unit is glued to its link, the first moments of standing tell; free links are told."""
     segments, axes = sensors(rig)
-    mapping = guessed(segments, rig)
-    assert mapping.root is None
-    assert "standing upright" in mapping.told[0]
-    assert "no segment turns head" in mapping.told[1]
-    targets = targets_of(segments, rig, mapping).orientations
+    mapping = guess_mapping(segments, rig)
+    assert mapping.root_segment is None
+    assert "standing upright" in mapping.notes[0]
+    assert "no segment turns head" in mapping.notes[1]
+    targets = targets_from_segments(segments, rig, mapping).orientations
     assert targets is not None
     order = [mapping.segments.index(name) for name in segments.names]
     assert farthest_turn(targets.rotations[:, order], axes) < 1e-6
@@ -133,7 +133,7 @@ def test_a_unit_that_drops_out_does_not_stop_the_others(rig: Rig) -> None:
     rotations = segments.rotations.copy()
     rotations[62:70, 3] = np.nan
     dropped = SegmentPoses(segments.times, segments.names, rotations)
-    poses, _ = followed(rig, dropped)
+    poses, _ = poses_from_segments(rig, dropped)
     found, _ = posed(rig, poses.q)
     assert np.isfinite(poses.q).all()
     seen = [rig.index(link) for link in ("pelvis", "torso", "right_thigh")]
@@ -142,19 +142,19 @@ def test_a_unit_that_drops_out_does_not_stop_the_others(rig: Rig) -> None:
 
 def test_a_mapping_is_kept_as_a_file(rig: Rig, tmp_path: Path) -> None:
     """What was guessed is written, corrected and read again."""
-    mapping = guessed(sensors(rig)[0], rig)
+    mapping = guess_mapping(sensors(rig)[0], rig)
     again = MAPPING.read(MAPPING.write(tmp_path / "bones.json", mapping))
     assert again.links == mapping.links
     assert again.segments == mapping.segments
-    np.testing.assert_allclose(again.turns, mapping.turns, atol=1e-12)
+    np.testing.assert_allclose(again.rotations, mapping.rotations, atol=1e-12)
 
 
 def test_names_of_many_programs_are_known(rig: Rig) -> None:
     """SMPL, Mixamo and Rigify name the same fifteen links."""
-    assert set(by_name(NAMES, rig.links)) == set(rig.links)
+    assert set(match_segments(JOINT_NAMES, rig.links)) == set(rig.links)
     mixamo = [f"mixamorig:{name}" for name in LAFAN1.parents]
-    assert set(by_name(mixamo, rig.links)) == set(rig.links)
-    assert by_name(mixamo, rig.links)["left_upper_arm"] == "mixamorig:LeftArm"
+    assert set(match_segments(mixamo, rig.links)) == set(rig.links)
+    assert match_segments(mixamo, rig.links)["left_upper_arm"] == "mixamorig:LeftArm"
     rigify = [
         "DEF-spine.003",
         "DEF-thigh.L",
@@ -164,7 +164,7 @@ def test_names_of_many_programs_are_known(rig: Rig) -> None:
         "DEF-forearm.R",
         "DEF-hand.R",
     ]
-    assert by_name(rigify, rig.links)["right_upper_arm"] == "DEF-upper_arm.R"
+    assert match_segments(rigify, rig.links)["right_upper_arm"] == "DEF-upper_arm.R"
 
 
 def test_a_mapping_of_what_is_not_there_is_refused(rig: Rig) -> None:
@@ -172,13 +172,13 @@ def test_a_mapping_of_what_is_not_there_is_refused(rig: Rig) -> None:
     segments, _ = sensors(rig)
     one = np.eye(3)[None]
     with pytest.raises(UnknownLink, match="left_thigh"):
-        targets_of(segments, rig, BoneMapping(("left_thihg",), ("pelvis_imu",), one))
+        targets_from_segments(segments, rig, BoneMapping(("left_thihg",), ("pelvis_imu",), one))
     with pytest.raises(UnknownName, match="pelvis_imu"):
-        targets_of(segments, rig, BoneMapping(("pelvis",), ("pelvis",), one))
+        targets_from_segments(segments, rig, BoneMapping(("pelvis",), ("pelvis",), one))
     with pytest.raises(InvalidValue, match="turns no link"):
-        targets_of(segments, rig, BoneMapping((), (), np.zeros((0, 3, 3))))
+        targets_from_segments(segments, rig, BoneMapping((), (), np.zeros((0, 3, 3))))
     with pytest.raises(InvalidValue, match="mapping file"):
-        guessed(SegmentPoses(segments.times, tuple("uvwxyz"), segments.rotations), rig)
+        guess_mapping(SegmentPoses(segments.times, tuple("uvwxyz"), segments.rotations), rig)
     with pytest.raises(InvalidValue, match="no rotations"):
         BoneMapping(("pelvis",), ("pelvis_imu",), 2.0 * one)
 
@@ -201,7 +201,7 @@ def test_legs_that_are_astride_at_rest_do_not_draw_feet_together(rig: Rig, lean:
     still = np.tile(np.eye(3), (len(segments), len(rig.links), 1, 1))
     places = np.tile(heads, (len(segments), 1, 1))
     spreads = [
-        guessed(SegmentPoses(segments.times, rig.links, still, places, rest), hrp2()).spread
+        guess_mapping(SegmentPoses(segments.times, rig.links, still, places, rest), hrp2()).foot_widening
         for rest in (upright, RestPose(rig.rest[0], astride, tips))
     ]
     if below:

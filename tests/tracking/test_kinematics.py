@@ -30,11 +30,11 @@ def test_point_jacobians_are_the_points_derivatives(rig: Rig) -> None:
     """A point moves by its Jacobian times the step, to first order."""
     links, offsets, _ = points_of(rig)
     kinematics, q = Kinematics(rig), swinging(rig, 10)[-1]
-    kinematics.update(q)
+    kinematics.update_kinematics(q)
     before = kinematics.points(links, offsets)
     jacobian = kinematics.point_jacobians(links, before)
     step = 1e-6 * np.random.default_rng(2).normal(size=rig.model.nv)
-    kinematics.update(pin.integrate(rig.model, q, step))
+    kinematics.update_kinematics(pin.integrate(rig.model, q, step))
     np.testing.assert_allclose(kinematics.points(links, offsets) - before, jacobian @ step, atol=1e-10)
 
 
@@ -44,11 +44,11 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
     rng = np.random.default_rng(3)
     kinematics, q = Kinematics(rig), swinging(rig, 20)[-1]
     weights = rng.uniform(size=len(links))
-    kinematics.update(q)
+    kinematics.update_kinematics(q)
     targets = kinematics.points(links, offsets) + 0.05 * rng.normal(size=offsets.shape)
 
     def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        kinematics.update(at)
+        kinematics.update_kinematics(at)
         points = kinematics.points(links, offsets)
         jacobian = kinematics.point_jacobians(links, points)
         hessian = np.einsum("pai,p,paj->ij", jacobian, weights, jacobian)
@@ -90,7 +90,7 @@ def test_every_joint_of_a_girdle_is_pulled_to_rest() -> None:
     """
     rig = human(1.7, 60.0, "female", trunk="three", shoulders="girdle")
     test_posture_gradient_is_that_of_its_cost(rig)
-    prices = dict(zip(rig.links, np.split(Posture(rig).prices, starts_of(rig)[1:])))
+    prices = dict(zip(rig.links, np.split(Posture(rig).diagonal, starts_of(rig)[1:])))
     assert (prices["abdomen"] == 1.0).all()
     assert (prices["left_clavicle"] == prices["right_scapula"][0]).all()
     assert prices["right_scapula"][0] > 10.0 * prices["left_forearm"][0] > 0.0
@@ -119,7 +119,7 @@ def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
     turn = np.zeros(rig.model.nv)
     turn[joint.idx_v + 2] = np.sign(farther) * (np.pi + 0.05)
     q = pin.integrate(rig.model, rig.neutral, turn)
-    box, _ = limits.box(q, 0.01, q)
+    box, _ = limits.step_bounds(q, 0.01, q)
     back = -box.low[joint.idx_v + 2] if farther < 0.0 else box.high[joint.idx_v + 2]
     beyond = np.pi + 0.05 - abs(farther)
     assert -1.01 * beyond < back <= 0.0

@@ -23,7 +23,7 @@ from solver.tracking import (
     Tracker,
     TrackingOptions,
 )
-from solver.tracking.dynamical import InverseKinematics
+from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.kinematics import Kinematics
 from tests.tracking.bodies import STEP, cloud, seen_from, swinging, turning
 
@@ -37,10 +37,10 @@ def robot() -> Rig:
 def test_every_method_finds_what_can_be_reached(robot: Rig, method: str) -> None:
     """Orientations of all links lead back to the joint angles that made them."""
     q, targets = turning(robot, list(range(len(robot.links))))
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture=1e-10, iterations=40))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture_weight=1e-10, iterations=40))
     tracker.start(targets.sample(0), STEP, q[0])
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
-    assert all(step.converged and step.tracked for step in steps)
+    assert all(step.converged and step.is_tracked for step in steps)
     assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
 
 
@@ -55,15 +55,15 @@ def test_pieces_know_nothing_of_each_other(robot: Rig) -> None:
     wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
     found = {}
     for method in ("whole_body", "pairwise"):
-        tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture=1e-8, iterations=60))
-        found[method] = tracker.start(wanted, STEP, robot.neutral).turn
+        tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture_weight=1e-8, iterations=60))
+        found[method] = tracker.start(wanted, STEP, robot.neutral).orientation_error
     assert found["whole_body"] < found["pairwise"]
 
 
 def test_methods_that_do_not_fit_are_refused(robot: Rig) -> None:
     """Markers have no pairs, an unknown method lists the known ones, and an optimisation needs iterations."""
     person = human(1.7, 60.0, "female")
-    markers = Targets.of_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
+    markers = Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
     with pytest.raises(InvalidValue, match="pair-wise tracking needs orientations"):
         Tracker(person, markers.tasks, TrackingOptions(method="pairwise"))
     with pytest.raises(InvalidValue, match="dynamical, whole_body, pairwise"):
@@ -82,14 +82,16 @@ def test_limits_that_joints_share_are_kept(robot: Rig) -> None:
     sign = 1.0 if way.max() > -way.min() else -1.0
     most = sign * q[0, places].sum() + 0.3 * float((sign * way).max())
     coupled = CoupledLimits((first, second), np.array([[sign, sign]]), np.array([most]))
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled=coupled))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled_limits=coupled))
     tracker.start(targets.sample(0), STEP, q[0])
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
     sums = np.array([sign * step.q[places].sum() for step in steps])
     assert sums.max() == pytest.approx(most, abs=1e-3)
-    assert all(step.feasible for step in steps)
+    assert all(step.is_feasible for step in steps)
     with pytest.raises(UnknownName, match="hip"):
-        Tracker(robot, targets.tasks, TrackingOptions(coupled=CoupledLimits(("hip",), np.ones((1, 1)), np.ones(1))))
+        Tracker(
+            robot, targets.tasks, TrackingOptions(coupled_limits=CoupledLimits(("hip",), np.ones((1, 1)), np.ones(1)))
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -99,11 +101,11 @@ def test_a_start_outside_the_limits_comes_back_inside(robot: Rig, seed: int) -> 
     rng = np.random.default_rng(seed)
     start = robot.neutral
     start[7:] = rng.uniform(robot.limits.lower - 0.3, robot.limits.upper + 0.3)
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(limit_speed=40.0))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(default_joint_speed=40.0))
     tracker.start(targets.sample(0), STEP, start)
     steps = [tracker.step(targets.sample(k % 40), STEP) for k in range(1, 60)]
-    assert all(step.feasible for step in steps)
-    assert tracker.solver.limits.excess(steps[-1].q).max() < 1e-3
+    assert all(step.is_feasible for step in steps)
+    assert tracker.solver.limits.violation(steps[-1].q).max() < 1e-3
 
 
 def test_limits_that_contradict_each_other_are_told(robot: Rig) -> None:
@@ -111,17 +113,17 @@ def test_limits_that_contradict_each_other_are_told(robot: Rig) -> None:
     _, targets = turning(robot, list(range(len(robot.links))))
     name, upper = robot.joints[3].name, float(robot.limits.upper[2])
     coupled = CoupledLimits((name,), np.array([[-1.0]]), np.array([-(upper + 0.2)]))
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled=coupled))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled_limits=coupled))
     tracker.start(targets.sample(0), STEP, robot.neutral)
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, 30)]
-    assert not steps[-1].feasible
+    assert not steps[-1].is_feasible
     assert steps[-1].slack > 1e-3
 
 
 def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
     """With gyroscopes the velocity is theirs at the pose reached, not the step's, which is half a step old."""
     q, targets = turning(robot, list(range(len(robot.links))))
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(posture=1e-10))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(posture_weight=1e-10))
     tracker.start(targets.sample(0), STEP, q[0])
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, 39)]
     true = np.gradient(q[:, 7:], STEP, axis=0)[1:39]
@@ -144,7 +146,7 @@ def test_gains_are_what_they_say(robot: Rig, options: TrackingOptions, left: flo
     q, targets = turning(robot, list(range(len(robot.links))), 2)
     sample = targets.sample(0)
     still = replace(sample, velocities=None, angular_velocities=None)
-    chosen = replace(options, iterations=0, posture=1e-12, damping=1e-12, adaptive=0.0, limits=False)
+    chosen = replace(options, iterations=0, posture_weight=1e-12, damping=1e-12, adaptive_damping=0.0, limits=False)
     tracker = Tracker(robot, targets.tasks, chosen)
     start = q[0].copy()
     start[7:] += 1e-4
@@ -161,9 +163,9 @@ def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
     task, sample = targets.orientations.task, targets.sample(0)
     still = TargetSample(sample.positions, sample.rotations)
     slow = OrientationTask(task.names, task.links, task.weights, np.array([0.5, 1.0]))
-    options = TrackingOptions(iterations=0, posture=1e-9, damping=1e-12, adaptive=0.0, limits=False)
+    options = TrackingOptions(iterations=0, posture_weight=1e-9, damping=1e-12, adaptive_damping=0.0, limits=False)
     tracker = Tracker(robot, Tasks(targets.tasks.positions, slow), options)
-    start = TrackingOptions(iterations=40, posture=1e-9)
+    start = TrackingOptions(iterations=40, posture_weight=1e-9)
     q = np.array(Tracker(robot, targets.tasks, start).start(still, STEP).q)
     turned = pin.integrate(robot.model, q, np.concatenate([np.zeros(3), [1e-3, 0.0, 0.0], np.zeros(robot.nv - 6)]))
     tracker.start(still, STEP, turned)
@@ -179,15 +181,17 @@ def test_squared_angles_are_least_by_angles(robot: Rig) -> None:
     task = OrientationTask(("a", "b"), np.array([link, link]), np.array([3.0, 1.0]))
     root = PositionTask((robot.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
     kinematics = Kinematics(robot)
-    kinematics.update(robot.neutral)
+    kinematics.update_kinematics(robot.neutral)
     here, apart = kinematics.rotations[link].copy(), np.array([0.0, 0.0, 1.6])
     sample = TargetSample(kinematics.positions[:1].copy(), np.array([here, exp(apart) @ here]))
     for angles, share in ((True, 0.25), (False, np.arctan2(np.sin(1.6), 3.0 + np.cos(1.6)) / 1.6)):
-        options = TrackingOptions(posture=0.0, adaptive=0.0, limits=False, angles=angles, iterations=60)
+        options = TrackingOptions(
+            posture_weight=0.0, adaptive_damping=0.0, limits=False, squared_angles=angles, iterations=60
+        )
         engine = InverseKinematics(robot, Tasks(root, task), options)
-        q, converged = engine.refined(robot.neutral, sample, STEP)
+        q, converged = engine.refine(robot.neutral, sample, STEP)
         assert converged
-        kinematics.update(q)
+        kinematics.update_kinematics(q)
         np.testing.assert_allclose(log(kinematics.rotations[link] @ here.T), share * apart, atol=1e-5)
 
 
@@ -201,18 +205,20 @@ def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot:
         None if kind == "spherical" else PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
     )
     tasks = Tasks(point, OrientationTask(rig.links, links, np.ones(len(links))))
-    options = TrackingOptions(posture=0.0, damping=1e-12, adaptive=0.0, limits=False, angles=angles)
+    options = TrackingOptions(
+        posture_weight=0.0, damping=1e-12, adaptive_damping=0.0, limits=False, squared_angles=angles
+    )
     engine = InverseKinematics(rig, tasks, options)
     rng = np.random.default_rng(1)
     here = pin.integrate(rig.model, rig.neutral, 0.3 * rng.normal(size=rig.nv))
     kinematics = Kinematics(rig)
-    kinematics.update(pin.integrate(rig.model, here, 0.4 * rng.normal(size=rig.nv)))
+    kinematics.update_kinematics(pin.integrate(rig.model, here, 0.4 * rng.normal(size=rig.nv)))
     sample = TargetSample(None if point is None else kinematics.positions[:1].copy(), kinematics.rotations.copy())
 
     def gradient(at: np.ndarray) -> np.ndarray:
-        engine.kinematics.locate(at)
-        engine.rows.take(sample)
-        engine.rows.load()
+        engine.kinematics.update_poses(at)
+        engine.rows.set_residuals(sample)
+        engine.rows.load_tree()
         return np.array(engine.kinematics.gradient(at, np.zeros(rig.nv)))
 
     slope = np.empty((rig.nv, rig.nv))
@@ -222,7 +228,7 @@ def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot:
         forward, backward = (gradient(pin.integrate(rig.model, here, sign * step)) for sign in (1.0, -1.0))
         slope[:, column] = -(forward - backward) / 2e-5
     expected = gradient(here)
-    engine.kinematics.derive(here)
+    engine.kinematics.update_jacobian(here)
     matrix, found = engine.rows.equations()
     np.testing.assert_allclose(found, expected, atol=1e-12)
     # the gradient turns with the axes it is expressed in: its symmetric part is the Hessian on the manifold

@@ -33,11 +33,11 @@ def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skelet
     """Parts are told by names; soles run from behind the ankle to ahead of it, on the floor of the pose at rest, and go
     where the body goes.
     """
-    performer = Performer.of_segments(skeleton, "dance")
+    performer = Performer.from_segments(skeleton, "dance")
     assert performer.parts["left_foot"] == "LeftFoot"
     assert performer.name == "dance"
     for side in ("left", "right"):
-        sole, ankle = performer.sole(side), performer.place(f"{side}_foot")
+        sole, ankle = performer.sole_points(side), performer.part_positions(f"{side}_foot")
         assert np.ptp(sole[..., 2]) < 1e-6
         assert sole[0, :, 2].max() < ankle[0, 2] - 0.05
         along = sole[0, -1, :2] - sole[0, 0, :2]
@@ -53,10 +53,10 @@ def test_segments_that_cannot_be_followed_are_refused(skeleton: SegmentPoses) ->
     """Feet that no name tells, no pose at rest, and samples that are missing: each is told with its remedy."""
     nameless = replace(skeleton, names=tuple(name.replace("Foot", "Thing") for name in skeleton.names))
     with pytest.raises(InvalidValue, match="no segment is known as right_foot, left_foot"):
-        Performer.of_segments(nameless)
+        Performer.from_segments(nameless)
     with pytest.raises(InvalidValue, match="no pose at rest"):
-        Performer.of_segments(replace(skeleton, rest=None))
+        Performer.from_segments(replace(skeleton, rest=None))
     places = np.array(skeleton.positions)
     places[3, skeleton.names.index("LeftFoot")] = np.nan
     with pytest.raises(InvalidValue, match="missing in some frames"):
-        Performer.of_segments(replace(skeleton, positions=places))
+        Performer.from_segments(replace(skeleton, positions=places))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.models import G1, HOW, ICUB, model_file
-from solver.arrays import stretches
-from solver.contacts.touching import belt_speed, standing
+from solver.arrays import true_runs
+from solver.contacts.contact_detection import belt_speed, contacts_by_motion
 from solver.coordinates import joint_coordinates
 from solver.dynamics import link_motions
 from solver.errors import InvalidValue, UnknownLink, UnknownName
@@ -19,11 +19,11 @@ from solver.person import LINKS
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.so3 import log, quaternion_exp
-from solver.tracking.anatomy import Anatomy, anatomy_of, by_shape, centres
-from solver.tracking.bone_mapping import guessed
+from solver.tracking.anatomy import Anatomy, find_anatomy, find_joint_centres, infer_from_tree
+from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import retargeted
-from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
+from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
 
 RATE = 50.0
 DEEP, FAST = 0.005, 0.01
@@ -64,13 +64,13 @@ def squat(rig: Rig, seconds: float = 2.0, depth: float = 0.12, steps: float = 0.
 
 
 @cache
-def followed(name: str, steps: float = 0.0) -> Retargeted:
+def followed(name: str, steps: float = 0.0) -> RetargetedMotion:
     """A robot that follows."""
     rig = hrp2() if name == "hrp2" else hoap3()
-    return retargeted(Performer.of_motion(person(), squat(person(), steps=steps)), rig)
+    return retarget_motion(Performer.from_motion(person(), squat(person(), steps=steps)), rig)
 
 
-def corners(found: Retargeted, side: str) -> np.ndarray:
+def corners(found: RetargetedMotion, side: str) -> np.ndarray:
     """Corners of a sole (N, V, 3) [m] by the dynamics library."""
     rig, links = found.rig, link_motions(found.rig, found.motion)
     patch = rig.patch(rig.sides[side])
@@ -85,12 +85,12 @@ def test_feet_stand_and_never_sink(name: str, steps: float) -> None:
     """No sole goes below the floor, and what the schedule plants moves less than a centimetre a second."""
     found = followed(name, steps)
     assert found.converged.all()
-    assert not steps or not found.footing.stands.all()
+    assert not steps or not found.foot_paths.in_stance.all()
     for number, side in enumerate(("right", "left")):
         sole = corners(found, side)
         assert sole[:, :, 2].min() > -DEEP
         speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
-        assert speed[found.footing.stands[number]].max() < FAST
+        assert speed[found.foot_paths.in_stance[number]].max() < FAST
         for phase in found.schedule.phases:
             for anchor in phase.anchors:
                 inside = (found.motion.times >= phase.start) & (found.motion.times <= phase.stop)
@@ -106,8 +106,8 @@ def test_limits_hold_and_haste_becomes_time(name: str) -> None:
     assert (joints >= limits.lower - 1e-9).all()
     assert (joints <= limits.upper + 1e-9).all()
     assert (np.abs(found.motion.v[:, ROOT_NV:]) <= limits.speed * (1.0 + 1e-6)).all()
-    assert (found.slowed > 1.05) == any("times as long as recorded" in said for said in found.told)
-    assert found.slowed > 1.05 or name == "hrp2"
+    assert (found.duration_ratio > 1.05) == any("times as long as recorded" in said for said in found.notes)
+    assert found.duration_ratio > 1.05 or name == "hrp2"
 
 
 def test_links_turn_as_those_who_lead_them() -> None:
@@ -116,7 +116,7 @@ def test_links_turn_as_those_who_lead_them() -> None:
     source, rig = squat(person()), found.rig
     theirs, own = link_motions(person(), source), link_motions(rig, found.motion)
     frame = len(source) // 2
-    at = int(np.argmin(np.abs(found.pace - source.times[frame])))
+    at = int(np.argmin(np.abs(found.recording_times - source.times[frame])))
     for link, other, most in (("chest", "torso", 0.3), ("right_upper_arm", "right_upper_arm", 0.35)):
         turn = theirs.rotation[:, :, person().index(other), frame].T @ own.rotation[:, :, rig.index(link), at]
         assert np.linalg.norm(log(turn)) < most
@@ -128,22 +128,22 @@ def test_links_turn_as_those_who_lead_them() -> None:
 def test_a_rig_follows_itself() -> None:
     """A person that follows itself does what it did, but for a bend that keeps its knees from locking."""
     source = squat(person())
-    found = retargeted(Performer.of_motion(person(), source), person(), None, RetargetOptions(keep_pace=True))
+    found = retarget_motion(Performer.from_motion(person(), source), person(), None, RetargetOptions(keep_timing=True))
     links, own = link_motions(person(), source), link_motions(person(), found.motion)
     bent = slice(len(source) // 4, 3 * len(source) // 4)
     assert np.abs(own.position - links.position)[:, :, bent].max() < 0.02
     assert found.mapping.scale == pytest.approx(1.0, abs=1e-6)
-    assert found.mapping.spread == pytest.approx(0.0, abs=1e-6)
+    assert found.mapping.foot_widening == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("make", [hrp2, hoap3, person], ids=["hrp2", "hoap3", "person"])
 def test_the_tree_tells_the_parts(make: object) -> None:
     """What the shape of a rig tells is what its preset, or its own names, say."""
     rig = make()  # type: ignore[operator]
-    known, shaped = anatomy_of(rig), by_shape(rig)
+    known, shaped = find_anatomy(rig), infer_from_tree(rig)
     assert shaped.guessed
     assert {part: link for part, link in shaped.parts.items() if part in known.parts} == dict(known.parts)
-    beside = centres(rig, known.parts)
+    beside = find_joint_centres(rig, known.parts)
     assert beside["left_thigh"][1] == pytest.approx(-beside["right_thigh"][1])
 
 
@@ -154,37 +154,37 @@ def test_presets_of_other_robots_fit_them() -> None:
         pytest.skip(f"neither is installed: {HOW}")
     for path in found:
         rig = from_urdf(path, meshes="none")
-        assert not anatomy_of(rig).guessed
-        assert dict(anatomy_of(rig).parts) == dict(by_shape(rig).parts)
+        assert not find_anatomy(rig).guessed
+        assert dict(find_anatomy(rig).parts) == dict(infer_from_tree(rig).parts)
 
 
 def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
     """Nobody lets a robot fall because a name is missing: the link is named."""
-    source = Performer.of_motion(person(), squat(person()))
-    mapping = guessed(source.recording, hrp2(), source.parts)
+    source = Performer.from_motion(person(), squat(person()))
+    mapping = guess_mapping(source.recording, hrp2(), source.parts)
     keep = [k for k, link in enumerate(mapping.links) if link != "left_foot"]
-    rows = {name: getattr(mapping, name)[keep] for name in ("turns", "weights", "bones", "twists")}
+    rows = {name: getattr(mapping, name)[keep] for name in ("rotations", "weights", "bone_axes", "twist_weights")}
     links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
     less = replace(mapping, links=links, segments=segments, **rows)
     with pytest.raises(InvalidValue, match="leaves left_foot of"):
-        retargeted(source, hrp2(), less)
+        retarget_motion(source, hrp2(), less)
     with pytest.raises(UnknownName):
-        retargeted(source, hrp2(), replace(mapping, segments=("tail", *mapping.segments[1:])))
+        retarget_motion(source, hrp2(), replace(mapping, segments=("tail", *mapping.segments[1:])))
     with pytest.raises(UnknownLink):
-        retargeted(source, hoap3(), mapping)
+        retarget_motion(source, hoap3(), mapping)
 
 
 def test_links_that_a_written_mapping_leaves_free_are_told() -> None:
     """Who wrote it may have forgotten a hand: the motion says which links nothing leads, and once."""
-    source = Performer.of_motion(person(), squat(person()))
-    mapping = guessed(source.recording, hrp2(), source.parts)
+    source = Performer.from_motion(person(), squat(person()))
+    mapping = guess_mapping(source.recording, hrp2(), source.parts)
     keep = [k for k, link in enumerate(mapping.links) if link != "left_hand"]
-    rows = {name: getattr(mapping, name)[keep] for name in ("turns", "weights", "bones", "twists")}
+    rows = {name: getattr(mapping, name)[keep] for name in ("rotations", "weights", "bone_axes", "twist_weights")}
     links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
-    written = replace(mapping, links=links, segments=segments, told=(), **rows)
-    (said,) = [said for said in retargeted(source, hrp2(), written).told if "no segment turns" in said]
+    written = replace(mapping, links=links, segments=segments, notes=(), **rows)
+    (said,) = [said for said in retarget_motion(source, hrp2(), written).notes if "no segment turns" in said]
     assert "left_hand" in said
-    assert sum("no segment turns" in said for said in retargeted(source, hrp2(), mapping).told) <= 1
+    assert sum("no segment turns" in said for said in retarget_motion(source, hrp2(), mapping).notes) <= 1
 
 
 def test_parts_have_names_of_people() -> None:
@@ -193,7 +193,7 @@ def test_parts_have_names_of_people() -> None:
         Anatomy("cat", {"tail": "tail"})
     with pytest.raises(InvalidValue, match="two parts"):
         Anatomy("snake", {"head": "end", "pelvis": "end"})
-    assert set(anatomy_of(person()).parts) == set(LINKS)
+    assert set(find_anatomy(person()).parts) == set(LINKS)
 
 
 def test_feet_on_a_belt_stand() -> None:
@@ -208,6 +208,6 @@ def test_feet_on_a_belt_stand() -> None:
     assert belt == pytest.approx([-1.2, 0.0, 0.0], abs=0.05)
     assert not belt_speed(times, feet - times[:, None, None] * belt).any()
     still = feet - times[:, None, None] * belt
-    found = standing(times, still[:, :1])
+    found = contacts_by_motion(times, still[:, :1])
     assert np.mean(found == stance[:, 0]) > 0.9
-    assert len(stretches(found)) == 4
+    assert len(true_runs(found)) == 4

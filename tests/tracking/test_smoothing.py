@@ -8,21 +8,26 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from solver.coordinates import unfolded
+from solver.coordinates import continuous_quaternions
 from solver.dynamics import difference, integrate
 from solver.errors import BackendError, InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.so3 import exp, product, to_quaternion
-from solver.tracking import Targets, Tracked, TrackingOptions, follow
+from solver.tracking import Targets, TrackedMotion, TrackingOptions, track_targets
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import SmoothingOptions, smooth
-from solver.tracking.smoothing.band import BlockBand
-from solver.tracking.smoothing.curves import along_curves, com_curve, joint_curves, shown
-from solver.tracking.smoothing.noise import measurement_noise
-from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
-from solver.tracking.stops import Stops
+from solver.tracking.smoothing.block_band import BlockBand
+from solver.tracking.smoothing.curves import com_curve, joint_curves, observed_coordinates, retract
+from solver.tracking.smoothing.noise import estimate_measurement_noise
+from solver.tracking.smoothing.roughness import (
+    difference_stiffness,
+    difference_weights,
+    estimate_process_noise,
+    smooth_curves,
+)
+from solver.tracking.stops import LimitStops
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
 
@@ -48,8 +53,8 @@ def noisy(rig: Rig, truth: np.ndarray) -> Markers:
 
 
 @pytest.fixture(scope="module")
-def tracked(rig: Rig, noisy: Markers) -> Tracked:
-    return follow(rig, Targets.of_markers(rig, cloud(rig), noisy), TrackingOptions())
+def tracked(rig: Rig, noisy: Markers) -> TrackedMotion:
+    return track_targets(rig, Targets.from_markers(rig, cloud(rig), noisy), TrackingOptions())
 
 
 def spread(rig: Rig, found: np.ndarray, truth: np.ndarray) -> float:
@@ -74,7 +79,7 @@ def test_a_block_band_solves_as_the_dense_matrix_does() -> None:
                     dense[k, place, k + lag, place] += block.T
     right = draw.standard_normal((count, size))
     matrix = dense.reshape(count * size, count * size)
-    np.testing.assert_allclose(band.solved(right).reshape(-1), np.linalg.solve(matrix, right.reshape(-1)), rtol=1e-10)
+    np.testing.assert_allclose(band.solve(right).reshape(-1), np.linalg.solve(matrix, right.reshape(-1)), rtol=1e-10)
 
 
 def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
@@ -82,7 +87,7 @@ def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
     band = BlockBand(5, 2, 1)
     band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else -1.0) for k in range(5)]))
     with pytest.raises(BackendError, match="frame 3"):
-        band.solved(np.ones((5, 2)))
+        band.solve(np.ones((5, 2)))
 
 
 def test_a_block_band_passes_on_nothing_that_is_no_number() -> None:
@@ -90,7 +95,7 @@ def test_a_block_band_passes_on_nothing_that_is_no_number() -> None:
     band = BlockBand(5, 2, 1)
     band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else np.nan) for k in range(5)]))
     with pytest.raises(BackendError, match="not finite"):
-        band.solved(np.ones((5, 2)))
+        band.solve(np.ones((5, 2)))
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -98,7 +103,7 @@ def test_stiffness_is_the_sum_of_squared_differences(order: int) -> None:
     """x' K x is the sum of the squared differences over their variances."""
     draw = np.random.default_rng(order)
     x, variances = draw.standard_normal(30), draw.uniform(0.5, 2.0, 30 - order)
-    bands = stiffness(variances, order)
+    bands = difference_stiffness(variances, order)
     total = sum(
         (1.0 if lag == 0 else 2.0) * np.sum(bands[lag][: 30 - lag] * x[lag:] * x[: 30 - lag])
         for lag in range(order + 1)
@@ -116,7 +121,7 @@ def test_roughness_finds_the_variance_that_made_the_motion() -> None:
         for _ in range(order):
             path = np.cumsum(path, axis=0)
         seen = path + draw.standard_normal(path.shape)
-        found.append(float(np.median(roughness([seen], [np.ones(len(seen))], order, 100.0, 2.0))))
+        found.append(float(np.median(estimate_process_noise([seen], [np.ones(len(seen))], order, 100.0, 2.0))))
         assert 0.4 * variance < found[-1] < 4.0 * variance
     assert 4.0 * found[0] < 2.0 * found[1] < found[2]
 
@@ -127,9 +132,9 @@ def test_roughness_is_high_where_the_motion_is_rough() -> None:
     path = np.where(times < 4.0, 0.0, np.sin(2.0 * np.pi * 6.0 * times))
     noise = np.full(800, 0.05**2)
     seen = path + 0.05 * draw.standard_normal(800)
-    found = roughness([seen[:, None]], [noise], 3, 100.0, 0.06)
+    found = estimate_process_noise([seen[:, None]], [noise], 3, 100.0, 0.06)
     assert found[0, 450:750].mean() > 100.0 * found[0, 50:350].mean()
-    x = smoothest(seen[None], noise[None], found, 3)[0]
+    x = smooth_curves(seen[None], noise[None], found, 3)[0]
     assert np.std(x[50:350]) < 0.5 * 0.05
     assert np.std((x - path)[450:750]) < 0.05
 
@@ -138,16 +143,16 @@ def test_roughness_is_high_where_the_motion_is_rough() -> None:
 def test_slopes_are_how_the_curves_move(make: object) -> None:
     """Slopes of every curve agree with finite differences along the tangent coordinates."""
     rig = make()  # type: ignore[operator]
-    q = unfolded(rig, swinging(rig, 3))
+    q = continuous_quaternions(rig, swinging(rig, 3))
     step = 1e-6
     every = np.ones(rig.nv, bool)
     for number, curve in enumerate([*joint_curves(rig, q), com_curve(rig, q, every)]):
-        for column in range(curve.moves.start, curve.moves.stop):
+        for column in range(curve.columns.start, curve.columns.stop):
             turn = np.zeros(rig.nv)
             turn[column] = step
-            moved = unfolded(rig, integrate(rig, q, turn))
+            moved = continuous_quaternions(rig, integrate(rig, q, turn))
             after = [*joint_curves(rig, moved), com_curve(rig, moved, every)][number]
-            slope = curve.slopes[:, :, column - curve.moves.start]
+            slope = curve.derivatives[:, :, column - curve.columns.start]
             np.testing.assert_allclose((after.values - curve.values) / step, slope, atol=1e-5)
 
 
@@ -155,11 +160,11 @@ def test_slopes_are_how_the_curves_move(make: object) -> None:
 def test_steps_along_the_curves_come_back_to_where_configurations_are(make: object) -> None:
     """A step along the slopes and straight back to the sphere, however long, is the change that is told."""
     rig = make()  # type: ignore[operator]
-    q = unfolded(rig, swinging(rig, 3))
+    q = continuous_quaternions(rig, swinging(rig, 3))
     steps = 4.0 * np.random.default_rng(4).standard_normal((3, rig.nv))
-    after = joint_curves(rig, integrate(rig, q, along_curves(rig, steps)))
+    after = joint_curves(rig, integrate(rig, q, retract(rig, steps)))
     for before, found in zip(joint_curves(rig, q)[1:], after[1:]):
-        wanted = before.values + (before.slopes @ steps[:, before.moves, None])[:, :, 0]
+        wanted = before.values + (before.derivatives @ steps[:, before.columns, None])[:, :, 0]
         if before.values.shape[1] in (2, 4):
             wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
         sign = np.sign((wanted * found.values).sum(axis=1, keepdims=True))
@@ -171,31 +176,31 @@ def test_noise_of_the_measurements_is_found() -> None:
     draw = np.random.default_rng(1)
     residuals = 0.0015 * draw.standard_normal((600, 90))
     residuals[100:140, :30] = np.nan
-    found = measurement_noise(residuals * np.sqrt(1.0 - 30.0 / 90.0), 30, 100.0, (4.0, 15.0), 0.1)
+    found = estimate_measurement_noise(residuals * np.sqrt(1.0 - 30.0 / 90.0), 30, 100.0, (4.0, 15.0), 0.1)
     assert found.shape == (600,)
     assert np.median(found) == pytest.approx(0.0015, rel=0.1)
 
 
 def test_the_smoothed_motion_is_nearer_to_the_truth(
-    rig: Rig, noisy: Markers, tracked: Tracked, truth: np.ndarray
+    rig: Rig, noisy: Markers, tracked: TrackedMotion, truth: np.ndarray
 ) -> None:
     """White noise of the markers is mostly taken off the motion, and off its velocity even more."""
-    found = smooth(rig, Targets.of_markers(rig, cloud(rig), noisy), tracked)
+    found = smooth(rig, Targets.from_markers(rig, cloud(rig), noisy), tracked)
     assert spread(rig, found.q, truth) < 0.6 * spread(rig, tracked.q, truth)
     rough, calm = (np.abs(np.diff(motion.v, axis=0)).mean() for motion in (tracked, found))
     assert calm < 0.2 * rough
     assert found.rmse < np.sqrt(3.0) * NOISE
 
 
-def test_turning_the_laboratory_turns_the_smoothed_motion(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+def test_turning_the_laboratory_turns_the_smoothed_motion(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
     """The smoothed motion does not depend on where the world's axes point."""
     turn = exp(np.array([0.3, -0.8, 1.1]))
     turned = Markers(noisy.times, noisy.names, noisy.positions @ turn.T)
     q = np.array(tracked.q)
     q[:, :3] = q[:, :3] @ turn.T
     q[:, 3:7] = product(to_quaternion(turn)[None], q[:, 3:7])
-    first = smooth(rig, Targets.of_markers(rig, cloud(rig), noisy), tracked)
-    second = smooth(rig, Targets.of_markers(rig, cloud(rig), turned), replace(tracked, q=q))
+    first = smooth(rig, Targets.from_markers(rig, cloud(rig), noisy), tracked)
+    second = smooth(rig, Targets.from_markers(rig, cloud(rig), turned), replace(tracked, q=q))
     np.testing.assert_allclose(second.q[:, :3], first.q[:, :3] @ turn.T, atol=1e-6)
     np.testing.assert_allclose(second.errors, first.errors, atol=1e-6)
 
@@ -204,12 +209,12 @@ def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray)
     """Where nothing was seen for a while the motion goes on as it was, instead of standing still."""
     positions = np.array(noisy.positions)
     positions[50:62] = np.nan
-    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
-    held = follow(rig, targets, TrackingOptions())
+    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
+    held = track_targets(rig, targets, TrackingOptions())
     found = smooth(rig, targets, held)
     gap = slice(50, 62)
     assert spread(rig, found.q[gap], truth[gap]) < 0.3 * spread(rig, held.q[gap], truth[gap])
-    assert not found.tracked[gap].any()
+    assert not found.is_tracked[gap].any()
     assert np.isnan(found.errors[gap]).all()
 
 
@@ -218,9 +223,9 @@ def test_a_link_that_swings_while_nobody_sees_it_is_bridged(rig: Rig, noisy: Mar
     hand = np.array([name.startswith("left_hand") for name in noisy.names])
     positions = np.array(noisy.positions)
     positions[40:75, hand] = np.nan
-    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
-    held = follow(rig, targets, TrackingOptions())
-    moves = np.flatnonzero(Kinematics(rig).column_link == rig.index("left_hand"))
+    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
+    held = track_targets(rig, targets, TrackingOptions())
+    moves = np.flatnonzero(Kinematics(rig).link_of_column == rig.index("left_hand"))
     away = np.zeros((FRAMES, rig.nv))
     away[40:75, moves] = [1.6, 0.4, -1.2]
     found = smooth(rig, targets, replace(held, q=integrate(rig, held.q, away)))
@@ -234,7 +239,7 @@ def test_what_every_frame_shows_badly_many_show_well(rig: Rig, truth: np.ndarray
     turned = np.array(truth)
     angle = 0.8 + 0.3 * np.sin(3.0 * np.arange(FRAMES) / 100.0)
     hand = rig.index("left_hand")
-    moves = np.flatnonzero(Kinematics(rig).column_link == hand)
+    moves = np.flatnonzero(Kinematics(rig).link_of_column == hand)
     turn = np.zeros((FRAMES, rig.nv))
     turn[:, moves] = angle[:, None] * np.array([0.0, 1.0, 0.0])
     turned = integrate(rig, turned, turn)
@@ -246,8 +251,8 @@ def test_what_every_frame_shows_badly_many_show_well(rig: Rig, truth: np.ndarray
     seen = seen_from(rig, [*kept, *pair], turned)
     draw = np.random.default_rng(3)
     noisy = Markers(seen.times, seen.names, seen.positions + NOISE * draw.standard_normal(seen.positions.shape))
-    targets = Targets.of_markers(rig, [*kept, *pair], noisy)
-    start = follow(rig, targets, TrackingOptions())
+    targets = Targets.from_markers(rig, [*kept, *pair], noisy)
+    start = track_targets(rig, targets, TrackingOptions())
     before, after = (difference(rig, motion, turned)[:, moves] for motion in (start.q, smooth(rig, targets, start).q))
     assert np.sqrt(np.mean(after**2)) < 0.8 * np.sqrt(np.mean(before**2))
 
@@ -257,35 +262,37 @@ def test_limits_are_never_left(rig: Rig, noisy: Markers) -> None:
     tight = np.full(rig.nv - 6, 0.1)
     upper = np.where(rig.limits.upper > 1.0, 0.9, tight)
     narrow = replace(rig, limits=replace(rig.limits, lower=-tight, upper=upper))
-    targets = Targets.of_markers(narrow, cloud(rig), noisy)
-    found = smooth(narrow, targets, follow(narrow, targets, TrackingOptions()))
-    places = Stops(narrow).coordinates(found.q)
+    targets = Targets.from_markers(narrow, cloud(rig), noisy)
+    found = smooth(narrow, targets, track_targets(narrow, targets, TrackingOptions()))
+    places = LimitStops(narrow).coordinates(found.q)
     assert (places >= narrow.limits.lower - 1e-12).all()
     assert (places <= narrow.limits.upper + 1e-12).all()
-    assert found.bound_steps > FRAMES // 2
+    assert found.limited_steps > FRAMES // 2
     assert np.isfinite(found.errors).all()
 
 
-def test_pieces_make_the_whole(rig: Rig, noisy: Markers, tracked: Tracked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_make_the_whole(
+    rig: Rig, noisy: Markers, tracked: TrackedMotion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A recording solved in pieces is the one solved at once: what lies beyond the margin is not felt."""
     module = import_module("solver.tracking.smoothing.smooth")
-    targets = Targets.of_markers(rig, cloud(rig), noisy)
+    targets = Targets.from_markers(rig, cloud(rig), noisy)
     whole = smooth(rig, targets, tracked)
-    monkeypatch.setattr(module, "PIECE", 40)
-    monkeypatch.setattr(module, "MARGIN", 50)
+    monkeypatch.setattr(module, "FRAMES_PER_BLOCK", 40)
+    monkeypatch.setattr(module, "MARGIN_FRAMES", 50)
     parts = smooth(rig, targets, tracked)
     assert spread(rig, parts.q, whole.q) < 0.02 * spread(rig, tracked.q, whole.q)
 
 
-def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
     """A recording of a few frames, or with uneven ones, is returned as it was tracked, and says why."""
     few = slice(0, 8)
-    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
-    short = follow(rig, targets, TrackingOptions())
+    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
+    short = track_targets(rig, targets, TrackingOptions())
     assert "fewer than" in smooth(rig, targets, short).warnings[-1]
     times = np.array(noisy.times)
     times[60:] += 0.5
-    uneven = Targets.of_markers(rig, cloud(rig), Markers(times, noisy.names, noisy.positions))
+    uneven = Targets.from_markers(rig, cloud(rig), Markers(times, noisy.names, noisy.positions))
     result = smooth(rig, uneven, replace(tracked, times=times))
     assert "evenly" in result.warnings[-1]
     np.testing.assert_array_equal(result.q, tracked.q)
@@ -295,8 +302,8 @@ def test_what_cannot_be_solved_comes_back_with_the_cause(rig: Rig, noisy: Marker
     """A garbled coordinate spoils the equations of the whole recording: the tracker's motion stays, and says why."""
     positions = np.array(noisy.positions[:40])
     positions[20, 5] = 1e60
-    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[:40], noisy.names, positions))
-    start = follow(rig, targets, TrackingOptions())
+    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[:40], noisy.names, positions))
+    start = track_targets(rig, targets, TrackingOptions())
     found = smooth(rig, targets, start)
     np.testing.assert_array_equal(found.q, start.q)
     np.testing.assert_array_equal(found.errors, start.errors)
@@ -305,9 +312,9 @@ def test_what_cannot_be_solved_comes_back_with_the_cause(rig: Rig, noisy: Marker
     assert "frames 0 to 39: the normal equations are not positive definite" in found.warnings[-1]
 
 
-def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
     """A motion of other targets, or options that mean nothing, are errors."""
-    part = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
+    part = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
     with pytest.raises(InvalidValue, match="50 frames"):
         smooth(rig, part, tracked)
     for wrong in ({"order": 5}, {"band": (4.0, 3.0)}, {"window": 0.0}, {"iterations": 0}):
@@ -324,10 +331,10 @@ def test_what_no_target_shows_is_not_moved_for_the_centre_of_mass(rig: Rig, trut
     positions = seen.positions + NOISE * np.random.default_rng(3).standard_normal(seen.positions.shape)
     unseen = np.array([a.link == "head" and a.weight > 0.0 for a in attachments])
     positions[:, unseen] = np.nan
-    targets = Targets.of_markers(rig, attachments, Markers(seen.times, seen.names, positions))
-    start = follow(rig, targets, TrackingOptions())
+    targets = Targets.from_markers(rig, attachments, Markers(seen.times, seen.names, positions))
+    start = track_targets(rig, targets, TrackingOptions())
     moved = difference(rig, start.q, smooth(rig, targets, start).q)
-    own = ~shown(rig, targets)
-    np.testing.assert_array_equal(own, Kinematics(rig).column_link == rig.index("head"))
+    own = ~observed_coordinates(rig, targets)
+    np.testing.assert_array_equal(own, Kinematics(rig).link_of_column == rig.index("head"))
     assert np.abs(moved[:, own]).max() < 1e-6
     assert np.abs(moved[:, ~own]).max() > 1e-3

@@ -14,7 +14,7 @@ from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking import Attachment, Targets, TargetSample, Tracker, TrackingOptions, follow, track
+from solver.tracking import Attachment, Targets, TargetSample, Tracker, TrackingOptions, track_markers, track_targets
 from tests.tracking.bodies import cloud, seen_from, swinging
 
 RATE = 100.0
@@ -27,10 +27,10 @@ def rig() -> Rig:
 
 @pytest.fixture(scope="module")
 def targets(rig: Rig) -> Targets:
-    return Targets.of_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 30)))
+    return Targets.from_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 30)))
 
 
-@pytest.mark.parametrize("options", [TrackingOptions(fade=0.0, budget=3600.0), TrackingOptions.one_pass(0.7)])
+@pytest.mark.parametrize("options", [TrackingOptions(fade_time=0.0, time_budget=3600.0), TrackingOptions.one_pass(0.7)])
 def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, options: TrackingOptions) -> None:
     """Samples given one by one pose the rig as the whole recording does, where every frame depends on the one before.
 
@@ -38,7 +38,7 @@ def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, opti
     """
     tracker = Tracker(rig, targets.tasks, options)
     steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
-    whole = follow(rig, targets, options).q
+    whole = track_targets(rig, targets, options).q
     times = np.diff(targets.times)
     np.testing.assert_allclose(times, 1.0 / RATE, rtol=1e-9)
     np.testing.assert_allclose(steps, whole, atol=1e-9)
@@ -62,7 +62,7 @@ def test_a_change_of_velocity_that_goes_on_is_foretold(
     nothing, and the velocity alone is expected to go on."""
     missed: dict[str, list[np.ndarray]] = {}
     for name in ("smooth", "shaken"):
-        tracker, expected = Tracker(rig, targets.tasks, TrackingOptions(fade=0.0)), missed.setdefault(name, [])
+        tracker, expected = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0)), missed.setdefault(name, [])
         correction = tracker.solver.correction
 
         def watched(q: np.ndarray, going: np.ndarray, *rest: Any) -> np.ndarray:
@@ -93,11 +93,11 @@ def test_too_few_points_hold_the_pose(rig: Rig, targets: Targets) -> None:
     sample = targets.sample(0)
     assert sample.positions is not None
     nothing = TargetSample(np.full_like(sample.positions, np.nan))
-    assert not tracker.step(nothing, 1.0 / RATE).tracked
+    assert not tracker.step(nothing, 1.0 / RATE).is_tracked
     assert tracker.q is None
     first = tracker.step(sample, 1.0 / RATE)
     held = tracker.step(nothing, 1.0 / RATE)
-    assert (first.tracked, held.tracked) == (True, False)
+    assert (first.is_tracked, held.is_tracked) == (True, False)
     np.testing.assert_array_equal(held.q, first.q)
     assert tracker.step(targets.sample(2), 1.0 / RATE).error < 1e-3
 
@@ -146,7 +146,7 @@ def test_few_frames_a_second_are_tracked_as_well_as_many() -> None:
         markers = recording.markers
         assert markers is not None
         thinned = Markers(markers.times[::4], markers.names, markers.positions[::4])
-        whole, few = (track(body.rig, placed, each) for each in (markers, thinned))
+        whole, few = (track_markers(body.rig, placed, each) for each in (markers, thinned))
         assert few.converged.all()
         assert few.rmse < 1.01 * whole.rmse
 
@@ -157,10 +157,10 @@ def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
     hurried, alone, patient, free = (
         Tracker(rig, targets.tasks, options)
         for options in (
-            TrackingOptions(fade=0.0, budget=1e-9),
+            TrackingOptions(fade_time=0.0, time_budget=1e-9),
             TrackingOptions.one_pass(),
-            TrackingOptions(fade=0.0, budget=60.0),
-            TrackingOptions(fade=0.0),
+            TrackingOptions(fade_time=0.0, time_budget=60.0),
+            TrackingOptions(fade_time=0.0),
         )
     )
     start = free.step(samples[0], 1.0 / RATE).q
@@ -176,7 +176,7 @@ def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
 
 def test_a_budget_spares_new_starts(rig: Rig, targets: Targets) -> None:
     """A body that stays lost is sought once in ten seconds of samples, not at each of them."""
-    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade=0.0, budget=1e-3, restart_error=1e-9))
+    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3, restart_error=1e-9))
     for k in range(len(targets)):
         tracker.step(targets.sample(k), 1.0 / RATE)
     tried = tracker._since_start

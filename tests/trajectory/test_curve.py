@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from solver.coordinates import to_manifold, unwrapped
+from solver.coordinates import to_manifold, unwrap
 from solver.rigs import hoap3
 from solver.trajectory.curve import FlatCurve
 
@@ -64,7 +64,7 @@ def test_without_corners_samples_are_met_by_one_spline() -> None:
     times = np.linspace(0.0, 1.0, 20)
     y = 0.1 * generator.standard_normal((20, rig.nv))
     q = to_manifold(rig, y, np.zeros_like(y), np.zeros_like(y)).q
-    spline = make_interp_spline(times, unwrapped(rig, q), k=5)
+    spline = make_interp_spline(times, unwrap(rig, q), k=5)
     found = FlatCurve.through_samples(rig, times, q)
     np.testing.assert_array_equal(found.at(times)[2], spline(times, 2))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.trajectory.splines import Spline, around_flights
+from solver.trajectory.splines import Spline, spline_around_flights
 
 ENDS = np.array([[0.3, -1.0], [0.7, 2.0]])
 
@@ -44,7 +44,7 @@ def test_curves_pass_their_via_points() -> None:
     """The curve made from via points takes their values at their times."""
     spline = Spline(5.0, 3)
     via = np.random.default_rng(1).standard_normal((3, 2))
-    control = spline.through(ENDS[0], ENDS[1], via)
+    control = spline.through_via_points(ENDS[0], ENDS[1], via)
     np.testing.assert_allclose(spline.basis(spline.via_times).position @ control, via, atol=1e-12)
 
 
@@ -55,7 +55,7 @@ def test_control_values_bound_curve_and_speed() -> None:
         s, ds, _ = spline.basis(spline.samples(1000.0)).curves(control)
         assert np.all(s <= control.max(axis=0) + 1e-12)
         assert np.all(s >= control.min(axis=0) - 1e-12)
-        speeds = spline.speeds(control)
+        speeds = spline.speed_controls(control)
         assert np.all(ds <= speeds.max(axis=0) + 1e-9)
         assert np.all(ds >= speeds.min(axis=0) - 1e-9)
 
@@ -66,7 +66,7 @@ def test_refinement_keeps_the_curve() -> None:
     finer = Spline(spline.duration, 8)
     times = spline.samples(100.0)
     np.testing.assert_allclose(
-        finer.basis(times).position @ (spline.refinement(finer) @ control),
+        finer.basis(times).position @ (spline.refinement_matrix(finer) @ control),
         spline.basis(times).position @ control,
         atol=1e-11,
     )
@@ -75,7 +75,7 @@ def test_refinement_keeps_the_curve() -> None:
 def test_straight_path_is_monotone() -> None:
     """The even way between two postures never turns back or overshoots."""
     spline = Spline(5.0, 2)
-    s, ds, _ = spline.basis(spline.samples(100.0)).curves(spline.straight(ENDS[0], ENDS[1]))
+    s, ds, _ = spline.basis(spline.samples(100.0)).curves(spline.straight_line(ENDS[0], ENDS[1]))
     assert np.all(ds * np.sign(ENDS[1] - ENDS[0]) >= -1e-12)
     assert np.all((s - ENDS[0]) * (ENDS[1] - s) >= -1e-12)
 
@@ -88,14 +88,14 @@ def test_bad_splines_are_refused() -> None:
     with pytest.raises(InvalidValue):
         Spline(1.0).basis(np.array([1.1]))
     with pytest.raises(InvalidValue):
-        Spline(1.0, 2).refinement(Spline(1.0, 3))
+        Spline(1.0, 2).refinement_matrix(Spline(1.0, 3))
 
 
 def test_a_flight_s_ends_may_be_corners_of_the_acceleration() -> None:
     """|t - take-off|^3 is in the space to rounding; of even knots no spline comes near it."""
     flights, times = [(0.7, 0.95)], np.linspace(0.0, 2.0, 401)
     corner = np.abs(times - 0.7) ** 3
-    spline = around_flights(2.0, 0.1, flights, 0.03)
+    spline = spline_around_flights(2.0, 0.1, flights, 0.03)
     basis = spline.basis(times).position
     np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
     control = np.linalg.lstsq(basis, corner, rcond=None)[0]
@@ -108,8 +108,8 @@ def test_a_flight_s_ends_may_be_corners_of_the_acceleration() -> None:
 
 def test_samples_between_a_flight_s_knots_integrate_it() -> None:
     """Between two knots, with the weights of Gauss and Legendre, they give the integral of a polynomial of degree 5."""
-    spline = around_flights(2.0, 0.1, [(0.7, 0.95)], 0.03)
-    points = spline.within([(0.7, 0.95)], 3).reshape(-1, 3)
+    spline = spline_around_flights(2.0, 0.1, [(0.7, 0.95)], 0.03)
+    points = spline.gauss_points([(0.7, 0.95)], 3).reshape(-1, 3)
     knots = np.unique(spline.knots)
     knots = knots[(knots > 0.7 - 1e-9) & (knots < 0.95 + 1e-9)]
     assert len(points) == len(knots) - 1
@@ -120,7 +120,7 @@ def test_samples_between_a_flight_s_knots_integrate_it() -> None:
 
 def test_samples_follow_the_knots() -> None:
     """Every knot is one, spaces between knots are even, and no rarer than asked."""
-    spline = around_flights(2.0, 0.1, [(0.7, 0.95)], 0.025)
+    spline = spline_around_flights(2.0, 0.1, [(0.7, 0.95)], 0.025)
     samples, knots = spline.samples(50.0, 3), np.unique(spline.knots)
     assert np.isin(knots, samples).all()
     assert (np.diff(samples) <= 1.0 / 50.0 + 1e-12).all()

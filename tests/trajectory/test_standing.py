@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule, stance
-from solver.coordinates import joint_places
+from solver.coordinates import joint_slices
 from solver.feasibility import FrameChecker
-from solver.feasibility.margins import Checks
+from solver.feasibility.check_results import Checks
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import from_urdf
@@ -40,9 +40,9 @@ def _turned(rig: Rig, turns: dict[str, np.ndarray]) -> Rig:
 def _home(rig: Rig) -> tuple[np.ndarray, Checks]:
     """The home posture (D,) on both feet, and every check of it."""
     legged = LeggedRig(rig, shrink=SHRINK)
-    footing = legged.footing("both")
-    y = legged.home(footing)
-    curves = legged.still(y[None], footing.solved)[1]
+    footing = legged.get_footing("both")
+    y = legged.home_posture(footing)
+    curves = legged.solve_static(y[None], footing.solved)[1]
     checker = FrameChecker(rig, Schedule.constant(footing.anchors, -1.0, 1.0))
     return y, checker.check_frames(Motion(np.zeros(1), curves.q, curves.v, curves.a))
 
@@ -63,7 +63,7 @@ def test_feet_stand_below_the_hips_of_spread_legs(tmp_path: Path, spread: float,
 def test_toes_below_the_sole_are_lifted(tmp_path: Path) -> None:
     """Toes that hang into the floor are turned up by as little as lifts them; toes that lie on it stay."""
     rig = from_urdf(Biped(toes=True).write(tmp_path))
-    places = {joint.name: moves for joint, _, moves in joint_places(rig)}
+    places = {joint.name: moves for joint, _, moves in joint_slices(rig)}
     columns = [places[f"{side}_toes"].start for side in ("left", "right")]
     np.testing.assert_array_equal(_home(rig)[0][columns], 0.0)
     hanging = _turned(rig, {f"{side}_toes": np.array([0.0, 0.3, 0.0]) for side in ("left", "right")})
@@ -84,7 +84,7 @@ def test_a_root_on_the_floor_does_not_stretch_the_legs(tmp_path: Path) -> None:
     assert low.leg_length == pytest.approx(rig.leg_length, abs=0.1)
     knees = []
     for own in (rig, low):
-        places = {joint.name: moves for joint, _, moves in joint_places(own)}
+        places = {joint.name: moves for joint, _, moves in joint_slices(own)}
         home, checks = _home(own)
         assert checks.feasible
         knees.append(float(home[places["left_knee"]][0]))

@@ -7,36 +7,36 @@ import pytest
 
 from solver import qp
 from solver.coordinates import Curves
-from solver.dance.design.excitation_groups import criterion_of, excited_columns, free_columns
+from solver.dance.design.excitation_groups import build_criterion, excited_columns, free_columns
 from solver.dance.design.options import DanceOptions
-from solver.dance.design.sequence import transition_planner
+from solver.dance.design.sequence import build_transition_planner
 from solver.dynamics.configurations import integrate
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
-from solver.trajectory.segment import DanceSegment, SegmentChecker, fine
-from solver.trajectory.splines import VIA_POINTS
+from solver.trajectory.segment import DanceSegment, SegmentChecker, free_control_count
+from solver.trajectory.splines import DEFAULT_VIA_POINTS
+from solver.trajectory.transition_derivatives import linearise
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
-from solver.trajectory.transition_search import programme, search, step_of
-from solver.trajectory.transition_slopes import slopes_of
+from solver.trajectory.transition_search import build_subproblem, deviation_step, search_transition
 
 RIG = hoap3(torque="peak")
-ALL = fine(2.0, DanceOptions().spacing)
+ALL = free_control_count(2.0, DanceOptions().spacing)
 """Control values of the path's coordinates."""
-PARENT = transition_planner(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
+PARENT = build_transition_planner(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
 STRUCTURE = base_parameters(RIG)
 
 
 @pytest.fixture(scope="module")
 def path() -> tuple[DanceSegment, Footing]:
     """A bow on both feet."""
-    footing = PARENT.legged.footing("both")
-    home = PARENT.legged.home(footing)
+    footing = PARENT.legged.get_footing("both")
+    home = PARENT.legged.home_posture(footing)
     bowed = home.copy()
     bowed[PARENT.legged.trunk[0]] += 0.3
-    bowed, _ = PARENT.legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
-    straight, trouble = PARENT.straight("bow", home, bowed[0], footing)
+    bowed, _ = PARENT.legged.balance(bowed[None], footing.polygon.centre[None], footing.solved)
+    straight, trouble = PARENT.plan_straight("bow", home, bowed[0], footing)
     assert straight is not None, trouble
     return straight, footing
 
@@ -47,31 +47,33 @@ def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> 
     if objective == "sigma":
         sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
         columns = np.sort(free_columns(PARENT.legged, "both"))
-        aim = TransitionAim(sigma, sigma.nothing, columns, via)
-        return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, aim)
-    grams = criterion_of(PARENT.legged, STRUCTURE, np.array(RIG.masses), "both")
+        aim = TransitionAim(sigma, sigma.prior_matrices, columns, via)
+        return TransitionProblem(PARENT.legged, PARENT.coarse_checker, straight, footing, aim)
+    grams = build_criterion(PARENT.legged, STRUCTURE, np.array(RIG.masses), "both")
     columns = np.sort(excited_columns(PARENT.legged, "both"))
-    aim = TransitionAim(grams, grams.nothing, columns, via)
-    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, aim)
+    aim = TransitionAim(grams, grams.prior_matrices, columns, via)
+    return TransitionProblem(PARENT.legged, PARENT.coarse_checker, straight, footing, aim)
 
 
-@pytest.mark.parametrize(("objective", "via"), [("sigma", ALL), ("sigma", VIA_POINTS), ("criterion", VIA_POINTS)])
+@pytest.mark.parametrize(
+    ("objective", "via"), [("sigma", ALL), ("sigma", DEFAULT_VIA_POINTS), ("criterion", DEFAULT_VIA_POINTS)]
+)
 def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
     path: tuple[DanceSegment, Footing], objective: str, via: int
 ) -> None:
     """Criterion and limits change along a random direction as their slopes say, rebalancing included."""
     problem = problem_of(path, objective, via)
-    straight = problem.start()
+    straight = problem.start_candidate()
     generator = np.random.default_rng(1)
     some = 0.02 * problem.scale * generator.standard_normal(straight.offsets.shape)
-    here = problem.tried(some[None], straight, 6)[1][0]
-    slopes = slopes_of(problem, here)
+    here = problem.evaluate_steps(some[None], straight, 6)[1][0]
+    slopes = linearise(problem, here)
     direction = problem.scale * generator.standard_normal(some.shape)
     step = 1e-4
-    up, down = (problem.tried((some + s * step * direction)[None], here, 6)[1][0] for s in (1.0, -1.0))
+    up, down = (problem.evaluate_steps((some + s * step * direction)[None], here, 6)[1][0] for s in (1.0, -1.0))
     expected = float((slopes.gradient * direction).sum())
     assert (up.value - down.value) / (2.0 * step) == pytest.approx(expected, rel=0.05, abs=1e-3 * abs(here.value))
-    change = (slopes_of(problem, down).room - slopes_of(problem, up).room) / (2.0 * step)
+    change = (linearise(problem, down).room - linearise(problem, up).room) / (2.0 * step)
     predicted = np.einsum("rkv,vk->r", slopes.limits, direction)
     # the root follows nearly, not quite, as an inverted pendulum would: see `Rebalancer`
     assert np.linalg.norm(change - predicted) < 0.1 * np.linalg.norm(predicted)
@@ -80,14 +82,14 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
 def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
     """A step stays within trust, joint ranges and speeds, and within the linear model of legs and torques."""
     problem = problem_of(path, "sigma", ALL)
-    start = problem.start()
-    slopes = slopes_of(problem, start)
-    solution = qp.solve(programme(problem, start, slopes, 0.2), qp.LINEAR)
+    start = problem.start_candidate()
+    slopes = linearise(problem, start)
+    solution = qp.solve(build_subproblem(problem, start, slopes, 0.2), qp.LINEAR)
     assert solution.status is qp.Status.OPTIMAL
-    step = step_of(problem, solution)
+    step = deviation_step(problem, solution)
     assert float((slopes.gradient * step).sum()) < 0.0
     assert (np.abs(step) <= 0.2 * problem.scale + 1e-9).all()
-    control = start.control[:, problem.columns] + problem.inner @ step
+    control = start.control[:, problem.columns] + problem.variable_map @ step
     assert (control >= problem.lower - 1e-7).all()
     assert (control <= problem.upper + 1e-7).all()
     assert (np.abs(problem.basis.velocity @ control) <= problem.speed + 1e-6).all()
@@ -97,93 +99,103 @@ def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> Non
 @pytest.fixture(scope="module")
 def lifting() -> TransitionProblem:
     """On the left foot, the other is lifted higher."""
-    footing = PARENT.legged.footing("left")
-    ends = np.tile(PARENT.legged.home(footing), (2, 1))
+    footing = PARENT.legged.get_footing("left")
+    ends = np.tile(PARENT.legged.home_posture(footing), (2, 1))
     ends[:, PARENT.legged.leg_columns["right"][2:5]] += np.outer([1.0, 1.4], [-0.3, 0.6, -0.3])
-    ends, _ = PARENT.legged.balanced(ends, np.tile(footing.polygon.centre, (2, 1)), footing.solved)
-    straight, trouble = PARENT.straight("lifting", ends[0], ends[1], footing)
+    ends, _ = PARENT.legged.balance(ends, np.tile(footing.polygon.centre, (2, 1)), footing.solved)
+    straight, trouble = PARENT.plan_straight("lifting", ends[0], ends[1], footing)
     assert straight is not None, trouble
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
     columns = np.sort(free_columns(PARENT.legged, "left"))
-    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, TransitionAim(sigma, sigma.nothing,
+    return TransitionProblem(PARENT.legged, PARENT.coarse_checker, straight, footing, TransitionAim(sigma,
+        sigma.prior_matrices,
                              columns, ALL))  # fmt: skip
 
 
 def test_heights_of_a_foot_in_the_air_have_slopes(lifting: TransitionProblem) -> None:
     """Margins above the floor of all four corners change as their slopes say, and the lowest is the check's own."""
-    curves, anchors = lifting.curves(lifting.start().rates), lifting.straight.anchors
-    loads = PARENT.coarse.loads(curves, anchors)
-    checked = {margin.name: margin for margin in PARENT.coarse.checks(lifting.basis.times, curves, anchors).margins}
+    curves, anchors = lifting.curves(lifting.start_candidate().rates), lifting.straight.anchors
+    loads = PARENT.coarse_checker.linearise_loads(curves, anchors)
+    checked = {
+        margin.name: margin for margin in PARENT.coarse_checker.checks(lifting.basis.times, curves, anchors).margins
+    }
     foot = checked["floor"].values[:, checked["floor"].items.index("right_foot")]
-    np.testing.assert_allclose(loads.others[:, -4:].min(axis=1), foot, atol=1e-9)
+    np.testing.assert_allclose(loads.other_margins[:, -4:].min(axis=1), foot, atol=1e-9)
     direction, step = np.random.default_rng(2).standard_normal(RIG.nv), 1e-6
     ahead, behind = (
-        PARENT.coarse.loads(
+        PARENT.coarse_checker.linearise_loads(
             Curves(integrate(RIG, curves.q, np.tile(s * step * direction, (len(curves.q), 1))), curves.v, curves.a),
             anchors,
         )
         for s in (1.0, -1.0)
     )
-    change = (ahead.others - behind.others)[:, -4:] / (2.0 * step)
-    np.testing.assert_allclose(loads.slopes[0, :, -4:] @ direction, change, atol=1e-6)
+    change = (ahead.other_margins - behind.other_margins)[:, -4:] / (2.0 * step)
+    np.testing.assert_allclose(loads.derivatives[0, :, -4:] @ direction, change, atol=1e-6)
 
 
 def test_programmes_keep_a_free_foot_above_the_floor(lifting: TransitionProblem) -> None:
     """A whole step keeps its height, where without the rows of its corners it would be 12 mm too low."""
-    start = lifting.start()
-    step = step_of(lifting, qp.solve(programme(lifting, start, slopes_of(lifting, start), 0.3), qp.LINEAR))
-    trial = lifting.tried((start.offsets + step)[None], start)[1][0]
-    checks = PARENT.coarse.checks(lifting.basis.times, lifting.curves(trial.rates), lifting.straight.anchors)
+    start = lifting.start_candidate()
+    step = deviation_step(
+        lifting, qp.solve(build_subproblem(lifting, start, linearise(lifting, start), 0.3), qp.LINEAR)
+    )
+    trial = lifting.evaluate_steps((start.offsets + step)[None], start)[1][0]
+    checks = PARENT.coarse_checker.checks(lifting.basis.times, lifting.curves(trial.rates), lifting.straight.anchors)
     assert next(float(margin.smallest.min()) for margin in checks.margins if margin.name == "floor") >= 0.0
 
 
 def test_programmes_leave_the_slack_of_torques(lifting: TransitionProblem) -> None:
     """Room for torques ends where the coarse check of them does: a step that uses all of it is accepted."""
-    slopes, curves = slopes_of(lifting, lifting.start()), lifting.curves(lifting.start().rates)
-    checks = PARENT.coarse.checks(lifting.basis.times, curves, lifting.straight.anchors)
+    slopes, curves = linearise(lifting, lifting.start_candidate()), lifting.curves(lifting.start_candidate().rates)
+    checks = PARENT.coarse_checker.checks(lifting.basis.times, curves, lifting.straight.anchors)
     margin = next(margin for margin in checks.margins if margin.name == "joint torque")
-    left = (margin.values - PARENT.coarse.slack * margin.check.slack) * RIG.limits.torque
+    left = (margin.values - PARENT.coarse_checker.sampling_factor * margin.check.sampling_margin) * RIG.limits.torque
     assert np.isclose(slopes.room[:, None], left.ravel(), atol=1e-9).any(axis=0).all()
 
 
 @pytest.mark.parametrize("objective", ["sigma", "criterion"])
 def test_every_round_is_no_worse_and_feasible(path: tuple[DanceSegment, Footing], objective: str) -> None:
     """Values never rise, what is returned keeps every limit, and the same seed finds the same."""
-    problem = problem_of(path, objective, VIA_POINTS)
-    found = search(problem, 0, 3)
+    problem = problem_of(path, objective, DEFAULT_VIA_POINTS)
+    found = search_transition(problem, 0, 3)
     assert (np.diff(found.values) <= 0.0).all()
     assert found.best.value < 0.99 * found.values[0]
     assert problem.margins([found.best])[0] >= 0.0
-    np.testing.assert_array_equal(search(problem, 0, 3).best.control, found.best.control)
+    np.testing.assert_array_equal(search_transition(problem, 0, 3).best.control, found.best.control)
 
 
 def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[DanceSegment, Footing]) -> None:
     """Where the straight path lacks some of the slack a search still finds better, within the limits themselves."""
     straight, footing = path
-    strict = SegmentChecker(RIG, PARENT.coarse.options, 2.0)  # home's arms are 3.7 mm from the trunk, 2 mm the slack
+    strict = SegmentChecker(
+        RIG, PARENT.coarse_checker.options, 2.0
+    )  # home's arms are 3.7 mm from the trunk, 2 mm the slack
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
-    aim = TransitionAim(sigma, sigma.nothing, np.sort(free_columns(PARENT.legged, "both")), ALL)
+    aim = TransitionAim(sigma, sigma.prior_matrices, np.sort(free_columns(PARENT.legged, "both")), ALL)
     problem = TransitionProblem(PARENT.legged, strict, straight, footing, aim)
-    curves = problem.curves(problem.start().rates)
-    assert strict.margins(curves, straight.anchors).min() < 0.0
-    assert problem.margins([problem.start()])[0] > 0.0
-    found = search(problem, 0, 3)
+    curves = problem.curves(problem.start_candidate().rates)
+    assert strict.worst_margins(curves, straight.anchors).min() < 0.0
+    assert problem.margins([problem.start_candidate()])[0] > 0.0
+    found = search_transition(problem, 0, 3)
     assert found.best.value < 0.99 * found.values[0]
     own = problem.curves(found.best.rates)
-    assert SegmentChecker(RIG, PARENT.coarse.options).margins(own, straight.anchors).min() >= 0.0
-    assert 0.0 < strict.lacking(curves, straight.anchors)["self-collision"] < 0.004
+    assert SegmentChecker(RIG, PARENT.coarse_checker.options).worst_margins(own, straight.anchors).min() >= 0.0
+    assert 0.0 < strict.missing_slack(curves, straight.anchors)["self-collision"] < 0.004
 
 
 def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:
     """All control values of a segment reach a lower mean deviation than two via points of each joint."""
-    few = search(problem_of(path, "sigma", VIA_POINTS), 0, 4).best.value
-    assert search(problem_of(path, "sigma", ALL), 0, 4).best.value < few
+    few = search_transition(problem_of(path, "sigma", DEFAULT_VIA_POINTS), 0, 4).best.value
+    assert search_transition(problem_of(path, "sigma", ALL), 0, 4).best.value < few
 
 
 def test_splines_of_every_duration_hold_two_via_points() -> None:
     """The number of control values grows with the duration, the more the nearer knots lie, and refines two."""
-    wide, near = ([fine(duration, spacing) for duration in (0.5, 1.0, 2.5, 3.0, 5.0, 12.0)] for spacing in (0.28, 0.2))
+    wide, near = (
+        [free_control_count(duration, spacing) for duration in (0.5, 1.0, 2.5, 3.0, 5.0, 12.0)]
+        for spacing in (0.28, 0.2)
+    )
     assert (wide, near) == (sorted(wide), sorted(near))
     assert all(few < more for few, more in zip(wide, near))
-    assert all((count + 1) % (VIA_POINTS + 1) == 0 for count in (*wide, *near))
+    assert all((count + 1) % (DEFAULT_VIA_POINTS + 1) == 0 for count in (*wide, *near))
     assert near[-1] * 0.2 == pytest.approx(12.0, abs=3 * 0.2)

@@ -14,14 +14,14 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks
-from ...feasibility.margins import Failure
+from ...feasibility.check_results import Failure
 from ...motion import Motion
-from ...progress import Part, Progress, silent
+from ...progress import PartialProgress, Progress, silent
 from ...scene.summary import Status
-from .exciting_postures import Drawing, Reach, exciting_reaches
-from .filling import Filled, Filler, Gap, gaps_of
-from .keys import Keyed
-from .repair import REPAIRED, STATUSES, UNCHANGED, KeyTrouble, Moved, Repair, RepairOptions
+from .authored_dance import AuthoredDance
+from .exciting_postures import PostureBlend, PostureSampling, find_exciting_postures
+from .gap_filling import FilledGap, Gap, GapFiller, find_gaps
+from .repair import REPAIRED, STATUSES, UNCHANGED, KeyConflict, MoveSizes, RepairedDance, RepairOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,54 +32,54 @@ class CompleteOptions:
         exciting: choose postures that excite; else the calm way between the other keys.
         pool: feasible postures drawn for each footing.
         starts: of the choice among them.
-        share: share in (0, 1] of the way from the calm posture to the exciting one.
+        fraction: share in (0, 1] of the way from the calm posture to the exciting one.
         seed: of the draws: the same seed fills the same way.
     """
 
     exciting: bool = True
     pool: int = 60
     starts: int = 2
-    share: float = 1.0
+    fraction: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.share <= 1.0:
-            raise InvalidValue(f"the share of the way to an exciting posture lies in (0, 1], not {self.share:g}")
+        if not 0.0 < self.fraction <= 1.0:
+            raise InvalidValue(f"the share of the way to an exciting posture lies in (0, 1], not {self.fraction:g}")
         if self.pool < 1 or self.starts < 1 or self.seed < 0:
             raise InvalidValue("postures and starts are counted from 1, seeds from 0")
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletedDance:
     """A dance whose free keys are filled.
 
     Attributes:
-        keyed: the dance with them, and its samples; those outside the gaps are the given ones.
+        dance: the dance with them, and its samples; those outside the gaps are the given ones.
         motion: at the rate asked for.
         gaps: one by one.
-        filled: times [s] of the keys filled.
-        calm: times [s] of those filled the calm way.
+        filled_times: times [s] of the keys filled.
+        interpolated_times: times [s] of those filled the calm way.
         after: checks of the whole dance at the fine sampling.
-        elsewhere: the first failures of checks outside the gaps, where nothing was touched.
+        failures_elsewhere: the first failures of checks outside the gaps, where nothing was touched.
         notes: what could not be filled as wished, and why; what fails in kept keys beside a gap.
     """
 
-    keyed: Keyed
+    dance: AuthoredDance
     motion: Motion
-    gaps: tuple[Filled, ...]
-    filled: tuple[float, ...]
-    calm: tuple[float, ...]
+    gaps: tuple[FilledGap, ...]
+    filled_times: tuple[float, ...]
+    interpolated_times: tuple[float, ...]
     after: Checks
-    elsewhere: tuple[Failure, ...]
+    failures_elsewhere: tuple[Failure, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def feasible(self) -> bool:
         """Every check holds in the gaps, but for what kept keys beside them fail by themselves."""
-        return all(found.holds for found in self.gaps)
+        return all(found.feasible for found in self.gaps)
 
     @property
-    def worst(self) -> Repair:
+    def worst_repair(self) -> RepairedDance:
         """Of the gap where most fails."""
         return max((found.repair for found in self.gaps), key=lambda repair: repair.violation)
 
@@ -88,7 +88,7 @@ class Completed:
         """The least of the gaps', one of `STATUSES`."""
         if self.feasible:
             return UNCHANGED if all(found.repair.status == UNCHANGED for found in self.gaps) else REPAIRED
-        return max((found.repair.status for found in self.gaps if not found.holds), key=STATUSES.index)
+        return max((found.repair.status for found in self.gaps if not found.feasible), key=STATUSES.index)
 
     @property
     def iterations(self) -> int:
@@ -96,41 +96,41 @@ class Completed:
         return sum(found.repair.iterations for found in self.gaps)
 
     @property
-    def hurried(self) -> bool:
+    def limit_reached(self) -> bool:
         """The search of some gap ended at its limit of effort."""
-        return any(found.repair.hurried and not found.holds for found in self.gaps)
+        return any(found.repair.limit_reached and not found.feasible for found in self.gaps)
 
     @property
-    def troubles(self) -> tuple[KeyTrouble, ...]:
+    def conflicts(self) -> tuple[KeyConflict, ...]:
         """Keys that stand in the way in gaps that could not be filled."""
-        return tuple(trouble for found in self.gaps if not found.holds for trouble in found.repair.troubles)
+        return tuple(trouble for found in self.gaps if not found.feasible for trouble in found.repair.conflicts)
 
     @property
-    def moved(self) -> Moved:
+    def moved(self) -> MoveSizes:
         """From the filled dance, over all gaps."""
         moves = [found.repair.moved for found in self.gaps]
         seconds = np.array([found.gap.after.time - found.gap.before.time for found in self.gaps])
         squares = np.array([moved.rms**2 for moved in moves])
         largest = np.max([moved.largest for moved in moves], axis=0)
-        return Moved(moves[0].names, largest, np.sqrt(seconds @ squares / seconds.sum()))
+        return MoveSizes(moves[0].names, largest, np.sqrt(seconds @ squares / seconds.sum()))
 
 
 def complete(
-    keyed: Keyed,
+    keyed: AuthoredDance,
     checks: CheckOptions | None = None,
     options: CompleteOptions | None = None,
-    repairing: RepairOptions | None = None,
+    repair_options: RepairOptions | None = None,
     *,
     rate: float = 100.0,
     progress: Progress = silent,
-) -> Completed:
+) -> CompletedDance:
     """Fill the free keys and repair what results, from the kept key before each to the kept key after it.
 
     Args:
         keyed: with fixed or preferred keys at its first and last time.
         checks: what must hold; by default what the dance carries.
         options: how to fill.
-        repairing: options of the repair; its patience is for all gaps together, its programmes for each.
+        repair_options: options of the repair; its patience is for all gaps together, its programmes for each.
         rate: [1/s] of the motion returned, and of the samples in the gaps.
         progress: told how far it is.
 
@@ -138,37 +138,43 @@ def complete(
         InvalidValue: no free key, or a free key at an end.
     """
     options = CompleteOptions() if options is None else options
-    filler = Filler(keyed.held_to(checks), repairing or RepairOptions(), rate)
-    gaps = gaps_of(keyed)
-    calm = {key.time: q for gap in gaps for key, q in zip(gap.free, filler.calm(gap))}
-    reaches: dict[float, Reach] = {}
+    filler = GapFiller(keyed.with_checks(checks), repair_options or RepairOptions(), rate)
+    gaps = find_gaps(keyed)
+    calm = {key.time: q for gap in gaps for key, q in zip(gap.free, filler.interpolate(gap))}
+    reaches: dict[float, PostureBlend] = {}
     notes: list[str] = []
     if options.exciting:
-        drawing = Drawing(options.pool, options.starts, options.seed)
-        reaches, notes = exciting_reaches(keyed, calm, filler.checks, drawing, Part(progress, 0.0, 0.5))
+        drawing = PostureSampling(options.pool, options.starts, options.seed)
+        reaches, notes = find_exciting_postures(
+            keyed, calm, filler.checks, drawing, PartialProgress(progress, 0.0, 0.5)
+        )
     done, calmly = [], []
     for place, gap in enumerate(gaps):
-        part = Part(progress, 0.5 + 0.5 * place / len(gaps), 0.5 + 0.5 * (place + 1) / len(gaps))
+        part = PartialProgress(progress, 0.5 + 0.5 * place / len(gaps), 0.5 + 0.5 * (place + 1) / len(gaps))
         own = {time: reach for time, reach in reaches.items() if gap.before.time < time < gap.after.time}
-        found = filler.fill(gap, calm, own, options.share, len(gaps) - place, part)
+        found = filler.fill(gap, calm, own, options.fraction, len(gaps) - place, part)
         done.append(found)
-        calmly += [key.time for key in gap.free if found.share == 0.0 or key.time not in own]
-        if own and found.share < options.share:
-            notes.append(f"{_named(gap)}: {_said(found.share)}, farther is not feasible in the time there")
-        notes += [f"beside {_named(gap)}, where nothing was touched: {failure}" for failure in found.beside]
-    result = filler.spliced(done)
-    after = filler.checked(result)
+        calmly += [key.time for key in gap.free if found.fraction == 0.0 or key.time not in own]
+        if own and found.fraction < options.fraction:
+            notes.append(
+                f"{_describe_gap(gap)}: {_describe_fraction(found.fraction)}, farther is not feasible in the time there"
+            )
+        notes += [
+            f"beside {_describe_gap(gap)}, where nothing was touched: {failure}" for failure in found.failures_at_ends
+        ]
+    result = filler.splice(done)
+    after = filler.check(result)
     apart = np.all([(after.times < gap.before.time) | (after.times > gap.after.time) for gap in gaps], axis=0)
     filled = tuple(key.time for gap in gaps for key in gap.free)
-    return Completed(
-        result, result.motion(rate), tuple(done), filled, tuple(calmly), after, after.first_failures_in(apart),
+    return CompletedDance(
+        result, result.motion(rate), tuple(done), filled, tuple(calmly), after, after.find_first_failures(apart),
         tuple(notes),
     )  # fmt: skip
 
 
-def _named(gap: Gap) -> str:
+def _describe_gap(gap: Gap) -> str:
     return f"{gap.free[0]}" if len(gap.free) == 1 else f"keys from {gap.free[0].time:g} to {gap.free[-1].time:g} s"
 
 
-def _said(share: float) -> str:
+def _describe_fraction(share: float) -> str:
     return f"{100.0 * share:.0f} % of the way to an exciting posture" if share else "filled the calm way"

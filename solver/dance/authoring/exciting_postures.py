@@ -15,19 +15,19 @@ from ...dynamics.legs import SIDES
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
 from ...identification.base_parameters import base_parameters
-from ...identification.excitation.excitation import emphasised
+from ...identification.excitation.excitation import link_weights
 from ...progress import Progress
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
-from ..design.postures import Draw, choose, draw_pool
-from .keys import Keyed, Keyframe
+from ..design.postures import DrawOptions, choose_postures, draw_posture_pool
+from .authored_dance import AuthoredDance, Keyframe
 
 SAME_POSTURE = 1e-4
 """Keys one after another whose configurations differ by less show one posture that is held."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PostureSampling:
     """How postures are drawn and chosen.
 
     Attributes:
@@ -42,57 +42,63 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class PostureBlend:
     """From a key's calm posture to an exciting one.
 
     Attributes:
         legged: the rig.
-        calm, exciting: (D,) flat coordinates.
+        interpolated, exciting: (D,) flat coordinates.
         solved: sides of the legs that are solved.
     """
 
     legged: LeggedRig
-    calm: np.ndarray
+    interpolated: np.ndarray
     exciting: np.ndarray
     solved: tuple[str, ...]
 
     def at(self, share: float) -> np.ndarray:
         """Configuration (nq,) at a share of the way."""
         nv = self.legged.rig.model.nv
-        y = self.calm.copy()
-        y[:nv] += share * (self.exciting[:nv] - self.calm[:nv])
-        return self.legged.still(y[None], self.solved)[1].q[0]
+        y = self.interpolated.copy()
+        y[:nv] += share * (self.exciting[:nv] - self.interpolated[:nv])
+        return self.legged.solve_static(y[None], self.solved)[1].q[0]
 
 
-def exciting_reaches(
-    keyed: Keyed, calm: Mapping[float, np.ndarray], checks: CheckOptions, drawing: Drawing, progress: Progress
-) -> tuple[dict[float, Reach], list[str]]:
+def find_exciting_postures(
+    keyed: AuthoredDance,
+    interpolated: Mapping[float, np.ndarray],
+    checks: CheckOptions,
+    sampling: PostureSampling,
+    progress: Progress,
+) -> tuple[dict[float, PostureBlend], list[str]]:
     """What each free key may reach for, by its time, and a sentence for each that cannot.
 
     Args:
         keyed: the dance.
-        calm: configuration (nq,) of each free key on the calm way, by its time [s].
+        interpolated: configuration (nq,) of each free key on the calm way, by its time [s].
         checks: what a posture must hold.
-        drawing: of the postures.
+        sampling: of the postures.
         progress: told about the footings.
     """
     legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, slack=1.0)
-    result: dict[float, Reach] = {}
+    result: dict[float, PostureBlend] = {}
     notes: list[str] = []
-    postures = _held(keyed, list(calm))
+    postures = _group_held_keys(keyed, list(interpolated))
     phases = keyed.schedule.index_at(np.array([keys[0].time for keys in postures]))
     numbers = np.unique(phases)
     for place, number in enumerate(numbers):
         progress(place / len(numbers), "drawing exciting postures")
         own = [postures[k] for k in np.flatnonzero(phases == number)]
         try:
-            result |= _reaches(legged, checker, keyed.schedule.phases[number], own, calm, drawing)
+            result |= _assign_exciting_postures(
+                legged, checker, keyed.schedule.phases[number], own, interpolated, sampling
+            )
         except InvalidValue as error:
             notes += [f"{key} is filled the calm way: {error}" for keys in own for key in keys]
     return result, notes
 
 
-def _held(keyed: Keyed, times: Sequence[float]) -> list[list[Keyframe]]:
+def _group_held_keys(keyed: AuthoredDance, times: Sequence[float]) -> list[list[Keyframe]]:
     """The keys at times, those together that show one posture: both ends of a hold."""
     result: list[list[Keyframe]] = []
     before: Keyframe | None = None
@@ -107,14 +113,14 @@ def _held(keyed: Keyed, times: Sequence[float]) -> list[list[Keyframe]]:
     return result
 
 
-def _reaches(
+def _assign_exciting_postures(
     legged: LeggedRig,
     checker: SegmentChecker,
     phase: Phase,
     postures: Sequence[Sequence[Keyframe]],
-    calm: Mapping[float, np.ndarray],
-    drawing: Drawing,
-) -> dict[float, Reach]:
+    interpolated: Mapping[float, np.ndarray],
+    sampling: PostureSampling,
+) -> dict[float, PostureBlend]:
     """Of the postures of one phase."""
     if phase.airborne:
         raise InvalidValue("nothing stands there")
@@ -127,21 +133,21 @@ def _reaches(
     polygon = support_polygon(rig, phase.anchors, legged.shrink)
     footing = Footing("both" if len(solved) > 1 else solved[0], phase.anchors, solved, polygon)
     places = np.zeros((len(postures), legged.size))
-    places[:, :nv] = [to_flat(rig, calm[keys[0].time]) for keys in postures]
+    places[:, :nv] = [to_flat(rig, interpolated[keys[0].time]) for keys in postures]
     places = legged.with_feet(places, phase.anchors)
-    home, good = legged.balanced(places[:1], polygon.centre[None], solved)
+    home, good = legged.balance(places[:1], polygon.centre[None], solved)
     if not good[0]:
         raise InvalidValue("the legs do not reach from there")
     structure = base_parameters(rig)
-    wanted = max(drawing.pool, 2 * len(postures))
-    pool = draw_pool(legged, checker, footing, home[0], structure, Draw(wanted, drawing.seed))
+    wanted = max(sampling.pool, 2 * len(postures))
+    pool = draw_posture_pool(legged, checker, footing, home[0], structure, DrawOptions(wanted, sampling.seed))
     count = min(len(postures), len(pool.y))
-    chosen = choose([pool], [count], structure, emphasised(rig), drawing.seed, drawing.starts)[0][0]
+    chosen = choose_postures([pool], [count], structure, link_weights(rig), sampling.seed, sampling.starts)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     result = {}
     for row, column in zip(*linear_sum_assignment(far)):
         for key in postures[row]:
             own = places[row].copy()
-            own[:nv] = to_flat(rig, calm[key.time])
-            result[key.time] = Reach(legged, own, pool.y[chosen[column]], solved)
+            own[:nv] = to_flat(rig, interpolated[key.time])
+            result[key.time] = PostureBlend(legged, own, pool.y[chosen[column]], solved)
     return result

@@ -6,7 +6,9 @@ q follows Pinocchio: root position, root quaternion xyzw, joints in the rig's or
 from __future__ import annotations
 
 from ...formats.codec import FileKind
-from .keys import Keyed
+from .authored_dance import AuthoredDance
 
-KEYED = FileKind(Keyed, "exciting dance authored dance", remedy="Write the dance again from the timeline")
+AUTHORED_DANCE = FileKind(
+    AuthoredDance, "exciting dance authored dance", remedy="Write the dance again from the timeline"
+)
 """JSON."""

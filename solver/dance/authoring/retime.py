@@ -17,12 +17,12 @@ from ...errors import InvalidValue
 from ...feasibility import CheckOptions, check_motion, coordinate_names
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
-from ...scene.words import spoken
-from .keys import Keyed, Samples
+from ...scene.labels import display_name
+from .authored_dance import AuthoredDance, Samples
 
 AT_REST = (1e-4, 1e-2)
 """[rad/s or m/s, per s again] below which a frame is at rest: a change of pace there cannot be seen."""
-SLOWEST = 8.0
+MAX_FACTOR = 8.0
 """A span that fails even so slowly fails standing still."""
 PRECISION = 1e-3
 
@@ -44,7 +44,7 @@ class RetimedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class TimeScaling:
     """A change of pace: time after (K,) [s] of times before (K,), straight in between."""
 
     before: np.ndarray
@@ -54,34 +54,34 @@ class Pace:
         """Times after the change."""
         return np.interp(times, self.before, self.after)
 
-    def schedule(self, schedule: Schedule) -> Schedule:
+    def retime_schedule(self, schedule: Schedule) -> Schedule:
         """The contact schedule at the new pace; what lies outside the dance is moved along."""
         edges = [schedule.phases[0].start, *(phase.stop for phase in schedule.phases)]
-        moved = [self._beyond(edge) for edge in edges]
+        moved = [self._extrapolate(edge) for edge in edges]
         phases = [Phase(a, b, phase.anchors) for phase, a, b in zip(schedule.phases, moved, moved[1:])]
         return Schedule(tuple(phases), schedule.ground)
 
-    def _beyond(self, time: float) -> float:
+    def _extrapolate(self, time: float) -> float:
         inside = float(np.clip(time, self.before[0], self.before[-1]))
         return float(self(np.array([inside]))[0]) + time - inside
 
 
 @dataclass(frozen=True, slots=True)
-class Retimed:
+class RetimedMotion:
     """A motion at a new pace.
 
     Attributes:
         motion: with the same configurations.
-        pace: of it.
+        scaling: of it.
         spans: what was done to each.
     """
 
     motion: Motion
-    pace: Pace
+    scaling: TimeScaling
     spans: tuple[RetimedSpan, ...]
 
 
-def scaled(motion: Motion, factor: float) -> Motion:
+def scale_time(motion: Motion, factor: float) -> Motion:
     """The whole motion ``factor`` times as long: speeds over factor, accelerations over its square.
 
     Raises:
@@ -101,7 +101,9 @@ def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
     return (float(share[worst]), coordinate_names(rig)[worst]) if len(share) else (0.0, "")
 
 
-def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options: CheckOptions | None = None) -> Retimed:
+def retime(
+    rig: Rig, motion: Motion, schedule: Schedule | None = None, options: CheckOptions | None = None
+) -> RetimedMotion:
     """The motion with each span between rests as much slower as its limits need; never faster.
 
     Args:
@@ -110,38 +112,38 @@ def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options:
         schedule: keep torques, balance and friction on it too; speeds only without.
         options: of those checks.
     """
-    edges = _rests(motion)
+    edges = _find_rests(motion)
     spans: list[RetimedSpan] = []
     before, after = [motion.times[0]], [motion.times[0]]
     v, a = np.array(motion.v), np.array(motion.a)
     for first, last in pairwise(edges):
         part = motion.part(first, last + 1)
         factor, joint = speed_factor(rig, part)
-        reason = f"speed of {spoken(joint)}" if factor > 1.0 else ""
+        reason = f"speed of {display_name(joint)}" if factor > 1.0 else ""
         factor = max(factor, 1.0)
         if schedule is not None:
-            factor, reason = _balanced(rig, part, schedule, options or CheckOptions(), factor, reason)
+            factor, reason = _factor_for_balance(rig, part, schedule, options or CheckOptions(), factor, reason)
         v[first : last + 1] = part.v / factor
         a[first : last + 1] = part.a / factor**2
         spans.append(RetimedSpan(float(part.times[0]), float(part.times[-1]), factor, reason))
         before.append(part.times[-1])
         after.append(after[-1] + factor * (part.times[-1] - part.times[0]))
-    pace = Pace(np.array(before), np.array(after))
-    return Retimed(Motion(pace(motion.times), motion.q, v, a), pace, tuple(spans))
+    pace = TimeScaling(np.array(before), np.array(after))
+    return RetimedMotion(Motion(pace(motion.times), motion.q, v, a), pace, tuple(spans))
 
 
-def retimed_keys(keyed: Keyed, pace: Pace) -> Keyed:
+def retime_dance(keyed: AuthoredDance, scaling: TimeScaling) -> AuthoredDance:
     """The authored dance at a new pace: keys, samples and contact strips."""
     samples = keyed.samples
     return replace(
         keyed,
-        keys=tuple(replace(key, time=float(pace(np.array([key.time]))[0])) for key in keyed.keys),
-        schedule=pace.schedule(keyed.schedule),
-        samples=None if samples is None else Samples(pace(samples.times), samples.q),
+        keys=tuple(replace(key, time=float(scaling(np.array([key.time]))[0])) for key in keyed.keys),
+        schedule=scaling.retime_schedule(keyed.schedule),
+        samples=None if samples is None else Samples(scaling(samples.times), samples.q),
     )
 
 
-def _rests(motion: Motion) -> list[int]:
+def _find_rests(motion: Motion) -> list[int]:
     """Frames that part the motion: its ends, and the first and last of every run at rest."""
     rest = (np.abs(motion.v).max(axis=1) < AT_REST[0]) & (np.abs(motion.a).max(axis=1) < AT_REST[1])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], rest, [False]]).astype(int)))
@@ -149,26 +151,26 @@ def _rests(motion: Motion) -> list[int]:
     return sorted(frames)
 
 
-def _balanced(
+def _factor_for_balance(
     rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, least: float, reason: str
 ) -> tuple[float, str]:
-    failed = _failing(rig, part, schedule, options, least)
+    failed = _failing_checks(rig, part, schedule, options, least)
     if not failed:
         return least, reason
-    if still := _failing(rig, part, schedule, options, SLOWEST):
+    if still := _failing_checks(rig, part, schedule, options, MAX_FACTOR):
         return least, f"{reason + '; ' if reason else ''}{', '.join(still)} fails however slowly"
-    low, high = least, SLOWEST
+    low, high = least, MAX_FACTOR
     while high - low > PRECISION * low:
         middle = float(np.sqrt(low * high))
-        if _failing(rig, part, schedule, options, middle):
+        if _failing_checks(rig, part, schedule, options, middle):
             low = middle
         else:
             high = middle
     return high, ", ".join(failed)
 
 
-def _failing(rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, factor: float) -> list[str]:
+def _failing_checks(rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, factor: float) -> list[str]:
     """Dynamic checks that the span fails when it lasts so many times as long; its frames keep their contacts."""
-    pace = Pace(part.times[[0, -1]], part.times[0] + factor * (part.times[[0, -1]] - part.times[0]))
-    checks = check_motion(rig, scaled(part, factor), pace.schedule(schedule), options)
-    return [margin.name for margin in checks.margins if margin.check.eased and margin.failed.any()]
+    pace = TimeScaling(part.times[[0, -1]], part.times[0] + factor * (part.times[[0, -1]] - part.times[0]))
+    checks = check_motion(rig, scale_time(part, factor), pace.retime_schedule(schedule), options)
+    return [margin.name for margin in checks.margins if margin.check.eases_when_slower and margin.failed.any()]

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import numpy as np
 
-from ...coordinates import joint_places
+from ...coordinates import joint_slices
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
 from ...rig import ROOT_NV, Rig
-from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline, flights_of
-from ...so3 import continuous
+from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline, flights_between_strips
+from ...so3 import continuous_signs
 from ...trajectory.curve import FlatCurve
-from .keys import Keyed, Keyframe, Samples
-from .planting import Strip, schedule_of
+from .authored_dance import AuthoredDance, Keyframe, Samples
+from .contact_strips import ContactStrip, schedule_from_strips
 
-TOUCH = 5e-7
+CONTACT_TRIM = 5e-7
 """[s] by which strips of a scene end before a flight, and begin after it: in their last and first instants nothing
 presses any more or yet, and of forces told by poses in single precision only the error would be left to check."""
-ALONE = 1e-6
+SAME_FRAME = 1e-6
 """[s] How far a key may lie from the only sample."""
 
 
@@ -34,7 +34,9 @@ class UnknownPatch(UnknownName):
     kind = "contact patch"
 
 
-def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translations: np.ndarray) -> np.ndarray:
+def configurations_from_poses(
+    rig: Rig, root: np.ndarray, rotations: np.ndarray, translations: np.ndarray
+) -> np.ndarray:
     """Configurations (N, nq) of poses: the inverse of `scene.motion.scene_motion`.
 
     A hinge's angle is the rotation about its axis, the turn that comes nearest to the joint's range first and then
@@ -56,11 +58,11 @@ def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translatio
             f"poses of {rotations.shape[1] if rotations.ndim == 3 else 0} links cannot be read as poses of rig "
             f"{rig.name!r}, which has {links}"
         )
-    turns = continuous(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)) if frames else rotations
+    turns = continuous_signs(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)) if frames else rotations
     q = np.empty((frames, rig.model.nq))
     q[:, :3], q[:, 3:7] = root, turns[:, 0]
     hinges, axes, places = [], [], []
-    for number, (joint, into, moves) in enumerate(joint_places(rig)):
+    for number, (joint, into, moves) in enumerate(joint_slices(rig)):
         if joint.kind == "spherical":
             q[:, into] = turns[:, number]
         elif joint.kind == "prismatic":
@@ -70,19 +72,19 @@ def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translatio
             axes.append(joint.axes[0])
             places.append((into.start, moves.start - ROOT_NV))
         elif joint.kind == "continuous":  # known by the cosine and sine of its angle
-            angle = _angles(turns[:, [number]], joint.axes)[:, 0]
+            angle = _hinge_angles(turns[:, [number]], joint.axes)[:, 0]
             q[:, into] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         elif number:
             raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot be read from a scene: no rule for it")
     if hinges and frames:
-        angles = _angles(turns[:, hinges], np.array(axes))
+        angles = _hinge_angles(turns[:, hinges], np.array(axes))
         into_q, place = np.array(places).T
-        start = _nearest_turns(angles[0], rig.limits.lower[place], rig.limits.upper[place])
+        start = _wrap_to_range(angles[0], rig.limits.lower[place], rig.limits.upper[place])
         q[:, into_q] = (np.unwrap(angles, axis=0) if frames > 1 else angles) + (start - angles[0])
     return q
 
 
-def sampled_configurations(timeline: SceneTimeline, rig: Rig, count: int | None = None) -> np.ndarray:
+def timeline_configurations(timeline: SceneTimeline, rig: Rig, count: int | None = None) -> np.ndarray:
     """Configurations (N, nq) of a timeline's poses, or of the first ``count``.
 
     Raises:
@@ -97,12 +99,12 @@ def sampled_configurations(timeline: SceneTimeline, rig: Rig, count: int | None 
             f"{', '.join(odd[:3])}{', ...' if len(odd) > 3 else ''}: choose the armature of this rig"
         )
     order = [timeline.links.index(link) for link in rig.links]
-    return configurations(
+    return configurations_from_poses(
         rig, timeline.root[:count], timeline.rotations[:count, order], timeline.translations[:count, order]
     )
 
 
-def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool = True) -> Keyed:
+def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool = True) -> AuthoredDance:
     """The authored dance that a timeline shows.
 
     Each key takes the pose of the sample it stands at. A patch without a strip never stands.
@@ -117,13 +119,13 @@ def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool =
         UnknownName: a strip of a patch the rig does not have.
     """
     rig = timeline.rig if rig is None else rig
-    q = sampled_configurations(timeline, rig)
+    q = timeline_configurations(timeline, rig)
     if len(timeline) < 2:
         raise InvalidValue(f"timeline {timeline.name!r} holds one pose only: a dance needs at least two frames")
     keys = _keys(timeline, q)
     if sampled:
         samples = Samples(timeline.times, q)
-        flights = flights_of((strip.start, strip.stop) for strip in timeline.strips)
+        flights = flights_between_strips((strip.start, strip.stop) for strip in timeline.strips)
         curve = FlatCurve.through_samples(rig, timeline.times, q, [end for flight in flights for end in flight])
     else:
         if len(keys) < 2:
@@ -133,27 +135,27 @@ def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool =
         samples = None
         curve = FlatCurve.through_keys(rig, np.array([key.time for key in keys]), [key.q for key in keys])
     fixed = [key.time for key in keys if key.role == "fixed"]
-    strips = _touching(timeline_strips(timeline, rig, curve.start, curve.stop))
-    schedule = schedule_of(rig, curve, strips, timeline.ground, fixed)
-    return Keyed(rig, keys, schedule, samples, name=timeline.name, checks=timeline.checks)
+    strips = _trim_at_flights(timeline_strips(timeline, rig, curve.start, curve.stop))
+    schedule = schedule_from_strips(rig, curve, strips, timeline.ground, fixed)
+    return AuthoredDance(rig, keys, schedule, samples, name=timeline.name, checks=timeline.checks)
 
 
-def read_keyed_timeline(path: str | Path, rig: Rig | None = None, *, sampled: bool = True) -> Keyed:
-    """`keyed_of` the timeline in a file.
+def read_timeline_dance(path: str | Path, rig: Rig | None = None, *, sampled: bool = True) -> AuthoredDance:
+    """`dance_from_timeline` the timeline in a file.
 
     Raises:
         InputError: no timeline, or one that contradicts itself.
     """
     timeline = TIMELINE.read(path)
     try:
-        return keyed_of(timeline, rig, sampled=sampled)
+        return dance_from_timeline(timeline, rig, sampled=sampled)
     except InputError:
         raise
     except SolverError as error:
         raise InputError(path, str(error).rstrip("."), remedy=TIMELINE.remedy) from error
 
 
-def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[Strip, ...]:
+def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[ContactStrip, ...]:
     """The timeline's strips between start and stop [s].
 
     Ends that lie outside the samples by less than a step are moved in: the last whole frame is that much too early.
@@ -169,30 +171,32 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
         if strip.patch not in known:
             raise UnknownPatch(strip.patch, known)
         if not strip.stop > strip.start:
-            raise InvalidValue(_said(strip, "ends before it starts: swap its ends or remove it"))
+            raise InvalidValue(_describe_strip(strip, "ends before it starts: swap its ends or remove it"))
         if strip.start < first - spare or strip.stop > last + spare:
-            raise InvalidValue(_said(strip, f"lies outside the timeline, {first:g} to {last:g} s: shorten it"))
+            raise InvalidValue(
+                _describe_strip(strip, f"lies outside the timeline, {first:g} to {last:g} s: shorten it")
+            )
         begin, end = max(strip.start, start), min(strip.stop, stop)
         if end > begin:
-            result.append(Strip(strip.patch, begin, end))
+            result.append(ContactStrip(strip.patch, begin, end))
     return tuple(result)
 
 
-def _touching(strips: Sequence[Strip]) -> list[Strip]:
-    """Strips shorter by `TOUCH` where a flight begins or ends."""
-    flights = flights_of((strip.start, strip.stop) for strip in strips)
+def _trim_at_flights(strips: Sequence[ContactStrip]) -> list[ContactStrip]:
+    """Strips shorter by `CONTACT_TRIM` where a flight begins or ends."""
+    flights = flights_between_strips((strip.start, strip.stop) for strip in strips)
     take_offs, landings = {start for start, _ in flights}, {stop for _, stop in flights}
     return [
         replace(
             strip,
-            start=strip.start + TOUCH * (strip.start in landings),
-            stop=strip.stop - TOUCH * (strip.stop in take_offs),
+            start=strip.start + CONTACT_TRIM * (strip.start in landings),
+            stop=strip.stop - CONTACT_TRIM * (strip.stop in take_offs),
         )
         for strip in strips
     ]
 
 
-def standing_at(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:
+def patches_on_floor(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:
     """Patches whose strips hold a time [s], in the rig's order; strips of no duration count.
 
     Raises:
@@ -201,7 +205,7 @@ def standing_at(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ..
     for strip in timeline.strips:
         if strip.patch not in rig.patches:
             raise UnknownPatch(strip.patch, rig.patches)
-    planted = {s.patch for s in timeline.strips if s.start - ALONE <= time <= s.stop + ALONE}
+    planted = {s.patch for s in timeline.strips if s.start - SAME_FRAME <= time <= s.stop + SAME_FRAME}
     return tuple(patch for patch in rig.patches if patch in planted)
 
 
@@ -228,20 +232,20 @@ def _keys(timeline: SceneTimeline, q: np.ndarray) -> tuple[Keyframe, ...]:
 
 
 def _half_step(timeline: SceneTimeline) -> float:
-    return 0.5 * float(np.diff(timeline.times).max()) + ALONE if len(timeline) > 1 else ALONE
+    return 0.5 * float(np.diff(timeline.times).max()) + SAME_FRAME if len(timeline) > 1 else SAME_FRAME
 
 
-def _said(strip: SceneStrip, what: str) -> str:
+def _describe_strip(strip: SceneStrip, what: str) -> str:
     return f"the strip of {strip.patch!r} from {strip.start:g} to {strip.stop:g} s {what}"
 
 
-def _angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
+def _hinge_angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Rotation (N, H) [rad] of quaternions (N, H, 4) about axes (H, 3)."""
     # frames n, hinges h, components i
     return 2.0 * np.arctan2(np.einsum("nhi,hi->nh", turns[:, :, :3], axes), turns[:, :, 3])
 
 
-def _nearest_turns(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _wrap_to_range(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Angles (H,), up to full turns [rad], that lie in their ranges or nearest to them; in doubt the smallest."""
     turns = np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi + 2.0 * np.pi * np.array([[0.0], [1.0], [-1.0]])
     beyond = np.maximum(np.maximum(lower - turns, turns - upper), 0.0)
@@ -250,10 +254,10 @@ def _nearest_turns(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> 
 
 __all__ = [
     "UnknownPatch",
-    "configurations",
-    "keyed_of",
-    "read_keyed_timeline",
-    "sampled_configurations",
-    "standing_at",
+    "configurations_from_poses",
+    "dance_from_timeline",
+    "patches_on_floor",
+    "read_timeline_dance",
+    "timeline_configurations",
     "timeline_strips",
 ]

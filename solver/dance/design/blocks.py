@@ -9,7 +9,7 @@ from ...errors import InvalidValue
 from .options import DanceOptions
 from .style import Style
 
-RING = ("both", "left", "right_forward", "right")
+CONFIGURATION_ORDER = ("both", "left", "right_forward", "right")
 """Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
 
 
@@ -18,33 +18,33 @@ class Block:
     """Moves on one footing.
 
     Attributes:
-        stands: foot configuration.
-        source: configuration whose moves they are; empty: its own.
-        mirrors: seen in the mirror.
+        configuration: foot configuration.
+        designed_in: configuration whose moves they are; empty: its own.
+        mirrored: seen in the mirror.
     """
 
-    stands: str
-    source: str = ""
-    mirrors: bool = False
+    configuration: str
+    designed_in: str = ""
+    mirrored: bool = False
 
     @property
-    def motif(self) -> str:
+    def motif_configuration(self) -> str:
         """Configuration that the moves were designed in."""
-        return self.source or self.stands
+        return self.designed_in or self.configuration
 
 
-def blocks_of(configurations: Sequence[str], style: Style | None) -> list[Block]:
+def order_blocks(configurations: Sequence[str], style: Style | None) -> list[Block]:
     """What is danced where, in order: with mirrored motifs each side's and, at the end, the first."""
     blocks = [Block(name) for name in configurations]
     if style is None or not style.mirrored:
         return blocks
     for place, block in reversed(list(enumerate(blocks))):
-        if block.stands == "left":
-            blocks.insert(place + 1, Block("right", "left", mirrors=True))
-    return [*blocks, *(Block("both", "both", mirrors=True) for block in blocks if block.stands == "both")]
+        if block.configuration == "left":
+            blocks.insert(place + 1, Block("right", "left", mirrored=True))
+    return [*blocks, *(Block("both", "both", mirrored=True) for block in blocks if block.configuration == "both")]
 
 
-def styled(options: DanceOptions) -> DanceOptions:
+def apply_style(options: DanceOptions) -> DanceOptions:
     """The postures to design: half of those that come again in the mirror, none on one foot for a beginner.
 
     Raises:
@@ -54,7 +54,7 @@ def styled(options: DanceOptions) -> DanceOptions:
     if style is None:
         return options
     postures = dict(options.postures)
-    if not style.level.one_legged:
+    if not style.skill_limits.allows_one_leg:
         postures = {name: count for name, count in postures.items() if name not in ("left", "right")}
         if not any(postures.values()):
             raise InvalidValue(f"{style.skill}s do not stand on one foot: ask for postures on both feet as well")

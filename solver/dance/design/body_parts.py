@@ -10,7 +10,7 @@ from ...coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
-from ...trajectory.legged_rig import held_coordinates
+from ...trajectory.legged_rig import fixed_coordinates
 
 TRUNK = "trunk"
 
@@ -28,7 +28,7 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     taken: set[str] = set()
     for side, patch in sides.items():
         first = next(iter(rig.path(rig.index(rig.patch(patch).link))), 0)
-        parts[f"{side}_leg"] = tuple(rig.links[k] for k in np.flatnonzero(rig.below[first]))
+        parts[f"{side}_leg"] = tuple(rig.links[k] for k in np.flatnonzero(rig.descendants[first]))
         taken |= set(parts[f"{side}_leg"])
     for column, side in enumerate(("left", "right")):
         mirrored = {pair[column] for pair in rig.pairs}
@@ -38,7 +38,7 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     return {name: links for name, links in parts.items() if links}
 
 
-def emphasis_of(rig: Rig, wishes: Mapping[str, float]) -> dict[str, float]:
+def link_emphasis(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
     """Factor on each link from factors on parts or links; a link's own factor goes before its part's.
 
     Raises:
@@ -46,12 +46,12 @@ def emphasis_of(rig: Rig, wishes: Mapping[str, float]) -> dict[str, float]:
     """
     parts = body_parts(rig)
     result: dict[str, float] = {}
-    for name, factor in wishes.items():
+    for name, factor in factors.items():
         if name in parts:
             result |= dict.fromkeys(parts[name], factor)
         elif name not in rig.links:
             raise UnknownName(name, (*parts, *rig.links))
-    return result | {name: factor for name, factor in wishes.items() if name in rig.links}
+    return result | {name: factor for name, factor in factors.items() if name in rig.links}
 
 
 def require_danceable(rig: Rig) -> None:
@@ -64,7 +64,7 @@ def require_danceable(rig: Rig) -> None:
         require_joints(rig, foot)  # stating soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
-    unknown = ~np.isfinite(rig.limits.torque) & ~held_coordinates(rig)
+    unknown = ~np.isfinite(rig.limits.torque) & ~fixed_coordinates(rig)
     names = zip(coordinate_names(rig), coordinate_links(rig), unknown)
     free = [name for name, (link,), missing in names if missing and link not in rig.unlimited]
     if free:

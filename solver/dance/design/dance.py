@@ -12,8 +12,8 @@ from ...check_options import CheckOptions
 from ...contacts.schedule import Phase, Schedule
 from ...coordinates import Curves
 from ...errors import InvalidValue
-from ...feasibility.check import FrameChecker
-from ...feasibility.margins import Checks
+from ...feasibility.check_results import Checks
+from ...feasibility.checker import FrameChecker
 from ...motion import Motion
 from ...rig import Rig
 from ...trajectory.legged_rig import LeggedRig
@@ -31,14 +31,14 @@ class TraceEntry:
         segment: index of the segment.
         configuration: of the feet.
         criterion: J_exc (12) of the excited links after it, with everything danced before in their excitation group.
-        straight: the same had the straight path been taken.
+        straight_criterion: the same had the straight path been taken.
         kind: of the segment.
     """
 
     segment: int
     configuration: str
     criterion: float
-    straight: float
+    straight_criterion: float
     kind: str
 
 
@@ -89,7 +89,7 @@ class Dance:
 
     def __repr__(self) -> str:
         made = f"{len(self.postures)} postures, {len(self.segments)} segments{'' if self.complete else ', incomplete'}"
-        return f"Dance of {self.duration:.2f} s: {made}\n  {self.rig.headline}\n  checks: {self.checks.words}"
+        return f"Dance of {self.duration:.2f} s: {made}\n  {self.rig.summary}\n  checks: {self.checks.words}"
 
     def __reduce__(self) -> tuple[type[Dance], tuple[object, ...]]:
         values = [getattr(self, name) for name in self.__dataclass_fields__]
@@ -111,7 +111,7 @@ class Dance:
         starts = self.starts
         return Schedule(tuple(Phase(a, b, s.anchors) for a, b, s in zip(starts, starts[1:], self.segments)))
 
-    def legged(self, rig: Rig) -> LeggedRig:
+    def legged_rig(self, rig: Rig) -> LeggedRig:
         """The rig prepared as it was for the design."""
         return LeggedRig(rig, shrink=self.checks.shrink, step=self.step)
 
@@ -119,7 +119,7 @@ class Dance:
         """Motion of segments ``first`` to before ``last`` at a rate [1/s], times from the dance's start."""
         if not (np.isfinite(rate) and rate > 0.0):
             raise InvalidValue(f"a dance is sampled at a positive rate, got {rate!r}")
-        legged, starts = self.legged(rig), self.starts
+        legged, starts = self.legged_rig(rig), self.starts
         last = len(self.segments) if last is None else last
         begin, end = starts[first], starts[last]
         times = begin + np.arange(int(np.floor((end - begin) * rate + 1e-9)) + 1) / rate
@@ -129,24 +129,24 @@ class Dance:
             own = times[owner == number] - starts[number]
             if len(own):
                 segment = self.segments[number]
-                parts.append(segment.frames(legged, np.clip(own, 0.0, segment.duration))[1])
+                parts.append(segment.evaluate(legged, np.clip(own, 0.0, segment.duration))[1])
         q, v, a = (np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "v", "a"))
         return Motion(times, q, v, a)
 
     def check(self, rig: Rig, rate: float, options: CheckOptions | None = None) -> list[Checks]:
         """All checks of every segment at a rate [1/s], times from the dance's start."""
         options = self.checks if options is None else options
-        legged, checker = self.legged(rig), FrameChecker(rig, self.schedule, options)
+        legged, checker = self.legged_rig(rig), FrameChecker(rig, self.schedule, options)
         result = []
         for segment, start in zip(self.segments, self.starts):
-            times = segment.spline.samples(rate)
-            _, curves, _ = segment.frames(legged, times)
+            times = segment.spline_space.samples(rate)
+            _, curves, _ = segment.evaluate(legged, times)
             phase = Schedule((Phase(start - 1.0, start + segment.duration + 1.0, segment.anchors),))
             motion = Motion(start + times, curves.q, curves.v, curves.a)
             result.append(checker.with_schedule(phase).check_frames(motion))
         return result
 
-    def largest_jump(self) -> float:
+    def largest_discontinuity(self) -> float:
         """[rad, m] largest difference between the end of a segment and the start of the next."""
         return max(
             (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.segments, self.segments[1:])), default=0.0

@@ -5,5 +5,5 @@ from __future__ import annotations
 from ...formats.codec import FileKind
 from .dance import Dance
 
-DANCE = FileKind(Dance, "exciting dance designed dance", remedy="Design the dance again with this version")
+DESIGNED_DANCE = FileKind(Dance, "exciting dance designed dance", remedy="Design the dance again with this version")
 """An archive."""

@@ -16,43 +16,43 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Cancelled, InvalidValue
-from ...feasibility.sentences import doubted, no_way, overlaps_allowed
+from ...feasibility.messages import describe_contradictions, describe_unreachable, suggest_allowed_pairs
 from ...identification.base_parameters import base_parameters
-from ...identification.excitation.excitation import emphasised
+from ...identification.excitation.excitation import link_weights
 from ...motion import Motion
+from ...parallel import background_map, parallel_map
 from ...progress import Progress, silent
 from ...rig import CONTRADICTING, Rig
-from ...scene.words import listed, spoken
-from ...stopping import interruptible
+from ...scene.labels import display_name, join_names
+from ...termination import interruptible
 from ...threads import one_blas_thread
-from ...trajectory.segment import DanceSegment, hold
-from ...workers import shared, underway
-from .blocks import RING, Block, blocks_of, styled
+from ...trajectory.segment import DanceSegment, hold_posture
+from .blocks import CONFIGURATION_ORDER, Block, apply_style, order_blocks
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
-from .footsteps import Ground
+from .footsteps import StancePostures
 from .mirror import Mirror
-from .options import DanceOptions, expected_deviations, human_options, paper_options
-from .postures import PosturePool, choose
-from .reachability import CLOSELY, distances, open_paths
-from .recorded import recorded_information
-from .route import route_of
+from .options import DanceOptions, human_options, paper_options, sigma_objective
+from .postures import PosturePool, choose_postures
+from .reachability import FINE_INSTANTS, find_open_paths, travel_times
+from .route import shortest_route
 from .sequence import (
     PostureCandidates,
     PostureSequence,
     SequenceTask,
-    candidates_or_why,
-    footwork_of,
+    build_step_planner,
+    build_transition_planner,
     run_sequence,
-    transition_planner,
+    try_find_candidates,
 )
-from .style import ARC, on_counts
+from .sequential_design import recorded_information
+from .style import DURATION_FACTORS, align_to_beats
 
-CHOICES = 3
+MAX_CHOICES = 3
 """Times that postures are chosen at most, without those that have no way from home by a closer look."""
 
-__all__ = ["DanceOptions", "design", "human_options", "paper_options", "transition_planner"]
+__all__ = ["DanceOptions", "build_transition_planner", "design", "human_options", "paper_options"]
 
 
 def design(
@@ -76,72 +76,79 @@ def design(
         try:
             return work.run()
         except InvalidValue as error:
-            raise InvalidValue(f"{error}{overlaps_allowed(rig, [str(error)])}{doubted(rig)}") from error
+            raise InvalidValue(
+                f"{error}{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
+            ) from error
 
 
 class _Design:
     def __init__(self, rig: Rig, options: DanceOptions, progress: Progress, recorded: Sequence[Motion]) -> None:
         self.rig, self.progress = rig, progress
-        asked, options = options, styled(options)
+        asked, options = options, apply_style(options)
         self.options = options
-        self.planner = transition_planner(rig, options)
+        self.planner = build_transition_planner(rig, options)
         self.structure = base_parameters(rig)
-        self.weights = emphasised(rig, options.emphasis)
-        ring = RING if options.style is None else tuple(ARC)
+        self.weights = link_weights(rig, options.emphasis)
+        ring = CONFIGURATION_ORDER if options.style is None else tuple(DURATION_FACTORS)
         self.configurations = [name for name in ring if options.postures.get(name, 0)]
-        self.blocks = blocks_of(self.configurations, options.style)
-        self.wanted = sum(options.postures[block.motif] for block in self.blocks)
-        expected = expected_deviations(rig, options)
+        self.blocks = order_blocks(self.configurations, options.style)
+        self.wanted = sum(options.postures[block.motif_configuration] for block in self.blocks)
+        expected = sigma_objective(rig, options)
         if expected is None and recorded:
             raise InvalidValue("recordings made before count for the objective 'sigma', not for the paper's criterion")
         self.known = None
         if expected is not None:
-            self.known = expected.nothing + recorded_information(rig, expected, recorded)
+            self.known = expected.prior_matrices + recorded_information(rig, expected, recorded)
         self.missing: list[str] = []
-        self.notes: list[str] = [*self.planner.fine.notes, *(note for note in rig.notes if CONTRADICTING in note)]
+        self.notes: list[str] = [
+            *self.planner.fine_checker.notes,
+            *(note for note in rig.notes if CONTRADICTING in note),
+        ]
         raised = sum(asked.postures.get(name, 0) for name in ("left", "right"))
-        if raised and options.style is not None and not options.style.level.one_legged:
+        if raised and options.style is not None and not options.style.skill_limits.allows_one_leg:
             who = f"{options.style.skill}s do not stand on one foot"
             self.notes.append(f"postures on one foot that are left out, because {who}: {raised}")
         self.began = time.perf_counter()
 
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
-        self.footwork = footwork_of(self.planner, self.options)
+        self.footwork = build_step_planner(self.planner, self.options)
         stood_on = self._grounds()
         asked = [(self.rig, self.options, ground, self._seed(k)) for k, ground in enumerate(stood_on.values())]
-        with underway(candidates_or_why, asked, max(1, min(self.options.workers, len(asked)))) as drawn:
+        with background_map(try_find_candidates, asked, max(1, min(self.options.workers, len(asked)))) as drawn:
             self._leave_out(self._unreachable())
             self.stations = self._route()
             found = {name: own for name, own in zip(stood_on, drawn) if name in self.configurations}
         if refused := {name: own for name, own in found.items() if isinstance(own, InvalidValue)}:
             self._leave_out(refused)
             self.stations = self._route()
-        grounds = {name: self.footwork.ground(name) for name in self.configurations}
+        grounds = {name: self.footwork.stance_postures(name) for name in self.configurations}
         candidates = [own for own in found.values() if isinstance(own, PostureCandidates)]
         for own in candidates:
             self.notes += own.notes
             self.missing += own.missing
         if not any(len(own.pool.y) for own in candidates):
-            raise InvalidValue(no_way(self.rig.name, self.configurations, self.notes))
+            raise InvalidValue(describe_unreachable(self.rig.name, self.configurations, self.notes))
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
         chosen, self.names, criterion = self._postures([own.pool for own in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)
 
-    def _grounds(self) -> dict[str, Ground]:
+    def _grounds(self) -> dict[str, StancePostures]:
         """Where each foot configuration is danced that the rig can stand in."""
         grounds = {}
         for name in self.configurations:
             with suppress(InvalidValue):  # told where it is left out
-                grounds[name] = self.footwork.ground(name)
+                grounds[name] = self.footwork.stance_postures(name)
         return grounds
 
     def _unreachable(self) -> dict[str, InvalidValue]:
         """Foot configurations that the rig cannot step to and back from, with what stands in the way."""
         troubles = {}
-        for name in dict.fromkeys(block.stands for block in self.blocks):  # in the mirror too, where none are designed
+        for name in dict.fromkeys(
+            block.configuration for block in self.blocks
+        ):  # in the mirror too, where none are designed
             try:
                 self._steps("both", name)
                 self._steps(name, "both")
@@ -158,11 +165,13 @@ class _Design:
         self.configurations = [name for name in self.configurations if name not in troubles]
         if not self.configurations:
             raise next(iter(troubles.values()))
-        self.blocks = [b for b in self.blocks if not {b.stands, b.motif} & troubles.keys()]
+        self.blocks = [b for b in self.blocks if not {b.configuration, b.motif_configuration} & troubles.keys()]
         alike: dict[str, list[str]] = {}
         for name, error in troubles.items():
-            alike.setdefault(str(error), []).append(spoken(name))
-        why = [f"{listed(who)} {'is' if len(who) == 1 else 'are'} left out: {error}" for error, who in alike.items()]
+            alike.setdefault(str(error), []).append(display_name(name))
+        why = [
+            f"{join_names(who)} {'is' if len(who) == 1 else 'are'} left out: {error}" for error, who in alike.items()
+        ]
         self.notes += why
         self.missing += why
 
@@ -175,36 +184,38 @@ class _Design:
         result: dict[str, tuple[str, str]] = {}
         here = "both"
         for block, after in zip(self.blocks, [*self.blocks[1:], Block("both")]):
-            self._steps(here, block.stands)
-            way = self.footwork.way(block.stands, after.stands)
-            closed = block.mirrors or self.options.style is not None  # a motif ends where its mirror image begins
-            here = way[1] if block.stands == "both" and len(way) > 1 and not closed else block.stands
-            result[block.stands] = (block.stands, here)
+            self._steps(here, block.configuration)
+            way = self.footwork.find_path(block.configuration, after.configuration)
+            closed = block.mirrored or self.options.style is not None  # a motif ends where its mirror image begins
+            here = way[1] if block.configuration == "both" and len(way) > 1 and not closed else block.configuration
+            result[block.configuration] = (block.configuration, here)
         self._steps(here, "both")
         return result
 
     def _postures(
-        self, pools: list[PosturePool], grounds: Mapping[str, Ground]
+        self, pools: list[PosturePool], grounds: Mapping[str, StancePostures]
     ) -> tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], float]:
         """Postures (P, D) of each configuration in the order of their route, their names, and the criterion."""
-        for _ in range(CHOICES):
+        for _ in range(MAX_CHOICES):
             numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
-            chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
+            chosen, value = choose_postures(
+                pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts
+            )
             closed = [self._closed(grounds[name], p, own) for name, p, own in zip(self.configurations, pools, chosen)]
             if not any(len(some) for some in closed):
                 break
-            pools = [pool.only(np.setdiff1d(np.arange(len(pool.y)), some)) for pool, some in zip(pools, closed)]
+            pools = [pool.select(np.setdiff1d(np.arange(len(pool.y)), some)) for pool, some in zip(pools, closed)]
         result, names, poses = {}, {}, self.options.poses
         for name, pool, own in zip(self.configurations, pools, chosen):
             y = pool.y[own]
             ground = grounds[name]
-            apart = distances(self.planner.legged, self.planner.coarse, ground.footing, ground.home, y)
-            route = np.array(route_of(apart), int) - 1
+            apart = travel_times(self.planner.legged, self.planner.coarse_checker, ground.footing, ground.home, y)
+            route = np.array(shortest_route(apart), int) - 1
             result[name] = y[route]
-            names[name] = tuple(poses[k].name if poses else "" for k in pool.motifs[own][route])
+            names[name] = tuple(poses[k].name if poses else "" for k in pool.pose_indices[own][route])
         return result, names, value
 
-    def _closed(self, ground: Ground, pool: PosturePool, chosen: np.ndarray) -> np.ndarray:
+    def _closed(self, ground: StancePostures, pool: PosturePool, chosen: np.ndarray) -> np.ndarray:
         """Those of the chosen that have no way from home after all: thin limbs pass each other between a few instants.
 
         None where no other posture could take their place.
@@ -212,11 +223,13 @@ class _Design:
         if len(pool.y) <= len(chosen):
             return chosen[:0]
         homes = np.tile(ground.home, (len(chosen), 1))
-        judge = self.planner.fine
-        return chosen[~open_paths(self.planner.legged, judge, ground.footing, homes, pool.y[chosen], CLOSELY)]
+        judge = self.planner.fine_checker
+        return chosen[
+            ~find_open_paths(self.planner.legged, judge, ground.footing, homes, pool.y[chosen], FINE_INSTANTS)
+        ]
 
     def _sequences(
-        self, grounds: Mapping[str, Ground], chosen: Mapping[str, np.ndarray]
+        self, grounds: Mapping[str, StancePostures], chosen: Mapping[str, np.ndarray]
     ) -> dict[str, list[PostureSequence]]:
         groups = [[name for name in group if name in self.configurations] for group in EXCITATION_GROUPS]
         queues = [[(name, part) for name in group for part in _parts(len(chosen[name]))] for group in groups]
@@ -232,21 +245,21 @@ class _Design:
                     continue
                 name, (first, last) = queue[turn]
                 earlier, (entry, leave) = done[name], self.stations[name]
-                start = earlier[-1].stop if earlier else self.footwork.station(entry)
-                stop = self.footwork.station(leave) if last == len(chosen[name]) else None
+                start = earlier[-1].stop if earlier else self.footwork.standing_posture(entry)
+                stop = self.footwork.standing_posture(leave) if last == len(chosen[name]) else None
                 seed = self._seed(100 + 10 * group + turn)
                 task = SequenceTask(
                     name, grounds[name].home, start, stop, chosen[name][first:last], self.names[name][first:last],
                     first, history[group], self.known, seed,
                 )  # fmt: skip
-                tasks.append((self.rig, self.options.styled(name), task))
+                tasks.append((self.rig, self.options.for_configuration(name), task))
                 owners.append((group, name))
             try:
                 with interruptible():
-                    for (group, name), sequence in zip(owners, shared(run_sequence, tasks, workers)):
+                    for (group, name), sequence in zip(owners, parallel_map(run_sequence, tasks, workers)):
                         done[name].append(sequence)
                         history[group] = sequence.history
-                        self._learn(sequence.gained)
+                        self._learn(sequence.added_information)
                         self.notes += sequence.notes
                         self.missing += sequence.missing
                 finished += len(tasks)
@@ -269,32 +282,32 @@ class _Design:
 
     def _dance(
         self,
-        grounds: Mapping[str, Ground],
+        grounds: Mapping[str, StancePostures],
         sequences: Mapping[str, Sequence[PostureSequence]],
         criterion: float,
     ) -> Dance:
         footwork = self.footwork
         segments: list[DanceSegment] = [
-            hold("home", footwork.home, self.options.hold, footwork.both.solved, footwork.both.anchors)
+            hold_posture("home", footwork.home, self.options.hold, footwork.both.solved, footwork.both.anchors)
         ]
         postures: list[int] = []
         names: list[str] = []
         trace: list[TraceEntry] = []
         here = "both"
         for block in self.blocks:
-            own = sequences[block.motif]
+            own = sequences[block.motif_configuration]
             if not own:
                 continue
-            entry, leave = self.stations[block.stands]
+            entry, leave = self.stations[block.configuration]
             segments += self._steps(here, entry)
             here = leave
-            if block.mirrors:
+            if block.mirrored:
                 offset = len(segments)
                 for sequence in own:
                     postures += [len(segments) + index for index in sequence.postures]
                     names += [f"{name}, mirrored" if name else "" for name in sequence.names]
-                    segments += [self._mirrored(segment, block.stands) for segment in sequence.segments]
-                self.notes.append(f"from segment {offset} on: the motif of {block.motif}, mirrored")
+                    segments += [self._mirrored(segment, block.configuration) for segment in sequence.segments]
+                self.notes.append(f"from segment {offset} on: the motif of {block.motif_configuration}, mirrored")
                 continue
             for sequence in own:
                 offset = len(segments)
@@ -302,11 +315,15 @@ class _Design:
                 postures += [offset + index for index in sequence.postures]
                 names += sequence.names
                 trace += [
-                    TraceEntry(offset + s.segment, block.motif, s.criterion, s.straight, s.kind) for s in sequence.trace
+                    TraceEntry(offset + s.segment, block.motif_configuration, s.criterion, s.straight_criterion, s.kind)
+                    for s in sequence.trace
                 ]
-            if not own[-1].gone:
-                path, _ = self.planner.straight(
-                    "to the next step", own[-1].stop, footwork.station(leave), grounds[block.motif].footing
+            if not own[-1].reached_stop:
+                path, _ = self.planner.plan_straight(
+                    "to the next step",
+                    own[-1].stop,
+                    footwork.standing_posture(leave),
+                    grounds[block.motif_configuration].footing,
                 )
                 if path is None:
                     break
@@ -314,7 +331,7 @@ class _Design:
         else:
             segments += self._steps(here, "both")
         if self.options.style is not None:
-            segments, places = on_counts(segments, self.options.style)
+            segments, places = align_to_beats(segments, self.options.style)
             postures = [int(places[k]) for k in postures]
             trace = [replace(entry, segment=int(places[entry.segment])) for entry in trace]
         wanted = self.wanted
@@ -332,14 +349,14 @@ class _Design:
         Raises:
             InvalidValue: neither is feasible, with what fails.
         """
-        footing = self.planner.legged.footing(stands)
-        image = Mirror(self.planner.legged).segment(segment, footing)
-        checks, worst = self.planner.checked(image)
+        footing = self.planner.legged.get_footing(stands)
+        image = Mirror(self.planner.legged).mirror_segment(segment, footing)
+        checks, worst = self.planner.check_segment(image)
         if worst >= 0.0:
             return image
         plain = None
         if segment.kind != "hold":
-            plain, _ = self.planner.straight(image.name, image.start, image.stop, footing)
+            plain, _ = self.planner.plan_straight(image.name, image.start, image.stop, footing)
         if plain is None:
             failed = "; ".join(str(failure) for failure in checks.worst_failures if failure.failed)
             raise InvalidValue(
@@ -350,8 +367,8 @@ class _Design:
 
     def _steps(self, first: str, last: str) -> list[DanceSegment]:
         """The steps from one station to another."""
-        way = self.footwork.way(first, last)
-        return [self.footwork.step(a, b) for a, b in itertools.pairwise(way)]
+        way = self.footwork.find_path(first, last)
+        return [self.footwork.plan_step(a, b) for a, b in itertools.pairwise(way)]
 
     def _seed(self, place: int) -> int:
         return int(np.random.SeedSequence([self.options.seed, place]).generate_state(1)[0])

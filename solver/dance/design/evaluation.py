@@ -12,17 +12,17 @@ from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...identification.excitation.expected_deviations import ExpectedDeviations
 from ...motion import Motion
 from ...rig import Rig
-from ...scene.words import spoken
+from ...scene.labels import display_name
 from .dance import Dance
-from .difficulty import Difficulty, difficulties
-from .options import noise_of
-from .recorded import MoreTime, more_time, recorded_information
+from .difficulty import Difficulty, rate_moves
+from .options import noise_model
+from .sequential_design import MoreTime, predict_more_time, recorded_information
 
-VERIFIED = 500.0
+VERIFICATION_RATE = 500.0
 """[1/s] at which a dance is verified: ten times the search's sampling."""
-RATE = 50.0
+EXCITATION_RATE = 50.0
 """[1/s] at which excitation is judged, the paper's sampling."""
-WELL = 0.1
+WELL_DETERMINED = 0.1
 """Relative standard deviation up to which bonnet2016 calls a base parameter identified."""
 
 
@@ -45,7 +45,7 @@ class WorstMargin:
     time: float
 
     def __str__(self) -> str:
-        return f"{self.check:16s} {self.value:+12.5g} {self.unit:14s} at {self.time:8.3f} s  {spoken(self.item)}"
+        return f"{self.check:16s} {self.value:+12.5g} {self.unit:14s} at {self.time:8.3f} s  {display_name(self.item)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Evaluation:
     """Numbers about a dance.
 
     Attributes:
-        margins: the worst of every check at `VERIFIED`.
+        margins: the worst of every check at `VERIFICATION_RATE`.
         failures: in words; none in a dance that may be passed on.
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
-        relative: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFIED` samples a second.
-        more: what ten more seconds would bring.
+        relative_deviations: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFICATION_RATE` samples a second.
+        more_time: what ten more seconds would bring.
         moves: how hard each is.
     """
 
@@ -66,14 +66,14 @@ class Evaluation:
     failures: tuple[str, ...]
     conditions: np.ndarray
     total_condition: float
-    relative: np.ndarray
-    more: MoreTime | None = None
+    relative_deviations: np.ndarray
+    more_time: MoreTime | None = None
     moves: tuple[Difficulty, ...] = ()
 
     @property
-    def well(self) -> int:
+    def well_determined(self) -> int:
         """Base parameters with a relative deviation below `WELL`."""
-        return int((self.relative < WELL).sum())
+        return int((self.relative_deviations < WELL_DETERMINED).sum())
 
     def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
         """Plain values for a JSON file; infinite ones are None."""
@@ -91,7 +91,7 @@ class Evaluation:
             "static_criterion": _plain(dance.criterion),
             "trace": [
                 {"segment": s.segment, "configuration": s.configuration, "criterion": _plain(s.criterion),
-                 "straight": _plain(s.straight), "kind": s.kind}
+                 "straight": _plain(s.straight_criterion), "kind": s.kind}
                 for s in dance.trace
             ],
             "margins": [
@@ -100,36 +100,37 @@ class Evaluation:
             ],
             "conditions": {link: _plain(value) for link, value in zip(rig.links, self.conditions)},
             "total_condition": _plain(self.total_condition),
-            "base_parameters": len(self.relative),
+            "base_parameters": len(self.relative_deviations),
             "moves": [
                 {"segment": m.segment, "difficulty": m.score, "because": list(m.reasons)} for m in self.moves
             ],
-            "below_10_percent": self.well,
-            "ten_more_seconds": None if self.more is None else _plain(self.more.gain),
+            "below_10_percent": self.well_determined,
+            "ten_more_seconds": None if self.more_time is None else _plain(self.more_time.gain),
             "notes": list(dance.notes),
             "report": {name: _plain(value) for name, value in dance.report.items()},
         }  # fmt: skip
 
 
-def evaluate(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
-    """Verify a dance at `VERIFIED` by the checks that it carries, and judge what it excites, beside recordings."""
+def evaluate_dance(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
+    """Verify a dance at `VERIFICATION_RATE` by the checks that it carries, "
+    "and judge what it excites, beside recordings."""
     worst: dict[str, WorstMargin] = {}
     failures: list[str] = []
-    for checks in dance.check(rig, VERIFIED):
+    for checks in dance.check(rig, VERIFICATION_RATE):
         failures += [str(failure) for failure in checks.first_failures]
         for margin in checks.margins:
             frame = int(np.argmin(margin.smallest))
             value = float(margin.smallest[frame])
             if margin.name not in worst or value < worst[margin.name].value:
-                item = margin.items[int(margin.culprit[frame])]
+                item = margin.items[int(margin.worst_items[frame])]
                 worst[margin.name] = WorstMargin(margin.name, margin.unit, value, item, float(checks.times[frame]))
-    if dance.largest_jump() > 1e-6:
-        failures.append(f"the segments leave a jump of {dance.largest_jump():.2g}")
+    if dance.largest_discontinuity() > 1e-6:
+        failures.append(f"the segments leave a jump of {dance.largest_discontinuity():.2g}")
     structure = base_parameters(rig)
-    found = Excitation.none(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
-    relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / VERIFIED)
-    expected = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)), noise_of(rig))
-    more = more_time(dance, expected, recorded_information(rig, expected, recorded))
+    found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, EXCITATION_RATE))
+    relative = found.relative_deviations(rig.prior) * np.sqrt(EXCITATION_RATE / VERIFICATION_RATE)
+    expected = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)), noise_model(rig))
+    more = predict_more_time(dance, expected, recorded_information(rig, expected, recorded))
     return Evaluation(
         tuple(worst.values()),
         tuple(failures),
@@ -137,11 +138,11 @@ def evaluate(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluat
         found.total_condition,
         relative,
         more,
-        difficulties(dance),
+        rate_moves(dance),
     )
 
 
-def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
+def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
     """The report for people, plain text."""
     kinds = {kind: sum(s.kind == kind for s in dance.segments) for kind in ("exciting", "straight", "step")}
     lines = [
@@ -150,7 +151,7 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
     ]
     if not dance.complete:
         lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
-    lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
+    lines += ["", f"Worst margins at {VERIFICATION_RATE:g} Hz (negative beyond the tolerance: violated)"]
     lines += [f"  {margin}" for margin in found.margins if np.isfinite(margin.value)]
     lines += [
         "",
@@ -158,19 +159,20 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
     ]
     lines += [
         f"  {k + 1:3d}  {dance.starts[s.segment]:8.2f} s  {s.configuration:14s} "
-        f"{s.criterion:12.4g} {s.straight:12.4g}  {s.kind}"
+        f"{s.criterion:12.4g} {s.straight_criterion:12.4g}  {s.kind}"
         for k, s in enumerate(dance.trace)
     ]
     lines += [
         "",
         f"Static criterion of the postures (14): {dance.criterion:.4g}",
-        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have",
-        f"a predicted relative standard deviation below {100 * WELL:g} % "
-        f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFIED:g} Hz",
-        *([] if found.more is None else [str(found.more)]),
+        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative_deviations)} base parameters "
+        f"{found.well_determined} have",
+        f"a predicted relative standard deviation below {100 * WELL_DETERMINED:g} % "
+        f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFICATION_RATE:g} Hz",
+        *([] if found.more_time is None else [str(found.more_time)]),
         "",
         "Condition number by link",
-        *(f"  {spoken(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
+        *(f"  {display_name(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
     ]
     lines += ["", "Moves, and how hard they are"]
     lines += [f"  {dance.starts[m.segment]:8.2f} s  {m}  {dance.segments[m.segment].name}" for m in found.moves]

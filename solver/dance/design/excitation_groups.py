@@ -31,23 +31,25 @@ def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
 def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
     if configuration in legged.leg_columns:
-        return legged.raised_columns[next(side for side in legged.leg_columns if side != configuration)]
-    return np.concatenate([_root(legged), legged.trunk])
+        return legged.swing_leg_columns[next(side for side in legged.leg_columns if side != configuration)]
+    return np.concatenate([_root_columns(legged), legged.trunk])
 
 
 def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
     loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
-    legs = [columns for side, columns in legged.raised_columns.items() if side not in loaded]
-    return np.concatenate([_root(legged), legged.trunk, *legs])
+    legs = [columns for side, columns in legged.swing_leg_columns.items() if side not in loaded]
+    return np.concatenate([_root_columns(legged), legged.trunk, *legs])
 
 
-def _root(legged: LeggedRig) -> np.ndarray:
+def _root_columns(legged: LeggedRig) -> np.ndarray:
     """Columns of the root's height and rotation that may move."""
     return 2 + np.flatnonzero(legged.root_free[2:])
 
 
-def criterion_of(legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str) -> GramMatrices:
+def build_criterion(
+    legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str
+) -> GramMatrices:
     """Criterion of a configuration, over Gram matrices of all links that its excitation group excites."""
     group = next(s for s in EXCITATION_GROUPS if configuration in s)
     links = [link for name in group for link in excited_links(legged, name)]

@@ -17,29 +17,29 @@ from ...trajectory.segment import DanceSegment, SegmentChecker
 from .mirror import Mirror
 from .transitions import TransitionPlanner
 
-LIFTS = (0.12, 0.08, 0.05, 0.03)
+LIFT_FRACTIONS = (0.12, 0.08, 0.05, 0.03)
 """Heights to which a free foot is lifted flat, as a share of the root's height: the first that the ankle allows."""
-STEP_LIFT = 0.06
+STEP_HEIGHT_FRACTION = 0.06
 """Height of a step on the way, alike."""
-OVER_SWING, LEAST_LIFT = 2.5, 1.25
+STEP_CLEARANCE_FACTOR, LIFT_CLEARANCE_FACTOR = 2.5, 1.25
 """Least height of a step, and least height of a lifted foot, as multiples of what a swinging foot has to clear."""
-LOWER = (1.0, 0.85, 0.7, 0.6, 0.5, 0.35, 0.2)
+HEIGHT_FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.35, 0.2)
 """Shares of a step's height that are tried, the first that the ankle allows."""
-RISES = (0.0, 0.02, 0.04)
+RISE_FRACTIONS = (0.0, 0.02, 0.04)
 """Shares of the root's height by which it rises over one foot, where an ankle does not let the other lift."""
-LESS_DEEP = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+CENTRE_FRACTIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Shares of the way from the deepest point of two polygons to the middle between the feet that are tried in turn."""
-LEAST_DEPTH = 0.004
+MIN_DEPTH = 0.004
 """[m] that is kept to the polygons' edges there."""
-TO_ANKLE = (0.0, 0.3, 0.6, 0.9)
+ANKLE_FRACTIONS = (0.0, 0.3, 0.6, 0.9)
 """Shares of the way from that point to below the ankle that are tried: the farther it is, the more an ankle carries."""
-LEANS = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
+LEAN_ANGLES = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
 """[rad] by which the pelvis leans to a side, the least first, where limits do not let it stay upright."""
-WAYS = 5
+MAX_PATHS_TRIED = 5
 """Ways to stations that keep all limits which are sought in vain at most."""
-OTHER = {"right": "left", "left": "right"}
-GRID = 41
-OVER = {"right": "over right", "left": "over left"}
+OPPOSITE = {"right": "left", "left": "right"}
+GRID_SIZE = 41
+WEIGHT_OVER = {"right": "over right", "left": "over left"}
 """Stations on both feet with the weight above one of them, so that the other may leave the floor."""
 STEPS = (
     ("both", "over left", "both", ("weight onto the left foot", "weight onto both feet")),
@@ -56,7 +56,7 @@ SHORTCUT = {"left", "right_forward"}
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class StancePostures:
     """Where the postures of a foot configuration are danced.
 
     Attributes:
@@ -70,7 +70,7 @@ class Ground:
     entry: np.ndarray
 
 
-class Footwork:
+class StepPlanner:
     """Stations of a rig's feet, named as foot configurations are or `OVER`, and the ways between them.
 
     Args:
@@ -85,53 +85,55 @@ class Footwork:
 
     def __init__(self, planner: TransitionPlanner, mirror: Mirror | None = None) -> None:
         self._planner, self._legged, self._mirror = planner, planner.legged, mirror
-        self.both = self._legged.footing("both")
-        self.home = self._legged.home(self.both)
+        self.both = self._legged.get_footing("both")
+        self.home = self._legged.home_posture(self.both)
         if mirror is not None:
             even = self._legged.with_feet(0.5 * (self.home + mirror.image(self.home)), self.both.anchors)
-            self.home = self._legged.still(even[None], SIDES)[0][0]
-        self._stations = {"both": self.home}
+            self.home = self._legged.solve_static(even[None], SIDES)[0][0]
+        self._postures = {"both": self.home}
         self._steps: dict[tuple[str, str], DanceSegment] = {}
-        self._refused: dict[tuple[str, str], str] = {}
+        self._impossible: dict[tuple[str, str], str] = {}
         self.notes: list[str] = []
 
-    def ground(self, configuration: str) -> Ground:
+    def stance_postures(self, configuration: str) -> StancePostures:
         """Home and entry of a configuration.
 
         Raises:
             InvalidValue: the rig cannot stand so, with what stands in the way.
         """
-        footing, entry = self._legged.footing(configuration), self.station(configuration)
-        home = self._legged.home(footing) if configuration == "right_forward" else entry
-        return Ground(footing, home, entry)
+        footing, entry = self._legged.get_footing(configuration), self.standing_posture(configuration)
+        home = self._legged.home_posture(footing) if configuration == "right_forward" else entry
+        return StancePostures(footing, home, entry)
 
-    def station(self, name: str) -> np.ndarray:
+    def standing_posture(self, name: str) -> np.ndarray:
         """Posture (D,) of a station."""
-        if name not in self._stations:
-            if self._mirror is not None and name in ("right", OVER["right"]):
-                self._stations[name] = self._mirror.image(self.station(name.replace("right", "left")))
+        if name not in self._postures:
+            if self._mirror is not None and name in ("right", WEIGHT_OVER["right"]):
+                self._postures[name] = self._mirror.image(self.standing_posture(name.replace("right", "left")))
             elif name == "right_forward":
-                self._stations[name] = self._forward()
-            elif name in OTHER:
-                self._stations[name] = self._lifted(name)
+                self._postures[name] = self._posture_foot_forward()
+            elif name in OPPOSITE:
+                self._postures[name] = self._posture_on_one_foot(name)
             else:
-                side = next(side for side, station in OVER.items() if station == name)
-                self._stations[name] = self._over(self.home, self._legged.footing(side), self.both, name)
-        return self._stations[name]
+                side = next(side for side, station in WEIGHT_OVER.items() if station == name)
+                self._postures[name] = self._posture_over_one_foot(
+                    self.home, self._legged.get_footing(side), self.both, name
+                )
+        return self._postures[name]
 
     def footing(self, first: str, second: str) -> Footing:
         """Footing of the step between two neighbouring stations."""
         between = next(step[2] for step in STEPS if set(step[:2]) == {first, second})
-        return self.both if between == "both" else self._legged.footing(between, led=(OTHER[between],))
+        return self.both if between == "both" else self._legged.get_footing(between, moving=(OPPOSITE[between],))
 
-    def way(self, first: str, last: str) -> list[str]:
+    def find_path(self, first: str, last: str) -> list[str]:
         """Stations from one to another, both included, by the fewest steps."""
         came, queue = {first: first}, deque([first])
         while queue:
             here = queue.popleft()
             for a, b, *_ in STEPS:
                 there = b if a == here else a
-                if here in (a, b) and there not in came and self._can(here, there):
+                if here in (a, b) and there not in came and self._is_possible(here, there):
                     came[there] = here
                     queue.append(there)
         result = [last]
@@ -139,66 +141,68 @@ class Footwork:
             result.append(came[result[-1]])
         return result[::-1]
 
-    def step(self, first: str, second: str) -> DanceSegment:
+    def plan_step(self, first: str, second: str) -> DanceSegment:
         """The step between two neighbouring stations.
 
         Raises:
             InvalidValue: there is none, with what stands in the way.
         """
-        if (first, second) in self._refused:
-            raise InvalidValue(self._refused[first, second])
+        if (first, second) in self._impossible:
+            raise InvalidValue(self._impossible[first, second])
         if (first, second) not in self._steps:
             try:
-                self._steps[first, second] = self._back(first, second) or self._found(first, second)
+                self._steps[first, second] = self._reverse_step(first, second) or self._search_step(first, second)
             except InvalidValue as error:
-                self._refused[first, second] = self._refused[second, first] = str(error)
+                self._impossible[first, second] = self._impossible[second, first] = str(error)
                 raise
         return self._steps[first, second]
 
     @property
     def _step_height(self) -> float:
         """[m] to which a foot is led on its way, where its ankle allows it."""
-        return max(STEP_LIFT * self._legged.rig.leg_length, OVER_SWING * self._planner.swing)
+        return max(
+            STEP_HEIGHT_FRACTION * self._legged.rig.leg_length, STEP_CLEARANCE_FACTOR * self._planner.foot_clearance
+        )
 
-    def _back(self, first: str, second: str) -> DanceSegment | None:
+    def _reverse_step(self, first: str, second: str) -> DanceSegment | None:
         """The step the other way, where it was found, backwards in time: what a body at rest can do it can undo."""
         forth = self._steps.get((second, first))
         if forth is None:
             return None
-        back = forth.backwards(_named(first, second))
-        return back if self._planner.checked(back)[1] >= 0.0 else None
+        back = forth.reverse(_step_name(first, second))
+        return back if self._planner.check_segment(back)[1] >= 0.0 else None
 
-    def _found(self, first: str, second: str) -> DanceSegment:
-        name, footing = _named(first, second), self.footing(first, second)
-        ends = self.station(first), self.station(second)
+    def _search_step(self, first: str, second: str) -> DanceSegment:
+        name, footing = _step_name(first, second), self.footing(first, second)
+        ends = self.standing_posture(first), self.standing_posture(second)
         lifts: list[dict[str, float] | None] = [None]
         if "right_forward" in (first, second):
-            lifts = [{"right": share * self._step_height} for share in LOWER]
+            lifts = [{"right": share * self._step_height} for share in HEIGHT_FRACTIONS]
         trouble = ""
         for lift in lifts:
-            segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+            segment, trouble = self._planner.plan_straight(name, *ends, footing, "step", lift)
             if segment is None:
                 continue
             # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and it is told;
             # not where it may go another way
-            if low := self._planner.low(segment, footing):
+            if low := self._planner.describe_low_foot(segment, footing):
                 if {first, second} == SHORTCUT:
                     raise InvalidValue(f"{name}: {low}")
                 self.notes.append(f"{name}: {low}")
             return segment
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
 
-    def _can(self, first: str, second: str) -> bool:
+    def _is_possible(self, first: str, second: str) -> bool:
         """Whether a shortcut can be stepped; there is a longer way without it."""
         if {first, second} != SHORTCUT:
             return True
         try:
-            self.step(first, second)
+            self.plan_step(first, second)
         except InvalidValue:
             return False
         return True
 
-    def posture(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    def shift_weight(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """The posture (D,) nearest to another on both feet whose centre of mass is above goal (2,).
 
         Raises:
@@ -206,7 +210,7 @@ class Footwork:
         """
         start, free = y.copy(), self._legged.root_free[:2]
         start[:2] = np.where(free, goal, y[:2])  # over the foot already: Newton has less far to go
-        if not free[1] and abs(goal[1] - self.both.polygon.centre[1]) > LEAST_DEPTH:
+        if not free[1] and abs(goal[1] - self.both.polygon.centre[1]) > MIN_DEPTH:
             raise InvalidValue(
                 f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: over two flat feet its legs "
                 "of five joints let the root go nowhere sideways"
@@ -214,64 +218,66 @@ class Footwork:
         for lower in (0.0, 0.03, 0.06, 0.1):
             start[2] = y[2] - lower * self._legged.rig.leg_length
             start[3:ROOT_NV] = y[3:ROOT_NV]
-            found, good = self._legged.balanced(start[None], goal[None], SIDES)
+            found, good = self._legged.balance(start[None], goal[None], SIDES)
             if good[0]:
                 return found[0]
         raise InvalidValue(
             f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: its legs do not reach"
         )
 
-    def _lifted(self, side: str) -> np.ndarray:
+    def _posture_on_one_foot(self, side: str) -> np.ndarray:
         """On one foot, the other lifted flat."""
-        shifted, free, trouble = self.station(OVER[side]), OTHER[side], ""
+        shifted, free, trouble = self.standing_posture(WEIGHT_OVER[side]), OPPOSITE[side], ""
         size = self._legged.rig.leg_length
-        heights = dict.fromkeys(max(share * size, LEAST_LIFT * self._planner.swing) for share in LIFTS)
-        footing, name = self.footing(OVER[side], side), f"lift the {free} foot"
-        above = self._legged.com(self._legged.still(shifted[None], SIDES)[1])[0, :2]
-        for rise, height in product(RISES, heights):
+        heights = dict.fromkeys(
+            max(share * size, LIFT_CLEARANCE_FACTOR * self._planner.foot_clearance) for share in LIFT_FRACTIONS
+        )
+        footing, name = self.footing(WEIGHT_OVER[side], side), f"lift the {free} foot"
+        above = self._legged.compute_com(self._legged.solve_static(shifted[None], SIDES)[1])[0, :2]
+        for rise, height in product(RISE_FRACTIONS, heights):
             lifted = shifted.copy()
             lifted[2] += rise * size
             lifted[self._legged.foot_columns[free][2]] += height
             try:
-                lifted = self.posture(lifted, above)
+                lifted = self.shift_weight(lifted, above)
             except InvalidValue as error:
                 trouble = trouble or f"{name}: {error}"
                 continue
             # no search could set out from too near a limit, and this is sooner told than that the way there fails
-            if cramped := self._fails(lifted, footing, self._planner.coarse):
+            if cramped := self._describe_failure(lifted, footing, self._planner.coarse_checker):
                 trouble = f"{name}: {cramped}"
                 continue
-            lift, trouble = self._planner.straight(name, shifted, lifted, footing, "step")
+            lift, trouble = self._planner.plan_straight(name, shifted, lifted, footing, "step")
             if lift is not None:
-                trouble = self._planner.low(lift, footing)
+                trouble = self._planner.describe_low_foot(lift, footing)
                 if not trouble:
-                    self._steps[OVER[side], side] = lift
+                    self._steps[WEIGHT_OVER[side], side] = lift
                     return lifted
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
 
-    def _fails(
+    def _describe_failure(
         self, y: np.ndarray, footing: Footing, judge: SegmentChecker, measured: SegmentChecker | None = None
     ) -> str:
         """What to say of a station (D,) that a judge refuses by what another one measured; nothing of what passes."""
         measured = judge if measured is None else measured
-        checks = measured.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
-        if judge.worst(checks)[0] >= 0.0:
+        checks = measured.checks(np.zeros(1), self._legged.solve_static(y[None], footing.solved)[1], footing.anchors)
+        if judge.worst_of(checks)[0] >= 0.0:
             return ""
         told = "; ".join(str(failure) for failure in checks.worst_failures)
-        return told or f"it leaves too little margin there: {', '.join(judge.tight(checks))}"
+        return told or f"it leaves too little margin there: {', '.join(judge.tight_checks(checks))}"
 
-    def _forward(self) -> np.ndarray:
+    def _posture_foot_forward(self) -> np.ndarray:
         """Right foot forward, the weight above the left one, hands aside of the knee that is raised on the way."""
-        forward, alone = self._legged.footing("right_forward"), self._legged.footing("left")
-        y = self._legged.with_feet(self.station("over left"), forward.anchors)
-        raised, goal = y.copy(), common_point([alone, forward])
+        forward, alone = self._legged.get_footing("right_forward"), self._legged.get_footing("left")
+        y = self._legged.with_feet(self.standing_posture("over left"), forward.anchors)
+        raised, goal = y.copy(), deepest_common_point([alone, forward])
         raised[self._legged.foot_columns["right"][2]] += self._step_height
         with suppress(InvalidValue):
             trunk = self._legged.trunk
-            y[trunk] = self._legged.cleared(self.posture(raised, goal), forward, goal)[trunk]
-        return self._over(y, alone, forward)
+            y[trunk] = self._legged.clear_arms(self.shift_weight(raised, goal), forward, goal)[trunk]
+        return self._posture_over_one_foot(y, alone, forward)
 
-    def _over(self, y: np.ndarray, alone: Footing, both: Footing, name: str = "") -> np.ndarray:
+    def _posture_over_one_foot(self, y: np.ndarray, alone: Footing, both: Footing, name: str = "") -> np.ndarray:
         """On both feet with the weight where one of them carries it alone: as deep in both polygons as limits let it.
 
         Where the upright pelvis above the deepest point comes to a limit, hands are kept aside of the thighs, the
@@ -279,63 +285,63 @@ class Footwork:
         help either, what fails least is the answer, and the step there says what stands in the way. To a station of
         a name there is a way from home, unless some were sought in vain.
         """
-        y, goals = y.copy(), self._goals(alone, both)
-        leaving, bearing = self._planner.leaving, replace(alone, solved=both.solved)
-        judges = [(judge, footing) for judge in (leaving, self._planner.coarse) for footing in (both, bearing)]
+        y, goals = y.copy(), self._com_goals(alone, both)
+        leaving, bearing = self._planner.step_checker, replace(alone, solved=both.solved)
+        judges = [(judge, footing) for judge in (leaving, self._planner.coarse_checker) for footing in (both, bearing)]
         best, most, sought = None, -1, 0
-        for lean, goal in [(0.0, goals[0]), *product(LEANS, goals)]:
+        for lean, goal in [(0.0, goals[0]), *product(LEAN_ANGLES, goals)]:
             tried = y.copy()
             tried[3:ROOT_NV] += lean * self._legged.rig.forward
             try:
-                found = self.posture(tried, goal)
+                found = self.shift_weight(tried, goal)
             except InvalidValue:
                 continue
             # the way to what had to be searched for comes nearer to a limit than its end does
             asked = judges if most >= 0 else judges[:2]
-            kept = sum(not self._fails(found, footing, judge, leaving) for judge, footing in asked)
+            kept = sum(not self._describe_failure(found, footing, judge, leaving) for judge, footing in asked)
             if kept == len(asked):
                 sought += 1
-                if not name or sought > WAYS or self._steps_from_home(found, name):
+                if not name or sought > MAX_PATHS_TRIED or self._can_step_from_home(found, name):
                     return found
             if most < 0:
                 with suppress(InvalidValue):
-                    y[self._legged.trunk] = self._legged.cleared(found, both, goal)[self._legged.trunk]
+                    y[self._legged.trunk] = self._legged.clear_arms(found, both, goal)[self._legged.trunk]
             if kept > most:
                 best, most = found, kept
-        return self.posture(y, goals[0]) if best is None else best  # the former says why there is none
+        return self.shift_weight(y, goals[0]) if best is None else best  # the former says why there is none
 
-    def _steps_from_home(self, y: np.ndarray, name: str) -> bool:
+    def _can_step_from_home(self, y: np.ndarray, name: str) -> bool:
         """Whether weight comes from home to a station (D,); the step is kept."""
-        segment, _ = self._planner.straight(_named("both", name), self.home, y, self.both, "step")
+        segment, _ = self._planner.plan_straight(_step_name("both", name), self.home, y, self.both, "step")
         if segment is not None:
             self._steps["both", name] = segment
         return segment is not None
 
-    def _goals(self, alone: Footing, both: Footing) -> list[np.ndarray]:
+    def _com_goals(self, alone: Footing, both: Footing) -> list[np.ndarray]:
         """Points (2,) [m] for the centre of mass, the deepest in both polygons first."""
-        deepest, result = common_point([alone, both]), []
+        deepest, result = deepest_common_point([alone, both]), []
         (anchor,) = alone.anchors
-        for nearer, share in product(TO_ANKLE, LESS_DEEP):
+        for nearer, share in product(ANKLE_FRACTIONS, CENTRE_FRACTIONS):
             goal = deepest + nearer * (anchor.position[:2] - deepest) + share * (both.polygon.centre - deepest)
-            if min(footing.polygon.edge_distances(goal[None]).min() for footing in (alone, both)) > LEAST_DEPTH:
+            if min(footing.polygon.edge_distances(goal[None]).min() for footing in (alone, both)) > MIN_DEPTH:
                 result.append(goal)
         return result or [deepest]
 
 
-def _named(first: str, second: str) -> str:
+def _step_name(first: str, second: str) -> str:
     """Name of the step from one station to a neighbouring one."""
     found = next(step for step in STEPS if {first, second} == set(step[:2]))
     return found[3][0 if found[0] == first else 1]
 
 
-def common_point(footings: list[Footing]) -> np.ndarray:
+def deepest_common_point(footings: list[Footing]) -> np.ndarray:
     """The point (2,) [m] deepest inside several support polygons at once: where weight changes feet.
 
     Raises:
         InvalidValue: the polygons share no point.
     """
     corners = np.concatenate([f.polygon.vertices for f in footings])
-    axes = [np.linspace(corners[:, k].min(), corners[:, k].max(), 2 * GRID) for k in (0, 1)]
+    axes = [np.linspace(corners[:, k].min(), corners[:, k].max(), 2 * GRID_SIZE) for k in (0, 1)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=2).reshape(-1, 2)
     depth = np.min([f.polygon.edge_distances(points).min(axis=1) for f in footings], axis=0)
     best = int(np.argmax(depth))

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...coordinates import coordinate_names, joint_places, to_manifold
+from ...coordinates import coordinate_names, joint_slices, to_manifold
 from ...dynamics import link_poses
 from ...errors import InvalidValue
 from ...rig import ROOT_NV, Rig
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment
 
-FLIP = np.array([1.0, -1.0, 1.0])
+MIRRORED_VECTOR = np.array([1.0, -1.0, 1.0])
 """A place, or a slide's way, in the mirror."""
-TURN = np.array([-1.0, 1.0, -1.0])
+MIRRORED_ROTATION = np.array([-1.0, 1.0, -1.0])
 """A turn's axis in the mirror."""
-ALIKE = 1e-6
+AXIS_TOLERANCE = 1e-6
 """By how much mirrored axes may differ."""
-PLACED = 0.003
+POSITION_TOLERANCE = 0.003
 """[m] by which a link of a mirrored posture may miss its partner's mirror image."""
-SIDES = {"right": "left", "left": "right", "both": "both"}
+MIRRORED_SIDE = {"right": "left", "left": "right", "both": "both"}
 
 
 class Mirror:
@@ -37,11 +37,11 @@ class Mirror:
         partner = {a: b for pair in rig.pairs for a, b in (pair, pair[::-1])}
         names = coordinate_names(rig)
         turns = link_poses(rig, rig.neutral)[0]
-        spans = {rig.links[k]: span for k, (_, _, span) in enumerate(joint_places(rig))}
+        spans = {rig.links[k]: span for k, (_, _, span) in enumerate(joint_slices(rig))}
         nv = rig.nv
-        self._from, self._sign = np.arange(legged.size), np.ones(legged.size)
-        self._sign[:ROOT_NV] = np.concatenate([FLIP, TURN])
-        for number, (joint, _, span) in enumerate(joint_places(rig)):
+        self._source, self._sign = np.arange(legged.size), np.ones(legged.size)
+        self._sign[:ROOT_NV] = np.concatenate([MIRRORED_VECTOR, MIRRORED_ROTATION])
+        for number, (joint, _, span) in enumerate(joint_slices(rig)):
             if number == 0:
                 continue
             link = rig.links[number]
@@ -49,24 +49,27 @@ class Mirror:
             there = spans[other]
             if there.stop - there.start != span.stop - span.start:
                 raise InvalidValue(f"rig {rig.name!r} cannot be mirrored: {link} and {other} have other joints")
-            flip = FLIP if joint.kind == "prismatic" else TURN
-            own = flip * (turns[number] @ _axes(joint.axes).T).T
-            theirs = (turns[rig.index(other)] @ _axes(rig.joints[rig.index(other)].axes).T).T
+            flip = MIRRORED_VECTOR if joint.kind == "prismatic" else MIRRORED_ROTATION
+            own = flip * (turns[number] @ _joint_axes(joint.axes).T).T
+            theirs = (turns[rig.index(other)] @ _joint_axes(rig.joints[rig.index(other)].axes).T).T
             for axis, match, column, source in zip(own, theirs, range(*_range(span)), range(*_range(there))):
                 sign = float(np.sign(axis @ match))
-                if np.abs(sign * axis - match).max() > ALIKE:
+                if np.abs(sign * axis - match).max() > AXIS_TOLERANCE:
                     name = names[column - ROOT_NV]
                     raise InvalidValue(
                         f"rig {rig.name!r} cannot be mirrored: the axis of {name} is no mirror image of its partner's; "
                         "dance without mirrored motifs"
                     )
-                self._from[source], self._sign[source] = column, sign
+                self._source[source], self._sign[source] = column, sign
         feet = legged.foot_columns
         for side, columns in feet.items():
-            self._from[columns], self._sign[columns] = feet[SIDES[side]], np.concatenate([FLIP, TURN])
-        self._require_placed(rig, nv, partner)
+            self._source[columns], self._sign[columns] = (
+                feet[MIRRORED_SIDE[side]],
+                np.concatenate([MIRRORED_VECTOR, MIRRORED_ROTATION]),
+            )
+        self._require_symmetry(rig, nv, partner)
 
-    def _require_placed(self, rig: Rig, nv: int, partner: dict[str, str]) -> None:
+    def _require_symmetry(self, rig: Rig, nv: int, partner: dict[str, str]) -> None:
         """Some posture's links must be where those of its image are."""
         lower, upper = (np.clip(x, -1.0, 1.0) for x in (self._legged.lower[:nv], self._legged.upper[:nv]))
         y = np.zeros(self._legged.size)
@@ -74,9 +77,9 @@ class Mirror:
         still = np.zeros((2, nv))
         both = np.stack([y, self.image(y)])[:, :nv]
         places = [link_poses(rig, q)[1] for q in to_manifold(rig, both, still, still).q]
-        images = FLIP * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
+        images = MIRRORED_VECTOR * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
         away = np.linalg.norm(images - places[1], axis=1)
-        if away.max() > PLACED:
+        if away.max() > POSITION_TOLERANCE:
             worst = rig.links[int(np.argmax(away))]
             raise InvalidValue(
                 f"rig {rig.name!r} cannot be mirrored: in a mirrored posture {worst} is {100 * away.max():.1f} cm "
@@ -85,18 +88,18 @@ class Mirror:
 
     def image(self, y: np.ndarray) -> np.ndarray:
         """The mirror image of coordinates (..., D)."""
-        return self._sign * np.asarray(y)[..., self._from]
+        return self._sign * np.asarray(y)[..., self._source]
 
-    def segment(self, segment: DanceSegment, footing: Footing) -> DanceSegment:
+    def mirror_segment(self, segment: DanceSegment, footing: Footing) -> DanceSegment:
         """A segment's mirror image on the mirrored footing."""
         control = self._legged.with_feet(self.image(segment.control), footing.anchors)
-        name = " ".join(SIDES.get(word, word) for word in segment.name.split(" "))
+        name = " ".join(MIRRORED_SIDE.get(word, word) for word in segment.name.split(" "))
         return replace(
             segment, name=f"{name}, mirrored", control=control, solved=footing.solved, anchors=footing.anchors
         )
 
 
-def _axes(axes: np.ndarray) -> np.ndarray:
+def _joint_axes(axes: np.ndarray) -> np.ndarray:
     """(k, 3) of a joint's coordinates; a spherical joint turns about its own three."""
     return axes if len(axes) else np.eye(3)
 

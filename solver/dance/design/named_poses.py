@@ -12,13 +12,13 @@ from ...coordinates import to_flat
 from ...dynamics import link_poses
 from ...errors import InvalidValue
 from ...rig import ROOT_NV, Rig
-from ...so3 import between, exp, log
+from ...so3 import exp, log, rotation_between
 from ...trajectory.legged_rig import Footing, LeggedRig
 from .mirror import Mirror
 
-AMPLITUDES = (0.5, 1.15)
+AMPLITUDE_RANGE = (0.5, 1.15)
 """Shares of the way from home to a named pose that are drawn: it stays recognisable."""
-LIFTED = 0.03
+LIFTED_HEIGHT = 0.03
 """[m] by which a foot of a pose is higher than the other from which the pose says where a free leg is."""
 
 
@@ -40,7 +40,7 @@ class NamedPose:
         object.__setattr__(self, "q", frozen(f"pose {self.name!r}", self.q, (None,)))
 
 
-class Motifs:
+class PoseVariations:
     """Named poses on one footing, ready to be varied.
 
     Args:
@@ -61,34 +61,34 @@ class Motifs:
         except InvalidValue:  # unlike sides: no pose is turned round
             self._mirror = None
         raised = [side for side in legged.leg_columns if side not in footing.solved]
-        self._way = np.array([self._from_home(pose, raised) for pose in poses])
-        mirrored = self._way if self._mirror is None else self._mirrored(poses, raised)
-        self._way = np.stack([self._way, mirrored])
+        self._offsets = np.array([self._offset_from_home(pose, raised) for pose in poses])
+        mirrored = self._offsets if self._mirror is None else self._mirrored_offsets(poses, raised)
+        self._offsets = np.stack([self._offsets, mirrored])
 
-    def drawn(self, generator: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, generator: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Variations (count, D) and the number of each one's pose (count,); the legs that stand are not yet solved."""
         which = np.arange(count) % len(self.names)
         side = np.zeros(count, int) if self._mirror is None else generator.integers(0, 2, count)
-        share = generator.uniform(*AMPLITUDES, count)
-        y = self._home + share[:, None] * self._way[side, which]
-        moved = self._moved
+        share = generator.uniform(*AMPLITUDE_RANGE, count)
+        y = self._home + share[:, None] * self._offsets[side, which]
+        moved = self._varied_columns
         y[:, moved] = np.clip(y[:, moved], self._legged.lower[moved], self._legged.upper[moved])
         return y, which
 
     @property
-    def _moved(self) -> np.ndarray:
+    def _varied_columns(self) -> np.ndarray:
         return np.concatenate([self._legged.trunk, *self._legged.leg_columns.values()])
 
-    def _from_home(self, pose: NamedPose, raised: Sequence[str]) -> np.ndarray:
+    def _offset_from_home(self, pose: NamedPose, raised: Sequence[str]) -> np.ndarray:
         """(D,) from home to a pose, of what the design leaves to it."""
         rig = self._legged.rig
         if len(pose.q) != len(rig.neutral):
             raise InvalidValue(
                 f"pose {pose.name!r} has {len(pose.q)} coordinates, rig {rig.name!r} has {len(rig.neutral)}"
             )
-        return self._part(to_flat(rig, pose.q), _lifted(rig, pose.q), raised)
+        return self._select_columns(to_flat(rig, pose.q), _lifted_side(rig, pose.q), raised)
 
-    def _mirrored(self, poses: Sequence[NamedPose], raised: Sequence[str]) -> np.ndarray:
+    def _mirrored_offsets(self, poses: Sequence[NamedPose], raised: Sequence[str]) -> np.ndarray:
         assert self._mirror is not None
         result, rig = [], self._legged.rig
         other = {"left": "right", "right": "left"}
@@ -96,25 +96,25 @@ class Motifs:
             whole = np.zeros(self._legged.size)
             whole[: rig.nv] = to_flat(rig, pose.q)
             image = self._mirror.image(whole)[: rig.nv]
-            result.append(self._part(image, other.get(_lifted(rig, pose.q), ""), raised))
+            result.append(self._select_columns(image, other.get(_lifted_side(rig, pose.q), ""), raised))
         return np.array(result)
 
-    def _part(self, flat: np.ndarray, lifted: str, raised: Sequence[str]) -> np.ndarray:
+    def _select_columns(self, flat: np.ndarray, lifted: str, raised: Sequence[str]) -> np.ndarray:
         """(D,) from home: trunk and arms, a leg that the pose lifts where one is lifted, and how the pelvis leans."""
         legged, way = self._legged, np.zeros(self._legged.size)
         columns = legged.trunk
         for side in raised:
             if side == lifted:
-                columns = np.concatenate([columns, legged.raised_columns[side]])
+                columns = np.concatenate([columns, legged.swing_leg_columns[side]])
         way[columns] = flat[columns] - self._home[columns]
         turn = exp(flat[3:ROOT_NV])
         upright = turn @ legged.rig.rest[0][0].T
-        lean = between(np.array([0.0, 0.0, 1.0]), upright @ np.array([0.0, 0.0, 1.0]))
-        way[3:ROOT_NV] = np.where(legged.root_free[3:], _unturned(turn, lean), 0.0)
+        lean = rotation_between(np.array([0.0, 0.0, 1.0]), upright @ np.array([0.0, 0.0, 1.0]))
+        way[3:ROOT_NV] = np.where(legged.root_free[3:], _without_heading(turn, lean), 0.0)
         return way
 
 
-def _unturned(turn: np.ndarray, lean: np.ndarray) -> np.ndarray:
+def _without_heading(turn: np.ndarray, lean: np.ndarray) -> np.ndarray:
     """(3,) rotation vector of a pelvis that leans as one does, and faces ahead: seen from where that one faces."""
     heading = lean.T @ turn
     angle = np.arctan2(heading[1, 0], heading[0, 0])
@@ -122,7 +122,7 @@ def _unturned(turn: np.ndarray, lean: np.ndarray) -> np.ndarray:
     return np.asarray(log(back @ lean @ back.T))
 
 
-def _lifted(rig: Rig, q: np.ndarray) -> str:
+def _lifted_side(rig: Rig, q: np.ndarray) -> str:
     """The side whose sole a posture has off the floor; empty when it stands on both."""
     turns, places = link_poses(rig, q)
     heights = {}
@@ -131,4 +131,4 @@ def _lifted(rig: Rig, q: np.ndarray) -> str:
         link = rig.index(patch.link)
         heights[side] = float((patch.vertices @ turns[link].T + places[link])[:, 2].min())
     high = max(heights, key=lambda side: heights[side])
-    return high if heights[high] - min(heights.values()) > LIFTED else ""
+    return high if heights[high] - min(heights.values()) > LIFTED_HEIGHT else ""

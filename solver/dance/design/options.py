@@ -7,21 +7,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...arrays import repeated
+from ...arrays import find_repeated
 from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
 from ...identification.base_parameters import base_parameters
-from ...identification.excitation.expected_deviations import NOISE, RATE, ExpectedDeviations
+from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...rig import Rig
-from ...trajectory.splines import VIA_POINTS
+from ...trajectory.splines import DEFAULT_VIA_POINTS
 from .named_poses import NamedPose
-from .style import ARC, Style
+from .style import DURATION_FACTORS, Style
 
-ROBOT_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0))
+ROBOT_NOISE = WrenchNoise(
+    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
+)
 """A good plate, joint encoders, and a root seen by cameras."""
-PERSON_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0))
+PERSON_NOISE = WrenchNoise(
+    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
+)
 """A good plate, and a body tracked by markers."""
 OBJECTIVES = ("sigma", "criterion")
 
@@ -113,18 +117,18 @@ class DanceOptions:
             raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
         if self.step is not None and not np.isfinite(self.step):
             raise InvalidValue(f"the step must be finite, got {self.step}")
-        if twice := repeated([pose.name for pose in self.poses]):
+        if twice := find_repeated([pose.name for pose in self.poses]):
             raise InvalidValue(f"several poses are called {', '.join(sorted(twice))}: give each its own name")
         if self.style is not None:
-            self.style.require_followed(max(self.shortest, self.quickest_step))
-        if self.via not in (None, VIA_POINTS):
+            self.style.require_feasible_tempo(max(self.shortest, self.quickest_step))
+        if self.via not in (None, DEFAULT_VIA_POINTS):
             raise InvalidValue(
-                f"a transition chooses {VIA_POINTS} control values of each joint, or all: not {self.via!r}"
+                f"a transition chooses {DEFAULT_VIA_POINTS} control values of each joint, or all: not {self.via!r}"
             )
 
-    def styled(self, configuration: str) -> DanceOptions:
+    def for_configuration(self, configuration: str) -> DanceOptions:
         """The options of one foot configuration's moves, by the arc of the dance."""
-        return self if self.style is None else replace(self, shortest=ARC[configuration] * self.shortest)
+        return self if self.style is None else replace(self, shortest=DURATION_FACTORS[configuration] * self.shortest)
 
     @property
     def checks(self) -> CheckOptions:
@@ -185,11 +189,11 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
     }
     if kind not in paper:
         raise UnknownPreset(kind, paper)
-    values = {"objective": "criterion", "via": VIA_POINTS, **exact, **paper[kind], **changes}
+    values = {"objective": "criterion", "via": DEFAULT_VIA_POINTS, **exact, **paper[kind], **changes}
     return DanceOptions(**values)  # type: ignore[arg-type]
 
 
-def expected_deviations(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
+def sigma_objective(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
     """The objective over all base parameters, where it is asked for."""
     if options.objective != "sigma":
         return None
@@ -197,6 +201,6 @@ def expected_deviations(rig: Rig, options: DanceOptions) -> ExpectedDeviations |
     return ExpectedDeviations(base_parameters(rig), rig.prior, factors, options.noise)
 
 
-def noise_of(rig: Rig) -> WrenchNoise:
+def noise_model(rig: Rig) -> WrenchNoise:
     """The noise to expect of recordings of a rig: a person's, or a robot's."""
     return PERSON_NOISE if rig.provenance.get("kind") == "human" else ROBOT_NOISE

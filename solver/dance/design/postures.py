@@ -13,7 +13,7 @@ import numpy as np
 
 from ...coordinates import Curves, coordinate_lengths, coordinate_names
 from ...errors import InvalidValue
-from ...feasibility.margins import Checks
+from ...feasibility.check_results import Checks
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_rows
 from ...identification.excitation.gram_matrices import GramMatrices
@@ -21,26 +21,26 @@ from ...motion import Motion
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
-from .named_poses import Motifs
+from .named_poses import PoseVariations
 
-TILT = 0.35
+MAX_TILT = 0.35
 """[rad] largest root rotation about each axis that is drawn."""
-LOWEST = 0.22
+LOWEST_ROOT = 0.22
 """Share of the leg's length by which the root may be lower than with straight legs."""
-HIGHEST = 0.03
-WITHIN = 0.7
+HIGHEST_ROOT = 0.03
+POLYGON_FRACTION = 0.7
 """Share of the (shrunk) support polygon from which the goals of the centre of mass are drawn."""
 BATCH = 96
-INSIDE = 0.96
+RANGE_FRACTION = 0.96
 """Share of the joint ranges that is drawn from."""
 UNKNOWN_RANGE, UNKNOWN_SLIDE = 0.8, 0.1
 """[rad, m] to each side of home that a joint is drawn from whose range is not known."""
-HOPELESS = 200
+MIN_FAILURES = 200
 """Postures all of which must fail the same before it is taken for failing always."""
-SAID = 3
-RANGE = "range of a leg's joint"
+MAX_REASONS = 3
+LEG_RANGE = "range of a leg's joint"
 """What a leg fails whose foot can be reached by leaving it only."""
-PASSES = 3
+MAX_EXCHANGE_PASSES = 3
 """Over all chosen postures at most, in each start of the choice."""
 
 
@@ -53,54 +53,56 @@ class PosturePool:
         y: (P, D) flat coordinates.
         curves: P frames at rest.
         rows: (P, 6, B) of W_b.
-        drawn: how many were tried.
-        motifs: (P,) number of the named pose of each; all zero where none is named.
+        draw_count: how many were tried.
+        pose_indices: (P,) number of the named pose of each; all zero where none is named.
     """
 
     footing: Footing
     y: np.ndarray
     curves: Curves
     rows: np.ndarray
-    drawn: int
-    motifs: np.ndarray
+    draw_count: int
+    pose_indices: np.ndarray
 
-    def only(self, kept: np.ndarray) -> PosturePool:
+    def select(self, kept: np.ndarray) -> PosturePool:
         """Some of them."""
         curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
-        return PosturePool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn, self.motifs[kept])
+        return PosturePool(
+            self.footing, self.y[kept], curves, self.rows[kept], self.draw_count, self.pose_indices[kept]
+        )
 
-    def first(self, number: int, generator: np.random.Generator) -> np.ndarray:
+    def draw_initial(self, number: int, generator: np.random.Generator) -> np.ndarray:
         """So many of them at random, (number,) indices; of named poses each in turn."""
         order = generator.permutation(len(self.y))
-        motifs = self.motifs[order]
+        motifs = self.pose_indices[order]
         turn = np.array([int((motifs[:place] == own).sum()) for place, own in enumerate(motifs)], int)
         return order[np.argsort(turn, kind="stable")][:number]
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class DrawOptions:
     """What postures are drawn, and how many.
 
     Attributes:
-        wanted: feasible ones, at least.
+        count: feasible ones, at least.
         seed: of the draws.
-        motifs: poses whose variations alone are drawn; None: any postures.
-        most: draws, whatever they give.
+        variations: poses whose variations alone are drawn; None: any postures.
+        max_draws: draws, whatever they give.
     """
 
-    wanted: int
+    count: int
     seed: int
-    motifs: Motifs | None = None
-    most: int = 12000
+    variations: PoseVariations | None = None
+    max_draws: int = 12000
 
 
-def draw_pool(
+def draw_posture_pool(
     legged: LeggedRig,
     checker: SegmentChecker,
     footing: Footing,
     home: np.ndarray,
     structure: BaseParameters,
-    draw: Draw,
+    draw: DrawOptions,
 ) -> PosturePool:
     """Feasible postures on a footing, drawn about its home (D,).
 
@@ -109,68 +111,68 @@ def draw_pool(
     """
     generator = np.random.default_rng(draw.seed)
     kept: list[tuple[np.ndarray, np.ndarray]] = []
-    found, drawn, troubles = 0, 0, _Troubles()
-    while drawn < draw.most and (found < draw.wanted or _missing(draw, kept, drawn)):
-        y, of = _draw(legged, footing, home, generator, BATCH), np.zeros(BATCH, int)
-        if draw.motifs is not None:
+    found, drawn, troubles = 0, 0, _FailureCounts()
+    while drawn < draw.max_draws and (found < draw.count or _lacks_pose(draw, kept, drawn)):
+        y, of = _draw_postures(legged, footing, home, generator, BATCH), np.zeros(BATCH, int)
+        if draw.variations is not None:
             height = y[:, 2]
-            y, of = draw.motifs.drawn(generator, BATCH)
+            y, of = draw.variations.draw(generator, BATCH)
             y[:, 2] = height
         drawn += BATCH
-        y, good = legged.balanced(y, _goals(footing, generator, BATCH), footing.solved)
+        y, good = legged.balance(y, _draw_com_goals(footing, generator, BATCH), footing.solved)
         legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
         beyond = (y[:, legs] < legged.lower[legs]) | (y[:, legs] > legged.upper[legs])
         reach = good & ~beyond.any(axis=1)
         if not found:
-            troubles.legs(legged, legs, y[good][:, legs])
+            troubles.count_legs(legged, legs, y[good][:, legs])
         y, of = y[reach], of[reach]
         if not len(y):
-            if troubles.hopeless:
+            if troubles.is_hopeless:
                 break
             continue
-        _, curves, _ = legged.still(y, footing.solved)
+        _, curves, _ = legged.solve_static(y, footing.solved)
         checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
-        holds = checker.worst(checks) >= 0.0
+        holds = checker.worst_of(checks) >= 0.0
         if not found and not holds.any():
-            troubles.add(checks, checker.slack)
-            if troubles.hopeless:
+            troubles.count_checks(checks, checker.sampling_factor)
+            if troubles.is_hopeless:
                 break
         kept.append((y[holds], of[holds]))
         found += int(holds.sum())
     if not found:
-        what = "postures" if draw.motifs is None else f"variations of {', '.join(draw.motifs.names)}"
-        reasons = troubles.said or "its legs do not reach, or its centre of mass cannot be brought over its feet"
+        what = "postures" if draw.variations is None else f"variations of {', '.join(draw.variations.names)}"
+        reasons = troubles.summary or "its legs do not reach, or its centre of mass cannot be brought over its feet"
         raise InvalidValue(
             f"rig {legged.rig.name!r}: none of {drawn} {what} in configuration {footing.configuration!r} keeps all "
             f"limits: {reasons}"
         )
     y, of = (np.concatenate(parts) for parts in zip(*kept))
-    _, curves, _ = legged.still(y, footing.solved)
+    _, curves, _ = legged.solve_static(y, footing.solved)
     rows = base_rows(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
     return PosturePool(footing, y, curves, rows, drawn, of)
 
 
-def _missing(draw: Draw, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) -> bool:
+def _lacks_pose(draw: DrawOptions, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) -> bool:
     """Whether some named pose has no variation yet, and was not tried often enough to give it up."""
-    if draw.motifs is None:
+    if draw.variations is None:
         return False
     known = {int(k) for _, of in kept for k in of}
-    return len(known) < len(draw.motifs.names) and drawn < HOPELESS * len(draw.motifs.names)
+    return len(known) < len(draw.variations.names) and drawn < MIN_FAILURES * len(draw.variations.names)
 
 
 @dataclass
-class _Troubles:
+class _FailureCounts:
     """What the postures drawn so far, none of them feasible, fail.
 
     Attributes:
         counts: frames looked at, and those that fail, by check and item.
-        needed: of the coordinates of legs.
+        leg_ranges: of the coordinates of legs.
     """
 
     counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    needed: dict[str, _Ends] = field(default_factory=dict)
+    leg_ranges: dict[str, _LegRange] = field(default_factory=dict)
 
-    def legs(self, legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> None:
+    def count_legs(self, legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> None:
         """Count the coordinates (N, k) of legs, columns (k,), that are beyond their ranges under feet that stand."""
         if not len(y):
             return
@@ -179,16 +181,18 @@ class _Troubles:
         beyond = (y < lower) | (y > upper)
         for k, column in enumerate(columns - ROOT_NV):
             name = names[column]
-            self._count((RANGE, name), len(y), int(beyond[:, k].sum()))
-            known = self.needed.get(name)
+            self._count((LEG_RANGE, name), len(y), int(beyond[:, k].sum()))
+            known = self.leg_ranges.get(name)
             low, high = (np.inf, -np.inf) if known is None else (known.low, known.high)
             unit = "m" if lengths[column] else "deg"
-            self.needed[name] = _Ends(unit, lower[k], upper[k], min(low, y[:, k].min()), max(high, y[:, k].max()))
+            self.leg_ranges[name] = _LegRange(
+                unit, lower[k], upper[k], min(low, y[:, k].min()), max(high, y[:, k].max())
+            )
 
-    def add(self, checks: Checks, slack: float) -> None:
+    def count_checks(self, checks: Checks, slack: float) -> None:
         """Count every item of every check that is refused, with a multiple of each check's slack kept."""
         for margin in checks.margins:
-            least = slack * margin.check.slack - margin.tolerance
+            least = slack * margin.check.sampling_margin - margin.tolerance
             for item, count in zip(margin.items, (margin.values < least).sum(axis=0)):
                 self._count((margin.name, item), len(checks), int(count))
 
@@ -197,24 +201,24 @@ class _Troubles:
         self.counts[what] = before[0] + frames, before[1] + failing
 
     @property
-    def hopeless(self) -> bool:
+    def is_hopeless(self) -> bool:
         """Many postures, and the same thing fails in all of them."""
-        return any(failing == frames >= HOPELESS for frames, failing in self.counts.values())
+        return any(failing == frames >= MIN_FAILURES for frames, failing in self.counts.values())
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What fails most often."""
         often = [(what, *counts) for what, counts in self.counts.items() if counts[1]]
         often.sort(key=lambda entry: (-entry[2] / entry[1], -entry[2], entry[0]))
         return "; ".join(
-            f"{name} ({item}{f': {self.needed[item]}' if name == RANGE else ''}) fails in "
+            f"{name} ({item}{f': {self.leg_ranges[item]}' if name == LEG_RANGE else ''}) fails in "
             f"{'every one' if failing == frames else f'{failing} of {frames}'}"
-            for (name, item), frames, failing in often[:SAID]
+            for (name, item), frames, failing in often[:MAX_REASONS]
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
+class _LegRange:
     """[rad, m] A leg's coordinate: its range, and from where to where feet that stand would take it."""
 
     unit: str
@@ -231,12 +235,12 @@ class _Ends:
         return f"goes from {lower} to {upper} {self.unit}, postures here from {low} to {high} {self.unit}"
 
 
-def _draw(
+def _draw_postures(
     legged: LeggedRig, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int
 ) -> np.ndarray:
     y = np.tile(home, (count, 1))
     free = [legged.trunk]
-    free += [columns for side, columns in legged.raised_columns.items() if side not in footing.solved]
+    free += [columns for side, columns in legged.swing_leg_columns.items() if side not in footing.solved]
     columns = np.concatenate(free)
     # where the file states no range nobody knows where a joint ends: it stays near home
     lengths = coordinate_lengths(legged.rig)[columns - ROOT_NV]
@@ -244,26 +248,26 @@ def _draw(
     lower, upper = legged.lower[columns], legged.upper[columns]
     lower = np.where(np.isfinite(lower), np.maximum(lower, -far), home[columns] - near)
     upper = np.where(np.isfinite(upper), np.minimum(upper, far), home[columns] + near)
-    middle, half = 0.5 * (lower + upper), 0.5 * INSIDE * (upper - lower)
+    middle, half = 0.5 * (lower + upper), 0.5 * RANGE_FRACTION * (upper - lower)
     share = generator.uniform(-1.0, 1.0, (count, len(columns)))
     # a random part of the way from home keeps some postures near it, where collisions are rare
     way = generator.uniform(0.3, 1.0, (count, 1))
     y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
-    tilted = way * generator.uniform(-TILT, TILT, (count, 3))
+    tilted = way * generator.uniform(-MAX_TILT, MAX_TILT, (count, 3))
     y[:, 3:ROOT_NV] = np.where(legged.root_free[3:], tilted, home[3:ROOT_NV])
-    height = legged.straight_height - legged.rig.leg_length * generator.uniform(HIGHEST, LOWEST, count)
+    height = legged.straight_height - legged.rig.leg_length * generator.uniform(HIGHEST_ROOT, LOWEST_ROOT, count)
     y[:, 2] = height
     return y
 
 
-def _goals(footing: Footing, generator: np.random.Generator, count: int) -> np.ndarray:
+def _draw_com_goals(footing: Footing, generator: np.random.Generator, count: int) -> np.ndarray:
     """Points (count, 2) [m] in the inner part of the support polygon."""
     corners = footing.polygon.vertices
     weights = generator.dirichlet(np.ones(len(corners)), count)
-    return footing.polygon.centre + WITHIN * (weights @ corners - footing.polygon.centre)
+    return footing.polygon.centre + POLYGON_FRACTION * (weights @ corners - footing.polygon.centre)
 
 
-def choose(
+def choose_postures(
     pools: list[PosturePool],
     numbers: list[int],
     structure: BaseParameters,
@@ -284,21 +288,21 @@ def choose(
         starts: multi-start: the best of so many exchanges from random choices.
     """
     objective = GramMatrices(structure, weights, "static")
-    matrices = [objective.of_rows(pool.rows) for pool in pools]
+    matrices = [objective.row_matrices(pool.rows) for pool in pools]
     best: tuple[list[np.ndarray], float] = ([], np.inf)
     for start in range(starts):
         generator = np.random.default_rng([seed, start])
-        chosen = [pool.first(number, generator) for pool, number in zip(pools, numbers)]
+        chosen = [pool.draw_initial(number, generator) for pool, number in zip(pools, numbers)]
         total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
         value = float(objective.value(total))
-        for _ in range(PASSES):
+        for _ in range(MAX_EXCHANGE_PASSES):
             before = value
             for pool, group, own in zip(pools, matrices, chosen):
                 for place in range(len(own)):
                     without = total - group[own[place]]
                     values = objective.value(without + group)
                     values[np.delete(own, place)] = np.inf
-                    values[pool.motifs != pool.motifs[own[place]]] = np.inf
+                    values[pool.pose_indices != pool.pose_indices[own[place]]] = np.inf
                     new = int(np.argmin(values))
                     if values[new] < value * (1.0 - 1e-9):
                         own[place], total, value = new, without + group[new], float(values[new])

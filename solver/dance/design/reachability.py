@@ -8,46 +8,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectory.legged_rig import NEARLY, Footing, LeggedRig
+from ...trajectory.legged_rig import COARSE_BALANCE_TOLERANCE, Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
 
-PLACES, CLOSELY = 13, 101
+INSTANTS, FINE_INSTANTS = 13, 101
 """Instants of a way that are looked at, and where it matters."""
-DIPS = (0.0, 0.05)
+DIP_FRACTIONS = (0.0, 0.05)
 """Shares of the root's height by which it may dip on the way, where the legs do not reach otherwise."""
 
 
-def open_paths(
+def find_open_paths(
     legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray,
-    places: int = PLACES,
+    instants: int = INSTANTS,
 ) -> np.ndarray:  # fmt: skip
     """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight path keeps every limit at rest."""
     count = len(starts)
     if not count:
         return np.zeros(0, bool)
     result = np.zeros(count, bool)
-    ends = legged.still(np.concatenate([starts, stops]), footing.solved)[1]
-    com = legged.com(ends)[:, :2]
-    share = np.linspace(0.0, 1.0, places)[None, :, None]
-    for dip in DIPS:
+    ends = legged.solve_static(np.concatenate([starts, stops]), footing.solved)[1]
+    com = legged.compute_com(ends)[:, :2]
+    share = np.linspace(0.0, 1.0, instants)[None, :, None]
+    for dip in DIP_FRACTIONS:
         left = np.flatnonzero(~result)
         if not len(left):
             break
         y = (1.0 - share) * starts[left, None] + share * stops[left, None]
         y[:, :, 2] -= dip * legged.rig.leg_length * np.sin(np.pi * share[..., 0])
         goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
-        y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, NEARLY)
-        whole = good.reshape(-1, places).all(axis=1)
-        kept = np.repeat(whole, places)
+        y, good = legged.balance(
+            y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, COARSE_BALANCE_TOLERANCE
+        )
+        whole = good.reshape(-1, instants).all(axis=1)
+        kept = np.repeat(whole, instants)
         if not kept.any():
             continue
-        _, curves, _ = legged.still(y[kept], footing.solved)
-        inside = checker.margins(curves, footing.anchors).reshape(-1, places).min(axis=1) >= 0.0
+        _, curves, _ = legged.solve_static(y[kept], footing.solved)
+        inside = checker.worst_margins(curves, footing.anchors).reshape(-1, instants).min(axis=1) >= 0.0
         result[left[whole]] = inside
     return result
 
 
-def distances(
+def travel_times(
     legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, postures: np.ndarray
 ) -> np.ndarray:
     """(P + 1, P + 1) [s] time the slowest joint needs between home (entry 0) and postures (P, D); by home if closed."""
@@ -57,7 +59,7 @@ def distances(
     direct = (np.abs(places[:, None, joints] - places[None, :, joints]) / speed).max(axis=2)
     first, second = np.triu_indices(len(places), 1)
     inner = first > 0  # postures were chosen with an open way home
-    is_open = open_paths(legged, checker, footing, places[first[inner]], places[second[inner]])
+    is_open = find_open_paths(legged, checker, footing, places[first[inner]], places[second[inner]])
     closed = np.zeros(direct.shape, bool)
     closed[first[inner][~is_open], second[inner][~is_open]] = True
     closed |= closed.T

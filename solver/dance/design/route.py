@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def route_of(distance: np.ndarray) -> list[int]:
+def shortest_route(distance: np.ndarray) -> list[int]:
     """Order (P,) in which to visit entries 1 ... P from and back to entry 0: nearest neighbour, then 2-opt."""
     distance = np.pad(distance, (0, 1), mode="wrap")  # home once more, as the end
     count = len(distance) - 2

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...coordinates import joint_places
+from ...coordinates import joint_slices
 from ...dynamics import link_poses
 from ...errors import InvalidValue, UnknownPreset
 from ...rig import ROOT_NV
-from ...scene.counts import FASTEST_BEAT, PHRASE, PICK_UP, SLOWEST_BEAT, is_tempo
+from ...scene.dance_counts import FASTEST_BEAT, PHRASE, PICK_UP_COUNTS, SLOWEST_BEAT, is_tempo
 from ...trajectory.legged_rig import LeggedRig
-from ...trajectory.segment import DanceSegment, hold
+from ...trajectory.segment import DanceSegment, hold_posture
 
-ARC = {"both": 1.25, "right_forward": 1.1, "left": 1.0, "right": 1.0}
+DURATION_FACTORS = {"both": 1.25, "right_forward": 1.1, "left": 1.0, "right": 1.0}
 """Least durations of moves by foot configuration, as danced: calm, build, peak; the first comes back, calm."""
-LEANING = 0.5
+SIDEWAYS_FRACTION = 0.5
 """Share of an axis that must point sideways for its turn to count as bending forward or backward."""
 
 
@@ -27,22 +27,22 @@ class Skill:
     """What a dancer is asked for.
 
     Attributes:
-        share: of the way from home to the ends of the joints' ranges, but for the legs that stand.
-        speed: [rad/s] no joint exceeds.
-        back: [rad] by which trunk and head bend backward at most, each joint and the root.
-        one_legged: postures on one foot.
+        range_fraction: of the way from home to the ends of the joints' ranges, but for the legs that stand.
+        max_speed: [rad/s] no joint exceeds.
+        max_backward_bend: [rad] by which trunk and head bend backward at most, each joint and the root.
+        allows_one_leg: postures on one foot.
     """
 
-    share: float
-    speed: float
-    back: float
-    one_legged: bool
+    range_fraction: float
+    max_speed: float
+    max_backward_bend: float
+    allows_one_leg: bool
 
 
 SKILLS = {
-    "beginner": Skill(0.6, 2.5, 0.05, one_legged=False),
-    "intermediate": Skill(0.8, 3.5, 0.2, one_legged=True),
-    "expert": Skill(1.0, np.inf, np.inf, one_legged=True),
+    "beginner": Skill(0.6, 2.5, 0.05, allows_one_leg=False),
+    "intermediate": Skill(0.8, 3.5, 0.2, allows_one_leg=True),
+    "expert": Skill(1.0, np.inf, np.inf, allows_one_leg=True),
 }
 """Ranges of comfort; an expert's are those of anatomy."""
 
@@ -70,16 +70,16 @@ class Style:
             raise UnknownPreset(self.skill, SKILLS)
 
     @property
-    def beat(self) -> float:
+    def beat_duration(self) -> float:
         """[s]."""
         return 60.0 / self.bpm
 
     @property
-    def level(self) -> Skill:
+    def skill_limits(self) -> Skill:
         """What the dancer is asked for."""
         return SKILLS[self.skill]
 
-    def require_followed(self, quickest: float) -> None:
+    def require_feasible_tempo(self, quickest: float) -> None:
         """Raise for a tempo at which no move fits into a phrase.
 
         Args:
@@ -88,22 +88,23 @@ class Style:
         Raises:
             InvalidValue: with the fastest tempo that does.
         """
-        if quickest > PHRASE * self.beat:
+        if quickest > PHRASE * self.beat_duration:
             raise InvalidValue(
-                f"at {self.bpm:g} beats a minute a phrase of {PHRASE} counts lasts {PHRASE * self.beat:.2f} s, and no "
+                f"at {self.bpm:g} beats a minute a phrase of {PHRASE} counts lasts "
+                f"{PHRASE * self.beat_duration:.2f} s, and no "
                 f"move may be quicker than {quickest:.2f} s: no joint can follow; choose at most "
                 f"{math.floor(60.0 * PHRASE / quickest)} beats a minute"
             )
 
 
-def counted(seconds: float, beat: float, lead: float = 0.0) -> float:
+def round_to_counts(seconds: float, beat: float, lead: float = 0.0) -> float:
     """[s] The least duration not below another that with a hold of ``lead`` before it fills 1, 2, 4, 8 ... counts."""
     counts = math.ceil((seconds + lead) / beat - 1e-9)
     whole = 1 << max(counts - 1, 0).bit_length() if counts <= PHRASE else PHRASE * math.ceil(counts / PHRASE)
     return whole * beat - lead
 
 
-def comfortable(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[np.ndarray, np.ndarray]:
+def comfort_limits(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper limits (D,) of the coordinates that a dancer of a skill is asked for.
 
     Args:
@@ -114,43 +115,43 @@ def comfortable(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[np.n
     lower, upper = np.array(legged.lower), np.array(legged.upper)
     legs = np.concatenate(list(legged.leg_columns.values()))
     moved = np.concatenate([legged.trunk, legs])
-    lower[moved] = np.maximum(lower[moved], home[moved] - skill.share * (home[moved] - lower[moved]))
-    upper[moved] = np.minimum(upper[moved], home[moved] + skill.share * (upper[moved] - home[moved]))
-    if np.isfinite(skill.back):
-        lower[4] = max(lower[4], -skill.back)  # the root's turn about y: forward is positive
-        for column, sign in bending(legged):
+    lower[moved] = np.maximum(lower[moved], home[moved] - skill.range_fraction * (home[moved] - lower[moved]))
+    upper[moved] = np.minimum(upper[moved], home[moved] + skill.range_fraction * (upper[moved] - home[moved]))
+    if np.isfinite(skill.max_backward_bend):
+        lower[4] = max(lower[4], -skill.max_backward_bend)  # the root's turn about y: forward is positive
+        for column, sign in bending_columns(legged):
             if sign > 0.0:
-                lower[column] = max(lower[column], min(home[column], 0.0) - skill.back)
+                lower[column] = max(lower[column], min(home[column], 0.0) - skill.max_backward_bend)
             else:
-                upper[column] = min(upper[column], max(home[column], 0.0) + skill.back)
+                upper[column] = min(upper[column], max(home[column], 0.0) + skill.max_backward_bend)
     return lower, upper
 
 
-def bending(legged: LeggedRig) -> list[tuple[int, float]]:
+def bending_columns(legged: LeggedRig) -> list[tuple[int, float]]:
     """Columns by which trunk and head bend, with the sign of bending forward."""
     rig = legged.rig
     paired = {link for pair in rig.pairs for link in pair}
     turns = link_poses(rig, rig.neutral)[0]
     result = []
-    for number, (joint, _, span) in enumerate(joint_places(rig)):
+    for number, (joint, _, span) in enumerate(joint_slices(rig)):
         if span.start < ROOT_NV or rig.links[number] in paired or joint.kind == "prismatic":
             continue
         axes = joint.axes if len(joint.axes) else np.eye(3)
         for axis, column in zip(axes, range(span.start, span.stop)):
             sideways = float((turns[number] @ axis)[1])
-            if column in legged.trunk and abs(sideways) > LEANING:
+            if column in legged.trunk and abs(sideways) > SIDEWAYS_FRACTION:
                 result.append((column, float(np.sign(sideways))))
     return result
 
 
-def on_counts(segments: Sequence[DanceSegment], style: Style) -> tuple[list[DanceSegment], np.ndarray]:
+def align_to_beats(segments: Sequence[DanceSegment], style: Style) -> tuple[list[DanceSegment], np.ndarray]:
     """Segments with waits before those that would cross a phrase, and the new place (S,) of each.
 
     A hold and the move after it are one: their end lands on a beat. The first segment is the pick-up.
     """
-    beat, count = style.beat, 0.0
+    beat, count = style.beat_duration, 0.0
     first = segments[0]
-    result = [hold(first.name, first.start, PICK_UP * beat, first.solved, first.anchors)]
+    result = [hold_posture(first.name, first.start, PICK_UP_COUNTS * beat, first.solved, first.anchors)]
     places = [0]
     waiting: DanceSegment | None = None
     for segment in segments[1:]:
@@ -169,7 +170,7 @@ def on_counts(segments: Sequence[DanceSegment], style: Style) -> tuple[list[Danc
             result[-1] = replace(waiting, duration=waiting.duration + wait)
         elif wait:
             last = result[-1]
-            result.append(hold("wait", last.stop, wait, last.solved, last.anchors))
+            result.append(hold_posture("wait", last.stop, wait, last.solved, last.anchors))
         count += counts
         places.append(len(result))
         result.append(segment)

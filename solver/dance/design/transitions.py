@@ -12,32 +12,32 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...feasibility.margins import Checks
+from ...feasibility.check_results import Checks
 from ...motion import Motion
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
-from ...trajectory.segment import DanceSegment, SegmentChecker, fine
-from ...trajectory.splines import AT_REST, Spline
-from ...trajectory.transition_problem import Objective, TransitionAim, TransitionProblem, instants
-from ...trajectory.transition_search import search
-from .style import counted
+from ...trajectory.segment import DanceSegment, SegmentChecker, free_control_count
+from ...trajectory.splines import REST_CONTROLS, Spline
+from ...trajectory.transition_problem import Objective, TransitionAim, TransitionProblem, sample_count
+from ...trajectory.transition_search import search_transition
+from .style import round_to_counts
 
 FINE_RATE = 500.0
 """[1/s] at which a segment is judged before it may be danced."""
 COARSE_RATE = 50.0
 """[1/s] at which most of those that may not be danced show it."""
-SLOWER = 1.4
-SLOWER_STEP = 1.12
+SLOWDOWN = 1.4
+STEP_SLOWDOWN = 1.12
 """Alike of steps, which are few, tell little and are gone through in every dance."""
-SLOWEST = 5.4
+MAX_SLOWDOWN = 5.4
 """How much slower than at first a segment may become before it is given up."""
-EASED = 0.95
+IMPROVEMENT = 0.95
 """Share of what is beyond a limit that must be left at most where a slower step is to be tried on."""
-SHRUNK = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
+DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
 """Shares of a deviation that are tried where all of it breaks a limit between the instants of the search."""
-DEEPEST = 0.15
-DIP = 0.03
+MAX_DIP = 0.15
+DIP_STEP = 0.03
 """Share of the root's height by which it dips on the way, again and again to the deepest, until the legs reach."""
 
 
@@ -50,8 +50,8 @@ class SearchOptions:
         via: N_K, free control values per joint; None: all that the segment has.
         shortest: T_F [s], the least duration of a transition.
         quickest_step: [s] the same of a step.
-        beat: [s] on which segments land; None: there is none.
-        lead: [s] of the hold before a transition.
+        beat_duration: [s] on which segments land; None: there is none.
+        hold_before: [s] of the hold before a transition.
         spacing: [s] between the knots of a transition.
     """
 
@@ -59,36 +59,36 @@ class SearchOptions:
     via: int | None = None
     shortest: float = 1.0
     quickest_step: float = 1.0
-    beat: float | None = None
-    lead: float = 0.0
+    beat_duration: float | None = None
+    hold_before: float = 0.0
     spacing: float = 0.2
 
-    def lasting(self, seconds: float, kind: str) -> float:
+    def round_duration(self, seconds: float, kind: str) -> float:
         """[s] A duration not below ``seconds``: where there are beats, so that the segment lands on one."""
-        if self.beat is None:
+        if self.beat_duration is None:
             return seconds
-        return counted(seconds, self.beat, 0.0 if kind == "step" else self.lead)
+        return round_to_counts(seconds, self.beat_duration, 0.0 if kind == "step" else self.hold_before)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TransitionResult:
     """A segment found, or why there is none.
 
     Attributes:
         segments: feasible at `FINE_RATE`; empty when none was found.
         matrices: (n, k, k) what they add for the criterion.
         criterion: J_exc with them.
-        straight: J_exc had the straight path been taken.
+        straight_criterion: J_exc had the straight path been taken.
         notes: what had to be given up.
-        checked: candidates judged.
+        candidates_checked: candidates judged.
     """
 
     segments: tuple[DanceSegment, ...]
     matrices: np.ndarray
     criterion: float
-    straight: float
+    straight_criterion: float
     notes: tuple[str, ...] = ()
-    checked: int = 0
+    candidates_checked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +97,19 @@ class TransitionPlanner:
 
     Attributes:
         legged: who dances.
-        coarse: judge with slack, for the search.
-        fine: judge by the limits, for what is returned.
-        leaving: the same for steps, whose feet leave and meet the floor.
+        coarse_checker: judge with slack, for the search.
+        fine_checker: judge by the limits, for what is returned.
+        step_checker: the same for steps, whose feet leave and meet the floor.
         options: of the search.
     """
 
     legged: LeggedRig
-    coarse: SegmentChecker
-    fine: SegmentChecker
-    leaving: SegmentChecker
+    coarse_checker: SegmentChecker
+    fine_checker: SegmentChecker
+    step_checker: SegmentChecker
     options: SearchOptions = field(default_factory=SearchOptions)
 
-    def straight(
+    def plan_straight(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
         lift: dict[str, float] | None = None,
     ) -> tuple[DanceSegment | None, str]:  # fmt: skip
@@ -122,64 +122,67 @@ class TransitionPlanner:
             kind: of the segment.
             lift: [m] by which each side's foot is raised on the way.
         """
-        least, slower = (self.options.quickest_step, SLOWER_STEP) if kind == "step" else (self.options.shortest, SLOWER)
-        least -= self.options.lead if kind != "step" else 0.0  # a move on counts has its hold within them
-        duration = first = self.options.lasting(max(least, self._shortest(start, stop)), kind)
+        least, slower = (
+            (self.options.quickest_step, STEP_SLOWDOWN) if kind == "step" else (self.options.shortest, SLOWDOWN)
+        )
+        least -= self.options.hold_before if kind != "step" else 0.0  # a move on counts has its hold within them
+        duration = first = self.options.round_duration(max(least, self._shortest_duration(start, stop)), kind)
         trouble, dip, beyond = "", 0.0, -np.inf
-        while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.rig.leg_length:
-            control = Spline(duration, fine(duration, self.options.spacing)).straight(start, stop)
+        while duration <= MAX_SLOWDOWN * first and dip <= MAX_DIP * self.legged.rig.leg_length:
+            control = Spline(duration, free_control_count(duration, self.options.spacing)).straight_line(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
-            segment, reached = self._rebalanced(even, footing, dip, lift or {})
+            segment, reached = self._rebalance(even, footing, dip, lift or {})
             if not reached:
-                trouble, dip = "the legs do not reach", dip + DIP * self.legged.rig.leg_length
+                trouble, dip = "the legs do not reach", dip + DIP_STEP * self.legged.rig.leg_length
                 continue
-            checks, worst = self.checked(segment, COARSE_RATE)
+            checks, worst = self.check_segment(segment, COARSE_RATE)
             if worst >= 0.0:
-                checks, worst = self.checked(segment)
+                checks, worst = self.check_segment(segment)
                 if worst >= 0.0:
                     return segment, ""
             failures = checks.worst_failures
             # slower does not help against these, so they stand in the way, and the others only until then; but a step
             # that is led less far beyond its ends may
-            lasting = [failure for failure in failures if failure.failed and failure.check.static]
+            lasting = [failure for failure in failures if failure.failed and failure.check.fails_at_rest]
             trouble = "; ".join(str(failure) for failure in lasting or failures)
             if lasting:
-                if kind != "step" or lasting[0].margin <= EASED * beyond:
+                if kind != "step" or lasting[0].margin <= IMPROVEMENT * beyond:
                     break
                 beyond = lasting[0].margin
-            duration = self.options.lasting(duration * slower, kind)
+            duration = self.options.round_duration(duration * slower, kind)
         return None, f"{name}: {trouble}"
 
-    def checked(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
+    def check_segment(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
         """All margins of a segment at a rate, and the worst of them; negative: not feasible."""
-        times = segment.spline.samples(rate)
-        _, curves, good = segment.frames(self.legged, times)
-        judge = self.leaving if segment.kind == "step" else self.fine
+        times = segment.spline_space.samples(rate)
+        _, curves, good = segment.evaluate(self.legged, times)
+        judge = self.step_checker if segment.kind == "step" else self.fine_checker
         checks = judge.checks(times, curves, segment.anchors)
-        return checks, float(judge.worst(checks).min()) if good.all() else -np.inf
+        return checks, float(judge.worst_of(checks).min()) if good.all() else -np.inf
 
     @property
-    def swing(self) -> float:
+    def foot_clearance(self) -> float:
         """[m] by which a foot that does not stand clears the floor."""
-        return self.fine.options.swing
+        return self.fine_checker.options.swing
 
-    def low(self, segment: DanceSegment, footing: Footing) -> str:
+    def describe_low_foot(self, segment: DanceSegment, footing: Footing) -> str:
         """What to say of a foot that is led along the floor: away from where it leaves and meets it, it clears it."""
-        times = segment.spline.samples(FINE_RATE)
-        curves = segment.frames(self.legged, times)[1]
+        times = segment.spline_space.samples(FINE_RATE)
+        curves = segment.evaluate(self.legged, times)[1]
         loaded = {anchor.patch for anchor in footing.anchors}
         for leg in (leg for leg in self.legged.legs if leg.side in footing.solved and leg.patch not in loaded):
             patch = self.legged.rig.patch(leg.patch)
-            corners = self.legged.placed(curves, patch.link, patch.vertices)
+            corners = self.legged.place_points(curves, patch.link, patch.vertices)
             centre = corners.mean(axis=1)[:, :2]
             away = np.minimum(*(np.linalg.norm(centre - centre[end], axis=1) for end in (0, -1)))
-            height = np.where(away > self.swing, corners[:, :, 2].min(axis=1), np.inf).min()
-            if height < self.swing:
-                told = f"swings {1e3 * height:.1f} mm above the floor where {1e3 * self.swing:g} mm are asked (--swing)"
+            height = np.where(away > self.foot_clearance, corners[:, :, 2].min(axis=1), np.inf).min()
+            if height < self.foot_clearance:
+                told = f"swings {1e3 * height:.1f} mm above the floor where {1e3 * self.foot_clearance:g} mm are "
+                "asked (--swing)"
                 return f"the {leg.side} foot {told}"
         return ""
 
-    def exciting(
+    def plan_exciting(
         self,
         straight: DanceSegment,
         footing: Footing,
@@ -187,7 +190,7 @@ class TransitionPlanner:
         history: np.ndarray,
         columns: Iterable[int],
         seed: int,
-    ) -> Outcome:
+    ) -> TransitionResult:
         """The best deviation from a feasible straight path, (18) then (20).
 
         Args:
@@ -198,53 +201,53 @@ class TransitionPlanner:
             columns: of y that excite, Table I.
             seed: of the candidates.
         """
-        via = self.options.via or straight.spline.free
+        via = self.options.via or straight.spline_space.free
         aim = TransitionAim(objective, history, np.array(sorted(columns), int), via)
-        problem = TransitionProblem(self.legged, self.coarse, straight, footing, aim)
-        found = search(problem, seed, self.options.rounds)
+        problem = TransitionProblem(self.legged, self.coarse_checker, straight, footing, aim)
+        found = search_transition(problem, seed, self.options.rounds)
         plain, result = straight.control, straight
-        for share in SHRUNK:
+        for share in DEVIATION_FRACTIONS:
             trial = replace(straight, kind="exciting", control=plain + share * (found.best.control - plain))
-            if self.checked(trial, COARSE_RATE)[1] >= 0.0 and self.checked(trial)[1] >= 0.0:
+            if self.check_segment(trial, COARSE_RATE)[1] >= 0.0 and self.check_segment(trial)[1] >= 0.0:
                 result = trial
                 break
-        matrices = self.added(result, objective)
+        matrices = self.added_information(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
-        notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.flaws)
-        return Outcome((result,), matrices, value, found.values[0], notes, problem.checked)
+        notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
+        return TransitionResult((result,), matrices, value, found.values[0], notes, problem.checked_count)
 
-    def added(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
+    def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) a segment adds at 50 Hz, the paper's sampling."""
-        times = segment.spline.samples(rate)
-        _, curves, _ = segment.frames(self.legged, times)
-        return objective.of_motion(self.legged.rig, Motion(times, curves.q, curves.v, curves.a))[0]
+        times = segment.spline_space.samples(rate)
+        _, curves, _ = segment.evaluate(self.legged, times)
+        return objective.motion_matrices(self.legged.rig, Motion(times, curves.q, curves.v, curves.a))[0]
 
-    def _shortest(self, start: np.ndarray, stop: np.ndarray) -> float:
+    def _shortest_duration(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] a straight spline needs to keep the speed limits with a reserve for the rebalancing."""
-        unit = Spline(1.0, fine(1.0, self.options.spacing))
-        path = unit.straight(np.zeros(1), np.ones(1))
+        unit = Spline(1.0, free_control_count(1.0, self.options.spacing))
+        path = unit.straight_line(np.zeros(1), np.ones(1))
         fastest = unit.basis(unit.samples(200.0)).velocity @ path
         joints = slice(ROOT_NV, self.legged.rig.model.nv)
         with np.errstate(invalid="ignore"):
             share = np.abs(stop - start)[joints] / self.legged.speed[joints]
         return float(1.15 * fastest.max() * np.nan_to_num(share).max(initial=0.0))
 
-    def _rebalanced(
+    def _rebalance(
         self, even: DanceSegment, footing: Footing, dip: float, lift: dict[str, float]
     ) -> tuple[DanceSegment, bool]:
         """The straight path led by its zero-moment point, root lowered and feet lifted [m]; do the legs reach."""
-        spline, control = even.spline, np.array(even.control)
-        inner, phase = slice(AT_REST, -AT_REST), np.linspace(0.0, 1.0, spline.free + 2)[1:-1]
+        spline, control = even.spline_space, np.array(even.control)
+        inner, phase = slice(REST_CONTROLS, -REST_CONTROLS), np.linspace(0.0, 1.0, spline.free + 2)[1:-1]
         if lift:  # a foot leaves the floor and meets it gently: a knee that is nearly straight would race
             share = phase**3 * (10.0 - 15.0 * phase + 6.0 * phase**2)
             control[inner] = even.start + share[:, None] * (even.stop - even.start)
         control[inner, 2] -= dip * np.sin(np.pi * phase)
         for side, height in lift.items():
             control[inner, self.legged.foot_columns[side][2]] += height * np.sin(np.pi * phase) ** 2
-        balancer = Rebalancer(self.legged, spline, instants(spline))
-        ends = self.legged.ends(even.start, even.stop, footing)
-        wanted = balancer.goals(*ends, footing.polygon)
-        control = balancer.started(control, wanted.com, footing.solved)
+        balancer = Rebalancer(self.legged, spline, sample_count(spline))
+        ends = self.legged.end_coms(even.start, even.stop, footing)
+        wanted = balancer.plan_goals(*ends, footing.polygon)
+        control = balancer.balanced_start(control, wanted.com, footing.solved)
         control, guess = balancer.rebalance(control[None], wanted.zmp, footing.solved)
         reached = bool(balancer.evaluate(control, footing.solved, guess)[2].all())
         return replace(even, control=control[0]), reached

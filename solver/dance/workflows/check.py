@@ -9,41 +9,41 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.doing import Doing, doings
-from ...feasibility.sentences import plural_names, unsupported
-from ...formats.folder import write_folder
-from ...formats.text_table import table
+from ...feasibility.attribution import Attribution, attribute_failures
+from ...feasibility.messages import describe_unsupported, plural_names
+from ...formats.output_folder import write_folder
+from ...formats.text_table import format_table
 from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
+from ...scene.labels import display_name, join_names
 from ...scene.motion_record import MotionRecord
 from ...scene.summary import SUMMARY, SceneSummary
-from ...scene.words import listed, spoken
-from ..authoring.keys import Keyed
-from .reading import LoadedDance
-from .recorded import with_contacts
-from .summaries import RATE, excitation_of, failures_of, keys_of, ranges_of, strips_of
+from ..authoring.authored_dance import AuthoredDance
+from .loading import LoadedDance
+from .recorded_contacts import find_contacts
+from .summaries import EXCITATION_RATE, excitation_by_link, failed_time_ranges, scene_failures, scene_keys, scene_strips
 
-VERIFIED = 500.0
+VERIFICATION_RATE = 500.0
 """[1/s] at which a dance is judged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     """What the checks say of a dance.
 
     Attributes:
         dance: that was checked.
         checks: every margin in every frame.
-        hanging: spans in which nothing carries the body, a sentence each: they explain what else fails there.
-        told: what was found or assumed of a recording, a sentence each.
-        doings: of a recording, whose doing each failing check is.
+        unsupported_spans: spans in which nothing carries the body, a sentence each: they explain what else fails there.
+        assumptions: what was found or assumed of a recording, a sentence each.
+        attributions: of a recording, whose doing each failing check is.
     """
 
     dance: LoadedDance
     checks: Checks
-    hanging: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-    doings: tuple[Doing, ...] = ()
+    unsupported_spans: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    attributions: tuple[Attribution, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -53,32 +53,33 @@ class Verdict:
     @property
     def message(self) -> str:
         """The verdict in one sentence."""
-        return verdict_sentence(self.checks, self.hanging)
+        return summarise_checks(self.checks, self.unsupported_spans)
 
     @property
     def report(self) -> str:
         """A table of every check, and the sentence."""
-        return "\n".join([verdict_table(self.checks), self.message, *self._said])
+        return "\n".join([format_check_table(self.checks), self.message, *self._remarks])
 
     @property
-    def _said(self) -> tuple[str, ...]:
+    def _remarks(self) -> tuple[str, ...]:
         """What the checks alone do not say."""
-        left_out = (left_out_sentence(self.checks),) if self.checks.left_out else ()
+        left_out = (describe_omitted_checks(self.checks),) if self.checks.skipped else ()
         return (
             *left_out,
-            *(f"Assumed: {told}" for told in self.told),
-            *(f"Whose doing: {doing}" for doing in self.doings),
+            *(f"Assumed: {told}" for told in self.assumptions),
+            *(f"Whose doing: {doing}" for doing in self.attributions),
         )
 
     def summary(self) -> SceneSummary:
         """The same for a scene, with what the dance excites."""
         dance, checks = self.dance, self.checks
         start, stop = float(checks.times[0]), float(checks.times[-1])
-        conditions, deviations = excitation_of(dance.rig, dance.motion(RATE))
+        conditions, deviations = excitation_by_link(dance.rig, dance.motion(EXCITATION_RATE))
         return SceneSummary(
             "check", "feasible" if checks.feasible else "infeasible", checks.feasible, self.message,
-            () if dance.keyed is None else keys_of(dance.keyed), strips_of(checks.schedule, start, stop),
-            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=(*checks.notes, *self._said),
+            () if dance.authored is None else scene_keys(dance.authored), scene_strips(checks.schedule, start, stop),
+            scene_failures(checks), failed_time_ranges(checks), problems=self.unsupported_spans, notes=(*checks.notes,
+                *self._remarks),
             excitation=conditions, deviation=deviations, duration=stop - start, checks=dance.checks,
         )  # fmt: skip
 
@@ -90,12 +91,12 @@ class Verdict:
 
 
 def check(
-    dance: LoadedDance | Keyed | MotionRecord | str | Path,
+    dance: LoadedDance | AuthoredDance | MotionRecord | str | Path,
     options: CheckOptions | None = None,
     *,
     rate: float | None = None,
     progress: Progress = silent,
-) -> Verdict:
+) -> CheckResult:
     """Judge a dance by every check, in every sample.
 
     A recording does not tell which foot stands when: that is found from its motion and its forces, and the verdict says
@@ -105,7 +106,7 @@ def check(
     Args:
         dance: a file, or what `load_dance` read of it.
         options: of the checks; by default those that the dance carries.
-        rate: [1/s] of the samples; by default `VERIFIED`, and a motion's own samples.
+        rate: [1/s] of the samples; by default `VERIFICATION_RATE`, and a motion's own samples.
         progress: told about the progress; may cancel.
 
     Raises:
@@ -119,54 +120,56 @@ def check(
         Feasible: every check holds
     """
     progress(0.0, "sampling the dance")
-    found = LoadedDance.of(dance).held_to(options)
-    motion = found.sampled(rate, VERIFIED)
+    found = LoadedDance.from_source(dance).with_checks(options)
+    motion = found.sample(rate, VERIFICATION_RATE)
     progress(0.2, f"checking {len(motion)} frames")
     if isinstance(found.source, MotionRecord) and found.schedule is None:
-        return _recording(found, found.source, progress)
+        return _check_recording(found, found.source, progress)
     checks = check_motion(found.rig, motion, found.schedule, found.checks)
-    return Verdict(found, checks, unsupported(checks.schedule, checks))
+    return CheckResult(found, checks, describe_unsupported(checks.schedule, checks))
 
 
-def _recording(dance: LoadedDance, record: MotionRecord, progress: Progress) -> Verdict:
+def _check_recording(dance: LoadedDance, record: MotionRecord, progress: Progress) -> CheckResult:
     """A recording, with the contacts that it shows."""
     rig, options = dance.rig, dance.checks
     try:
-        recorded = with_contacts(record)
+        recorded = find_contacts(record)
     except InvalidValue as error:
         checks = check_motion(rig, record.motion, None, options)
-        return Verdict(dance, checks, unsupported(checks.schedule, checks), (f"no contacts were found: {error}",))
+        return CheckResult(
+            dance, checks, describe_unsupported(checks.schedule, checks), (f"no contacts were found: {error}",)
+        )
     record = recorded.record
     checks = check_motion(rig, record.motion, record.schedule, options)
     progress(0.6, "telling the tracking's failures from the person's")
-    whose = doings(rig, record.motion, checks, options, recorded.pushed)
+    whose = attribute_failures(rig, record.motion, checks, options, recorded.measured_wrench)
     found = replace(dance, schedule=record.schedule, source=record)
-    return Verdict(found, checks, (), recorded.told, whose)
+    return CheckResult(found, checks, (), recorded.notes, whose)
 
 
-def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
+def summarise_checks(checks: Checks, unsupported_spans: tuple[str, ...] = ()) -> str:
     """What the checks say, in one sentence.
 
     Args:
         checks: of the dance.
-        hanging: spans in which nothing carries the body, which explain what else fails there.
+        unsupported_spans: spans in which nothing carries the body, which explain what else fails there.
     """
     if checks.feasible:
-        made = listed(plural_names(margin.check for margin in checks.margins))
-        return f"As far as it can be checked: {made} hold" if checks.left_out else "Feasible: every check holds"
+        made = join_names(plural_names(margin.check for margin in checks.margins))
+        return f"As far as it can be checked: {made} hold" if checks.skipped else "Feasible: every check holds"
     worst = checks.worst_failures
-    which = listed(plural_names(failure.check for failure in worst))
+    which = join_names(plural_names(failure.check for failure in worst))
     share = f"Not feasible, {100.0 * float(checks.failed.mean()):.3g} % of the frames fail in {which}"
-    return f"{share}: {hanging[0] if hanging else worst[0]}"
+    return f"{share}: {unsupported_spans[0] if unsupported_spans else worst[0]}"
 
 
-def left_out_sentence(checks: Checks) -> str:
+def describe_omitted_checks(checks: Checks) -> str:
     """The checks that were not made, and why."""
-    names = ", ".join(plural_names(checks.left_out))  # all of them: nothing is left out silently
+    names = ", ".join(plural_names(checks.skipped))  # all of them: nothing is left out silently
     return f"Not checked, because nothing tells which foot stands when: {names}"
 
 
-def verdict_table(checks: Checks) -> str:
+def format_check_table(checks: Checks) -> str:
     """Every check in a row: where it first fails, and its worst margin."""
     first = {failure.check.name: failure for failure in checks.first_failures}
     rows = []
@@ -178,10 +181,10 @@ def verdict_table(checks: Checks) -> str:
             margin.name,
             "fails" if failure else "holds",
             f"{failure.time:.3f}" if failure else "",
-            spoken(failure.item) if failure else "",
+            display_name(failure.item) if failure else "",
             f"{checks.times[frame]:.3f}",
-            spoken(margin.items[int(margin.culprit[frame])]),
+            display_name(margin.items[int(margin.worst_items[frame])]),
             f"{worst:+.4g} {margin.unit}",
         ))  # fmt: skip
     head = ("check", "", "first [s]", "culprit", "worst [s]", "culprit", "margin")
-    return table(head, rows)
+    return format_table(head, rows)

@@ -6,35 +6,35 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
-from ...feasibility.sentences import unsupported
-from ...progress import Part, Progress, silent
+from ...feasibility.messages import describe_unsupported
+from ...progress import PartialProgress, Progress, silent
 from ..authoring import complete as authoring
-from ..authoring.complete import Completed, CompleteOptions
-from ..authoring.keys import EXACT, Keyed
+from ..authoring.authored_dance import EXACT_FLIGHT_RATE, AuthoredDance
+from ..authoring.complete import CompletedDance, CompleteOptions
 from ..authoring.repair import UNCHANGED, RepairOptions
-from .answer import Answer
-from .reading import load_keyed, require_support
-from .repair import HURRIED, RATE, explained, far, remaining, repair_report
-from .summaries import Conclusion, keyed_summary
+from .edited_dance import EditedDance
+from .loading import load_authored_dance, require_support
+from .repair import LIMIT_NOTE, MIN_RATE, describe_conflicts, describe_moves, describe_remaining, format_repair_report
+from .summaries import Conclusion, summarise_authored
 
 
 def complete(
-    dance: Keyed | str | Path,
+    dance: AuthoredDance | str | Path,
     options: CompleteOptions | None = None,
     checks: CheckOptions | None = None,
-    repairing: RepairOptions | None = None,
+    repair_options: RepairOptions | None = None,
     *,
-    rate: float = RATE,
+    rate: float = MIN_RATE,
     progress: Progress = silent,
-) -> Answer:
+) -> EditedDance:
     """Give every free key of an authored dance a posture that excites, or the calm way, and repair the dance.
 
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
         options: how to fill.
         checks: what must hold; by default what the dance carries.
-        repairing: of the repair's search.
-        rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling`).
+        repair_options: of the repair's search.
+        rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling_rate`).
         progress: told about the progress; may cancel.
 
     Raises:
@@ -45,24 +45,25 @@ def complete(
         >>> answer = solver.complete("keyed.json")  # doctest: +SKIP
         >>> answer.feasible, answer.message  # doctest: +SKIP
     """
-    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
+    keyed = (dance if isinstance(dance, AuthoredDance) else load_authored_dance(dance)).with_checks(checks)
     require_support(keyed)
-    require_gaps(keyed)
-    options, repairing = options or CompleteOptions(), repairing or RepairOptions()
-    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(keyed.sampling(rate, EXACT), RATE),
-                              progress=Part(progress, 0.0, 0.95))  # fmt: skip
-    troubles = [*unsupported(keyed.schedule, done.after), *explained(done)]
-    message = completion_sentence(keyed, done, troubles)
-    notes = [*done.notes, *[HURRIED] * done.hurried]
-    notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.flaws]
-    notes += [f"elsewhere, where nothing was touched: {failure}" for failure in done.elsewhere]
+    require_free_keys(keyed)
+    options, repair_options = options or CompleteOptions(), repair_options or RepairOptions()
+    done = authoring.complete(keyed, keyed.checks, options, repair_options, rate=max(keyed.sampling_rate(rate,
+        EXACT_FLIGHT_RATE), MIN_RATE),
+                              progress=PartialProgress(progress, 0.0, 0.95))  # fmt: skip
+    troubles = [*describe_unsupported(keyed.schedule, done.after), *describe_conflicts(done)]
+    message = describe_completion(keyed, done, troubles)
+    notes = [*done.notes, *[LIMIT_NOTE] * done.limit_reached]
+    notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps]
+    notes += [f"elsewhere, where nothing was touched: {failure}" for failure in done.failures_elsewhere]
     status = "completed" if done.feasible else done.status
     said = Conclusion("complete", status, message, troubles, notes)
-    summary = keyed_summary(said, done.keyed, done.after, done.moved)
-    return Answer(done.keyed, done.after, summary, repair_report(said, done), done)
+    summary = summarise_authored(said, done.dance, done.after, done.moved)
+    return EditedDance(done.dance, done.after, summary, format_repair_report(said, done), done)
 
 
-def require_gaps(keyed: Keyed) -> None:
+def require_free_keys(keyed: AuthoredDance) -> None:
     """Refuse a dance without free keys, or with nothing to hold on to around them.
 
     Raises:
@@ -84,17 +85,21 @@ def require_gaps(keyed: Keyed) -> None:
             raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, what is free lies between keys")
 
 
-def completion_sentence(keyed: Keyed, done: Completed, troubles: list[str]) -> str:
+def describe_completion(keyed: AuthoredDance, done: CompletedDance, problems: list[str]) -> str:
     """What was done, in one sentence."""
-    count = len(done.filled)
-    exciting = count - len(done.calm)
+    count = len(done.filled_times)
+    exciting = count - len(done.interpolated_times)
     filled = f"filled {count} free key{'' if count == 1 else 's'}"
     if 0 < exciting < count:
         filled += f", {exciting} with exciting postures and {count - exciting} the calm way"
     else:
         filled += " with exciting postures" if exciting else " the calm way"
     if not done.feasible:
-        return f"Not feasible yet, {filled}: {troubles[0] if troubles else remaining(done.worst)}"
-    there = " there" if done.elsewhere else ""
-    moved = f", the postures moved at most {far(keyed.rig, done.moved)} for it" if done.status != UNCHANGED else ""
+        return f"Not feasible yet, {filled}: {problems[0] if problems else describe_remaining(done.worst_repair)}"
+    there = " there" if done.failures_elsewhere else ""
+    moved = (
+        f", the postures moved at most {describe_moves(keyed.rig, done.moved)} for it"
+        if done.status != UNCHANGED
+        else ""
+    )
     return f"{filled[0].upper()}{filled[1:]}; every check holds{there}{moved}"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...formats.codec import json_text
-from ...formats.folder import write_folder
+from ...formats.output_folder import write_folder
 from ...motion import Motion
-from ...progress import Part, Progress, silent
+from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
@@ -19,11 +19,11 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ..design import design as designing
 from ..design.body_parts import require_danceable
 from ..design.dance import Dance
-from ..design.dance_file import DANCE
-from ..design.evaluation import Evaluation, evaluate, report_text
+from ..design.dance_file import DESIGNED_DANCE
+from ..design.evaluation import Evaluation, evaluate_dance, format_report
 from ..design.options import DanceOptions, human_options
-from .export import export_motion
-from .summaries import dance_summary
+from .export import write_motion_table
+from .summaries import summarise_design
 
 DESIGN_SHARE = 0.9
 SCENE_RATE = 60.0
@@ -52,12 +52,12 @@ class DesignedDance:
     @property
     def report(self) -> str:
         """For people, plain text."""
-        return report_text(self.rig, self.dance, self.evaluation)
+        return format_report(self.rig, self.dance, self.evaluation)
 
     @property
     def summary(self) -> SceneSummary:
         """For a scene: message, keys, strips, notes and excitation."""
-        return dance_summary(self.rig, self.dance, self.evaluation, self.options.poses)
+        return summarise_design(self.rig, self.dance, self.evaluation, self.options.poses)
 
     @property
     def message(self) -> str:
@@ -74,17 +74,19 @@ class DesignedDance:
             raise InvalidValue(f"the rate must be positive, got {rate:g}")
         rig, dance = self.rig, self.dance
         with write_folder(Path(path)) as folder:
-            DANCE.write(folder / names.DANCE_FILE, dance)
+            DESIGNED_DANCE.write(folder / names.DANCE_FILE, dance)
             tree = self.evaluation.as_tree(rig, dance)
             (folder / names.NUMBERS_FILE).write_text(json_text(tree), "utf-8")
             (folder / names.REPORT_FILE).write_text(self.report + "\n", "utf-8")
             SUMMARY.write(folder / names.SUMMARY_FILE, self.summary)
             write_rig(folder / names.RIG_FILE, rig)
-            drawn = motion_record("dance", rig, dance.sample(rig, SCENE_RATE)).danced(dance.schedule, dance.checks)
+            drawn = motion_record("dance", rig, dance.sample(rig, SCENE_RATE)).with_contacts(
+                dance.schedule, dance.checks
+            )
             MOTION.write(folder / names.MOTION_FILE, drawn)
             motion = dance.sample(rig, rate)
-            export_motion(rig, motion, folder / names.JOINTS_FILE)
-            export_motion(rig, motion, folder / names.STORAGE_FILE)
+            write_motion_table(rig, motion, folder / names.JOINTS_FILE)
+            write_motion_table(rig, motion, folder / names.STORAGE_FILE)
 
 
 def design(
@@ -111,12 +113,12 @@ def design(
     require_danceable(rig)
     if options is None:
         options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
-    dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE), recorded)
+    dance = designing.design(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE), recorded)
     if others := [patch.name for patch in rig.contacts if not patch.sole]:
         left_out = f"designed on feet alone: {', '.join(others)} carry nothing; key their strips by hand and repair"
         dance = replace(dance, notes=(*dance.notes, left_out))
     progress(DESIGN_SHARE, "verifying at 500 Hz")
-    evaluation = evaluate(rig, dance, recorded)
+    evaluation = evaluate_dance(rig, dance, recorded)
     if evaluation.failures:
         raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
     progress(1.0, "designed")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...formats.joint_coordinates import STORAGE, require_table, write_coordinates
+from ...formats.joint_coordinates import STORAGE_SUFFIX, require_table_suffix, write_coordinates
 from ...motion import Motion
 from ...rig import Rig
 from ...scene.motion_record import MotionRecord
-from ..authoring.keys import Keyed
-from .reading import LoadedDance
+from ..authoring.authored_dance import AuthoredDance
+from .loading import LoadedDance
 
 RATE = 100.0
 
 
 def export(
-    dance: LoadedDance | Keyed | MotionRecord | str | Path, path: str | Path, rate: float | None = None
+    dance: LoadedDance | AuthoredDance | MotionRecord | str | Path, path: str | Path, rate: float | None = None
 ) -> Motion:
     """Write a dance as a table (.csv: angles and speeds of every joint [rad, rad/s]; .mot: OpenSim, degrees).
 
@@ -36,14 +36,14 @@ def export(
         >>> print(f"{motion.rate:.0f} samples a second in dance.csv")
         200 samples a second in dance.csv
     """
-    require_table(path)
-    found = LoadedDance.of(dance)
-    motion = found.sampled(rate, RATE)
-    export_motion(found.rig, motion, path)
+    require_table_suffix(path)
+    found = LoadedDance.from_source(dance)
+    motion = found.sample(rate, RATE)
+    write_motion_table(found.rig, motion, path)
     return motion
 
 
-def export_motion(rig: Rig, motion: Motion, path: str | Path) -> None:
+def write_motion_table(rig: Rig, motion: Motion, path: str | Path) -> None:
     """A motion as robots (.csv: joints and their speeds [rad]) and viewers (.mot: root and joints, degrees) take it."""
-    viewed = Path(path).suffix.lower() == STORAGE
+    viewed = Path(path).suffix.lower() == STORAGE_SUFFIX
     write_coordinates(path, rig, motion, degrees=viewed, root=viewed, speeds=not viewed)

@@ -8,18 +8,25 @@ from pathlib import Path
 from ...coordinates import continuous_coordinates
 from ...errors import InputError, InvalidValue
 from ...formats.codec import json_text
-from ...formats.folder import write_folder
-from ...formats.plain import plain
+from ...formats.json_values import to_json_values
+from ...formats.output_folder import write_folder
 from ...identification.base_parameters import base_parameters
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.motion_record import MOTION
-from ...tracking.retargeting import common_links, transferred
-from .performance import STILL, Performance, compare
-from .performance_report import RecordedMotion, as_tree, differences, joint_table, message, report
-from .reading import load_dance, motion_file
+from ...tracking.retargeting import common_links, transfer_motion
+from .loading import find_motion_file, load_dance
+from .performance import STILL_JOINT, Performance, compare_performance
+from .performance_report import (
+    RecordedMotion,
+    describe_rig_differences,
+    format_joint_table,
+    format_message,
+    format_report,
+    to_tree,
+)
 
 RATE = 100.0
 
@@ -31,33 +38,35 @@ class PerformedDance:
     Attributes:
         plan, performed: the motions.
         performance: joint by joint, and what both excite.
-        compared: places of the joint coordinates that both bodies have.
+        compared_joints: places of the joint coordinates that both bodies have.
         notes: what is compared where the two rigs are not the same.
     """
 
     plan: RecordedMotion
     performed: RecordedMotion
     performance: Performance
-    compared: tuple[int, ...]
+    compared_joints: tuple[int, ...]
     notes: tuple[str, ...]
 
     @property
     def message(self) -> str:
         """The result in one sentence."""
-        return message(self.plan, self.performed, self.performance, list(self.compared))
+        return format_message(self.plan, self.performed, self.performance, list(self.compared_joints))
 
     @property
     def report(self) -> str:
         """For people, plain text."""
-        return report(self.message, list(self.notes), self.performance, list(self.compared))
+        return format_report(self.message, list(self.notes), self.performance, list(self.compared_joints))
 
     def write(self, path: str | Path) -> None:
         """Write performance.json, performance.csv and report.txt into a folder, complete or not at all."""
-        compared = list(self.compared)
-        tree = plain(as_tree(self.message, list(self.notes), self.plan, self.performed, self.performance, compared))
+        compared = list(self.compared_joints)
+        tree = to_json_values(
+            to_tree(self.message, list(self.notes), self.plan, self.performed, self.performance, compared)
+        )
         with write_folder(Path(path)) as folder:
             (folder / PERFORMANCE_FILE).write_text(json_text(tree), "utf-8")
-            (folder / PERFORMANCE_TABLE).write_text(joint_table(self.performance, compared), "utf-8")
+            (folder / PERFORMANCE_TABLE).write_text(format_joint_table(self.performance, compared), "utf-8")
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
 
@@ -85,16 +94,16 @@ def perform(
         >>> print(found.message)  # doctest: +SKIP
     """
     progress(0.0, "reading")
-    plan = plan if isinstance(plan, RecordedMotion) else planned(plan)
-    performed = performed if isinstance(performed, RecordedMotion) else recorded(performed, trial)
+    plan = plan if isinstance(plan, RecordedMotion) else read_plan(plan)
+    performed = performed if isinstance(performed, RecordedMotion) else read_performance(performed, trial)
     rig = performed.rig
     progress(0.2, "aligning and comparing")
-    on_performer = transferred(plan.rig, plan.motion, rig)
+    on_performer = transfer_motion(plan.rig, plan.motion, rig)
     require_movement(plan, on_performer, rig)
-    found = compare(rig, on_performer, performed.motion, structure=base_parameters(rig))
+    found = compare_performance(rig, on_performer, performed.motion, structure=base_parameters(rig))
     shared = common_links(plan.rig, rig)
     compared = tuple(k for k, name in enumerate(found.joints) if name.split(" ")[0] in shared)
-    return PerformedDance(plan, performed, found, compared, tuple(differences(plan, performed, shared)))
+    return PerformedDance(plan, performed, found, compared, tuple(describe_rig_differences(plan, performed, shared)))
 
 
 def require_movement(plan: RecordedMotion, on_performer: Motion, rig: Rig) -> None:
@@ -103,30 +112,30 @@ def require_movement(plan: RecordedMotion, on_performer: Motion, rig: Rig) -> No
     Raises:
         InvalidValue: it keeps still, or moves other joints.
     """
-    if (continuous_coordinates(rig, on_performer.q).std(axis=0) > STILL).any():
+    if (continuous_coordinates(rig, on_performer.q).std(axis=0) > STILL_JOINT).any():
         return
-    if (continuous_coordinates(plan.rig, plan.motion.q).std(axis=0) > STILL).any():
+    if (continuous_coordinates(plan.rig, plan.motion.q).std(axis=0) > STILL_JOINT).any():
         raise InvalidValue(f"{plan.name!r} moves joints of {plan.rig.name} that {rig.name} does not have")
     raise InvalidValue(f"{plan.name!r} keeps every joint still: there is nothing to perform")
 
 
-def planned(path: str | Path) -> RecordedMotion:
+def read_plan(path: str | Path) -> RecordedMotion:
     """The plan's motion.
 
     Raises:
         InputError: no dance and no motion.
     """
     found = load_dance(path)
-    return RecordedMotion(found.rig, found.sampled(None, RATE), found.name)
+    return RecordedMotion(found.rig, found.sample(None, RATE), found.name)
 
 
-def recorded(path: str | Path, trial: str | None = None) -> RecordedMotion:
+def read_performance(path: str | Path, trial: str | None = None) -> RecordedMotion:
     """A motion from the folder of a study, or from one of its files.
 
     Raises:
         InputError: no motion, or several trials and none named.
     """
-    file = motion_file(path, trial)
+    file = find_motion_file(path, trial)
     found = MOTION.read(file)
     if len(found) < 2:
         raise InputError(file, f"holds {len(found)} frames, a motion needs two", remedy="Name another trial")

@@ -15,15 +15,15 @@ from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...motion import Motion
 from ...rig import Rig
 
-RATE = 25.0
+ALIGNMENT_RATE = 25.0
 """[1/s] at which performances are aligned."""
-SPEEDS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
+DURATION_RATIOS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
 """Paces tried: performed duration over planned."""
-STILL = 0.02
+STILL_JOINT = 0.02
 """[rad] standard deviation below which a joint is not part of the dance and has no correlation."""
-PUNCTUAL = (0.0, 1.0)
+IDENTITY_ALIGNMENT = (0.0, 1.0)
 """Lag [s] and stretch of who keeps the plan's clock."""
-LEAST_SHARE = 0.5
+MIN_OVERLAP = 0.5
 """Of the shorter of both that must overlap."""
 
 
@@ -35,30 +35,30 @@ class Alignment:
         lag: [s] between the starts.
         stretch: performed duration over planned; above one: danced more slowly.
         similarity: correlation of all moving joints together.
-        settled: the refinement came to its end; otherwise lag and stretch are right to a frame only.
+        converged: the refinement came to its end; otherwise lag and stretch are right to a frame only.
     """
 
     lag: float
     stretch: float
     similarity: float
-    settled: bool = True
+    converged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class MotionExcitation:
     """Excitation of one motion.
 
     Attributes:
         conditions: (L,) condition number of each link's sub-regressor.
         total: of the whole regressor.
         deviations: (B,) standard deviation of each base parameter over its size.
-        well: how many of these are below 10 %.
+        well_determined: how many of these are below 10 %.
     """
 
     conditions: np.ndarray
     total: float
     deviations: np.ndarray
-    well: int
+    well_determined: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,61 +67,63 @@ class Performance:
 
     Attributes:
         alignment: in time.
-        share: of the dance that the recording covers.
+        coverage: of the dance that the recording covers.
         joints: K names.
         rmse: (K,) [rad] of the angles.
         offset: (K,) [rad] mean difference, performed minus planned.
         correlation: (K,) NaN for joints that the dance keeps still.
         gain: (K,) performed over planned amplitude, by regression; NaN likewise.
         links: L names.
-        planned, reached: excitation of the dance, and of what was performed of it.
+        planned_excitation, reached_excitation: excitation of the dance, and of what was performed of it.
     """
 
     alignment: Alignment
-    share: float
+    coverage: float
     joints: tuple[str, ...]
     rmse: np.ndarray
     offset: np.ndarray
     correlation: np.ndarray
     gain: np.ndarray
     links: tuple[str, ...]
-    planned: Reached
-    reached: Reached
+    planned_excitation: MotionExcitation
+    reached_excitation: MotionExcitation
 
     @property
-    def least_close(self) -> str:
+    def least_similar_joint(self) -> str:
         """The joint performed least closely."""
         return self.joints[int(np.argmax(self.rmse))]
 
 
-def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = SPEEDS) -> Alignment:
+def align_in_time(
+    rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = DURATION_RATIOS
+) -> Alignment:
     """Lag and pace by the correlation of all joint angles together, refined with a gain for each joint.
 
     Raises:
         InvalidValue: no joint moves in the plan, or the recording is too short.
     """
-    plan, dance = _uniform(rig, planned, 1.0), continuous_coordinates(rig, performed.q)
-    moving = plan.std(axis=0) > STILL
+    plan, dance = _resample(rig, planned, 1.0), continuous_coordinates(rig, performed.q)
+    moving = plan.std(axis=0) > STILL_JOINT
     if not moving.any():
         raise InvalidValue("the planned motion keeps every joint still: there is nothing to align")
-    if not (dance.std(axis=0) > STILL).any():
+    if not (dance.std(axis=0) > STILL_JOINT).any():
         raise InvalidValue("the performed motion keeps every joint still: there is nothing to align")
     best: tuple[float, float, float] = (-np.inf, 0.0, 1.0)
     for stretch in stretches:
-        own = _uniform(rig, performed, stretch)[:, moving]
+        own = _resample(rig, performed, stretch)[:, moving]
         score, lag = _correlate(plan[:, moving], own)
         if score > best[0]:
             best = (score, lag * stretch, stretch)
     if not np.isfinite(best[0]):
         raise InvalidValue("the recording is too short to be held against the dance")
-    times = np.arange(len(plan)) / RATE
+    times = np.arange(len(plan)) / ALIGNMENT_RATE
     clock = performed.times - performed.times[0]
-    least = LEAST_SHARE * min(times[-1], clock[-1])
+    least = MIN_OVERLAP * min(times[-1], clock[-1])
 
     def error(x: np.ndarray) -> float:
         at = x[0] + x[1] * times
         inside = (at >= 0.0) & (at <= clock[-1])
-        if inside.sum() < RATE * least:
+        if inside.sum() < ALIGNMENT_RATE * least:
             return 1e9
         own = np.column_stack([np.interp(at[inside], clock, column) for column in dance[:, moving].T])
         own, goal = own - own.mean(axis=0), plan[inside][:, moving] - plan[inside][:, moving].mean(axis=0)
@@ -133,19 +135,19 @@ def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[floa
     found = minimize(error, simplex[0], method="Nelder-Mead",
                      options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-12})  # fmt: skip
     # a search ends near its best place only: whoever keeps the plan's own clock is found exactly
-    kept = error(np.array(PUNCTUAL)) <= found.fun
-    lag, stretch = PUNCTUAL if kept else (float(found.x[0]), float(found.x[1]))
+    kept = error(np.array(IDENTITY_ALIGNMENT)) <= found.fun
+    lag, stretch = IDENTITY_ALIGNMENT if kept else (float(found.x[0]), float(found.x[1]))
     return Alignment(lag, stretch, best[0], bool(found.success) or kept)
 
 
-def compare(
+def compare_performance(
     rig: Rig,
     planned: Motion,
     performed: Motion,
     *,
     structure: BaseParameters,
     noise: np.ndarray | None = None,
-    stretches: Sequence[float] = SPEEDS,
+    stretches: Sequence[float] = DURATION_RATIOS,
 ) -> Performance:
     """Hold a recording against its dance.
 
@@ -160,18 +162,18 @@ def compare(
     Raises:
         InvalidValue: nothing moves, or too little was recorded.
     """
-    alignment = align(rig, planned, performed, stretches)
+    alignment = align_in_time(rig, planned, performed, stretches)
     clock = performed.times - performed.times[0]
     at = alignment.lag + alignment.stretch * (planned.times - planned.times[0])
     inside = (at >= 0.0) & (at <= clock[-1])
-    if inside.sum() < RATE * LEAST_SHARE * min(1.0, clock[-1]):
+    if inside.sum() < ALIGNMENT_RATE * MIN_OVERLAP * min(1.0, clock[-1]):
         raise InvalidValue("the performance and the plan have too little in common to be aligned in time")
     plan = continuous_coordinates(rig, planned.q)[inside]
     dance = continuous_coordinates(rig, performed.q)
     own = np.column_stack([np.interp(at[inside], clock, column) for column in dance.T])
     spread, own_spread = plan - plan.mean(axis=0), own - own.mean(axis=0)
     cross, square = (spread * own_spread).mean(axis=0), (spread**2).mean(axis=0)
-    moves = np.sqrt(square) > STILL
+    moves = np.sqrt(square) > STILL_JOINT
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(moves, cross / (np.sqrt(square) * own_spread.std(axis=0)), np.nan)
         gain = np.where(moves, cross / square, np.nan)
@@ -188,23 +190,23 @@ def compare(
         correlation,
         gain,
         rig.links,
-        reached(rig, planned, structure, noise),
-        reached(rig, part, structure, noise),
+        evaluate_excitation(rig, planned, structure, noise),
+        evaluate_excitation(rig, part, structure, noise),
     )
 
 
-def reached(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarray) -> Reached:
+def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarray) -> MotionExcitation:
     """Excitation of a motion."""
-    plain = Excitation.none(structure).with_motion(rig, motion)
-    deviations = Excitation.none(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
-    return Reached(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
+    plain = Excitation.before_motion(structure).with_motion(rig, motion)
+    deviations = Excitation.before_motion(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
+    return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
 
 
-def _uniform(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:
+def _resample(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:
     """Joint coordinates (N, K) at `RATE` of the motion danced ``stretch`` times as fast."""
     clock = (motion.times - motion.times[0]) / stretch
     values = continuous_coordinates(rig, motion.q)
-    times = np.arange(int(clock[-1] * RATE) + 1) / RATE
+    times = np.arange(int(clock[-1] * ALIGNMENT_RATE) + 1) / ALIGNMENT_RATE
     return np.column_stack([np.interp(times, clock, column) for column in values.T])
 
 
@@ -223,11 +225,18 @@ def _correlate(plan: np.ndarray, own: np.ndarray) -> tuple[float, float]:
     cross = slide(own, plan) - sum_own * sum_plan / count
     energy_own = np.maximum(slide(own**2, ones_plan) - sum_own**2 / count, 0.0).sum(axis=1)
     energy_plan = np.maximum(slide(ones_own, plan**2) - sum_plan**2 / count, 0.0).sum(axis=1)
-    enough = (count[:, 0] >= LEAST_SHARE * min(n, m)) & (energy_plan > 0.0) & (energy_own > 0.0)
+    enough = (count[:, 0] >= MIN_OVERLAP * min(n, m)) & (energy_plan > 0.0) & (energy_own > 0.0)
     product = np.where(enough, energy_own * energy_plan, 1.0)
     score = np.where(enough, cross.sum(axis=1) / np.sqrt(product), -np.inf)
     at = int(np.argmax(score))
-    return float(score[at]), (at if at < size // 2 else at - size) / RATE
+    return float(score[at]), (at if at < size // 2 else at - size) / ALIGNMENT_RATE
 
 
-__all__ = ["Alignment", "Performance", "Reached", "align", "compare", "reached"]
+__all__ = [
+    "Alignment",
+    "MotionExcitation",
+    "Performance",
+    "align_in_time",
+    "compare_performance",
+    "evaluate_excitation",
+]

@@ -12,10 +12,10 @@ import numpy as np
 if TYPE_CHECKING:
     from ...motion import Motion
     from ...rig import Rig
-    from .performance import Performance, Reached
+    from .performance import MotionExcitation, Performance
 
-SHOWN = 12
-ALIKE = 0.6
+SHOWN_JOINTS = 12
+MIN_SIMILARITY = 0.6
 """Similarity, and share of the plan, below which the recording is taken for another movement."""
 
 
@@ -34,7 +34,7 @@ class RecordedMotion:
     name: str
 
 
-def differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[str, ...]) -> list[str]:
+def describe_rig_differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[str, ...]) -> list[str]:
     """What is compared where the planned and the performing rig are not the same, one sentence each."""
     one, other = plan.rig, performed.rig
     if one.same_skeleton(other):
@@ -51,64 +51,67 @@ def differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[s
     return notes
 
 
-def message(plan: RecordedMotion, performed: RecordedMotion, found: Performance, compared: list[int]) -> str:
+def format_message(plan: RecordedMotion, performed: RecordedMotion, found: Performance, compared: list[int]) -> str:
     """The result in one sentence."""
-    from ...scene.words import angle
+    from ...scene.labels import format_angle
 
     moving = [k for k in compared if np.isfinite(found.correlation[k])]
     worst = max(compared, key=lambda k: found.rmse[k])
     slower = 100.0 * (found.alignment.stretch - 1.0)
     pace = "at its pace" if abs(slower) < 0.5 else f"{abs(slower):.0f} % {'slower' if slower > 0.0 else 'faster'}"
     said = (
-        f"{performed.name} performs {100.0 * found.share:.0f} % of {plan.name}, {pace}: joints that move differ by "
-        f"{angle(_rms(found.rmse[moving]))} (rms), most {found.joints[worst]} ({angle(found.rmse[worst])}), median "
+        f"{performed.name} performs {100.0 * found.coverage:.0f} % of {plan.name}, {pace}: joints that move differ by "
+        f"{format_angle(_rms(found.rmse[moving]))} (rms), most {found.joints[worst]} "
+        f"({format_angle(found.rmse[worst])}), median "
         f"correlation {np.median(found.correlation[moving]):.2f}, amplitude "
-        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned; it determines {found.reached.well} base "
-        f"parameters to 10 %, the plan {found.planned.well}"
+        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned; it determines "
+        f"{found.reached_excitation.well_determined} base "
+        f"parameters to 10 %, the plan {found.planned_excitation.well_determined}"
     )
-    alike = found.alignment.similarity >= ALIKE and found.share >= ALIKE
+    alike = found.alignment.similarity >= MIN_SIMILARITY and found.coverage >= MIN_SIMILARITY
     return said if alike else f"Hardly the same movement (similarity {found.alignment.similarity:.2f}): {said}"
 
 
-def report(said: str, notes: list[str], found: Performance, compared: list[int]) -> str:
+def format_report(sentence: str, notes: list[str], found: Performance, compared: list[int]) -> str:
     """The report for people, plain text."""
-    from ...formats.text_table import table
+    from ...formats.text_table import format_table
 
-    order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN]
+    order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN_JOINTS]
     rows = [
         (found.joints[k], *(f"{np.degrees(values[k]):z.1f}" for values in (found.rmse, found.offset)),
-         *(_short(values[k]) for values in (found.correlation, found.gain)))
+         *(_format_number(values[k]) for values in (found.correlation, found.gain)))
         for k in order
     ]  # fmt: skip
     links = [
-        (link, _short(a), _short(b))
-        for link, a, b in zip(found.links, found.planned.conditions, found.reached.conditions)
+        (link, _format_number(a), _format_number(b))
+        for link, a, b in zip(found.links, found.planned_excitation.conditions, found.reached_excitation.conditions)
         if not np.isnan(a)
     ]
     alignment = found.alignment
     late = f"{abs(alignment.lag):.2f} s {'after' if alignment.lag >= 0.0 else 'before'}"
     return "\n".join([
-        said,
+        sentence,
         "",
         *notes,
-        *([] if found.alignment.settled else ["The alignment in time did not settle: lag and pace are rough."]),
+        *([] if found.alignment.converged else ["The alignment in time did not settle: lag and pace are rough."]),
         f"The performance begins {late} the recording and lasts {alignment.stretch:.3f} times "
-        f"as planned; {100.0 * found.share:.0f} % of it was recorded.",
+        f"as planned; {100.0 * found.coverage:.0f} % of it was recorded.",
         "",
         f"Least close of {len(compared)} joint coordinates",
-        table(("joint", "rms [deg]", "offset [deg]", "correlation", "gain"), rows),
+        format_table(("joint", "rms [deg]", "offset [deg]", "correlation", "gain"), rows),
         "",
         "Condition number by link, and of all base parameters",
-        table(("link", "planned", "reached"), [*links, ("all", *map(_short, _totals(found)))]),
+        format_table(("link", "planned", "reached"), [*links, ("all", *map(_format_number, _totals(found)))]),
         "",
-        f"Of {len(found.planned.deviations)} base parameters, predicted at the force plate's noise: "
-        f"{_determined(found.planned)} determined by the plan and {_determined(found.reached)} by the performance, "
-        f"{found.planned.well} and {found.reached.well} of them to 10 %.",
+        f"Of {len(found.planned_excitation.deviations)} base parameters, predicted at the force plate's noise: "
+        f"{_count_determined(found.planned_excitation)} determined by the plan and "
+        f"{_count_determined(found.reached_excitation)} by the performance, "
+        f"{found.planned_excitation.well_determined} and {found.reached_excitation.well_determined} of them to 10 %.",
     ])  # fmt: skip
 
 
-def as_tree(
-    said: str,
+def to_tree(
+    sentence: str,
     notes: list[str],
     plan: RecordedMotion,
     performed: RecordedMotion,
@@ -117,7 +120,7 @@ def as_tree(
 ) -> dict[str, object]:
     """Everything as plain data, SI."""
     return {
-        "message": said,
+        "message": sentence,
         "notes": notes,
         "plan": plan.name,
         "performed": performed.name,
@@ -125,7 +128,7 @@ def as_tree(
         "lag": found.alignment.lag,
         "stretch": found.alignment.stretch,
         "similarity": found.alignment.similarity,
-        "share": found.share,
+        "share": found.coverage,
         "joints": [
             {"joint": found.joints[k], "rmse": found.rmse[k], "offset": found.offset[k],
              "correlation": found.correlation[k], "gain": found.gain[k]}
@@ -136,15 +139,15 @@ def as_tree(
                 "conditions": dict(zip(found.links, reached.conditions)),
                 "total_condition": reached.total,
                 "base_parameters": len(reached.deviations),
-                "determined": _determined(reached),
-                "below_10_percent": reached.well,
+                "determined": _count_determined(reached),
+                "below_10_percent": reached.well_determined,
             }
-            for which, reached in (("planned", found.planned), ("reached", found.reached))
+            for which, reached in (("planned", found.planned_excitation), ("reached", found.reached_excitation))
         },
     }  # fmt: skip
 
 
-def joint_table(found: Performance, compared: list[int]) -> str:
+def format_joint_table(found: Performance, compared: list[int]) -> str:
     """A row for each joint coordinate as CSV; correlation and gain are empty where the plan keeps the joint still."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -156,10 +159,10 @@ def joint_table(found: Performance, compared: list[int]) -> str:
 
 
 def _totals(found: Performance) -> tuple[float, float]:
-    return found.planned.total, found.reached.total
+    return found.planned_excitation.total, found.reached_excitation.total
 
 
-def _determined(reached: Reached) -> int:
+def _count_determined(reached: MotionExcitation) -> int:
     return int(np.isfinite(reached.deviations).sum())
 
 
@@ -167,5 +170,5 @@ def _rms(values: np.ndarray) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def _short(value: float) -> str:
+def _format_number(value: float) -> str:
     return "" if np.isnan(value) else "not excited" if np.isinf(value) else f"{value:.3g}"

@@ -7,28 +7,28 @@ from pathlib import Path
 import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.sentences import unsupported
-from ...formats.text_table import table
+from ...feasibility.messages import describe_unsupported
+from ...formats.text_table import format_table
 from ...progress import Progress, silent
 from ...scene.summary import Status
-from ..authoring.keys import Keyed
-from ..authoring.retime import Pace, Retimed, retimed, retimed_keys
-from .answer import Answer
-from .check import VERIFIED, verdict_table
-from .reading import load_keyed, require_support
-from .summaries import Conclusion, keyed_summary
+from ..authoring.authored_dance import AuthoredDance
+from ..authoring.retime import RetimedMotion, TimeScaling, retime, retime_dance
+from .check import VERIFICATION_RATE, format_check_table
+from .edited_dance import EditedDance
+from .loading import load_authored_dance, require_support
+from .summaries import Conclusion, summarise_authored
 
-SLOWER = 1e-3
+SLOWED_TOLERANCE = 1e-3
 """Share by which a span must last longer to count as slowed."""
 
 
 def slow(
-    dance: Keyed | str | Path,
+    dance: AuthoredDance | str | Path,
     checks: CheckOptions | None = None,
     *,
     dynamics: bool = False,
     progress: Progress = silent,
-) -> Answer:
+) -> EditedDance:
     """Dance every span between two rests as much more slowly as the joints' speed limits need, never faster.
 
     Args:
@@ -44,32 +44,34 @@ def slow(
     Example:
         >>> solver.slow("keyed.json").message  # doctest: +SKIP
     """
-    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
+    keyed = (dance if isinstance(dance, AuthoredDance) else load_authored_dance(dance)).with_checks(checks)
     if dynamics:
         require_support(keyed)
     progress(0.0, "looking at the speeds")
-    found = retimed(keyed.rig, keyed.motion(VERIFIED), keyed.schedule if dynamics else None, keyed.checks)
-    slower = retimed_keys(keyed, found.pace)
+    found = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), keyed.schedule if dynamics else None, keyed.checks)
+    slower = retime_dance(keyed, found.scaling)
     progress(0.6, "checking the slower dance")
-    judged = check_motion(keyed.rig, slower.motion(VERIFIED), slower.schedule, keyed.checks)
-    troubles = unsupported(slower.schedule, judged)
-    message = slowing_sentence(keyed, found, judged, troubles)
-    status: Status = "slowed" if _changed(found) else "unchanged"
-    summary = keyed_summary(Conclusion("slow", status, message, troubles), slower, judged)
-    return Answer(slower, judged, summary, slowing_report(message, found, judged), found)
+    judged = check_motion(keyed.rig, slower.motion(VERIFICATION_RATE), slower.schedule, keyed.checks)
+    troubles = describe_unsupported(slower.schedule, judged)
+    message = describe_slowing(keyed, found, judged, troubles)
+    status: Status = "slowed" if _is_slowed(found) else "unchanged"
+    summary = summarise_authored(Conclusion("slow", status, message, troubles), slower, judged)
+    return EditedDance(slower, judged, summary, format_slowing_report(message, found, judged), found)
 
 
-def slowed(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, Pace]:
+def slow_to_speed_limits(
+    keyed: AuthoredDance, options: CheckOptions | None = None
+) -> tuple[AuthoredDance, TimeScaling]:
     """The dance at the pace of its joints' speed limits, and that pace."""
-    pace = retimed(keyed.rig, keyed.motion(VERIFIED), None, options).pace
-    return retimed_keys(keyed, pace), pace
+    pace = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), None, options).scaling
+    return retime_dance(keyed, pace), pace
 
 
-def slowing_sentence(keyed: Keyed, found: Retimed, checks: Checks, troubles: tuple[str, ...]) -> str:
+def describe_slowing(keyed: AuthoredDance, found: RetimedMotion, checks: Checks, problems: tuple[str, ...]) -> str:
     """What was done, in one sentence."""
-    before, after = (float(times[-1] - times[0]) for times in (found.pace.before, found.pace.after))
+    before, after = (float(times[-1] - times[0]) for times in (found.scaling.before, found.scaling.after))
     slowest = max(found.spans, key=lambda span: span.factor)
-    if _changed(found):
+    if _is_slowed(found):
         done = f"Lasts {after:.2f} s instead of {before:.2f} s"
         done += f", most slowed {slowest.factor:.2f} times from {slowest.start:.2f} s on ({slowest.reason})"
     elif not np.isfinite(keyed.rig.limits.speed).any():
@@ -78,21 +80,21 @@ def slowing_sentence(keyed: Keyed, found: Retimed, checks: Checks, troubles: tup
         done = f"Nothing to slow: it keeps its {before:.2f} s"
     if checks.feasible:
         return f"{done}; every check holds"
-    return f"{done}; left to repair: {troubles[0] if troubles else checks.worst_failures[0]}"
+    return f"{done}; left to repair: {problems[0] if problems else checks.worst_failures[0]}"
 
 
-def slowing_report(said: str, found: Retimed, checks: Checks) -> str:
+def format_slowing_report(sentence: str, found: RetimedMotion, checks: Checks) -> str:
     """The report for people, plain text."""
     rows = [
         (f"{s.start:.2f} to {s.stop:.2f}", f"{s.factor:.3f}", s.reason)
         for s in found.spans
-        if s.factor > 1.0 + SLOWER or s.reason
+        if s.factor > 1.0 + SLOWED_TOLERANCE or s.reason
     ]
-    parts = [said, "", verdict_table(checks)]
+    parts = [sentence, "", format_check_table(checks)]
     if rows:
-        parts += ["", table(("span [s]", "times as long", "for"), rows)]
+        parts += ["", format_table(("span [s]", "times as long", "for"), rows)]
     return "\n".join([*parts, *(f"note: {note}" for note in checks.notes)])
 
 
-def _changed(found: Retimed) -> bool:
-    return any(span.factor > 1.0 + SLOWER for span in found.spans)
+def _is_slowed(found: RetimedMotion) -> bool:
+    return any(span.factor > 1.0 + SLOWED_TOLERANCE for span in found.spans)

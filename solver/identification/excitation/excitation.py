@@ -14,13 +14,13 @@ from scipy.linalg import solve_triangular
 
 from ...arrays import frozen
 from ...dynamics import regressor_pieces
-from ...dynamics.regressor_slopes import regressor_slopes
+from ...dynamics.regressor_derivatives import regressor_derivatives
 from ...errors import InvalidValue, UnknownLink
 from ...inertials import PER_LINK, InertialParameters
 from ...motion import Motion
 from ...rig import Rig
 from ..base_parameters import BaseParameters
-from ..triangular import fold, join, triangle
+from ..triangular import append_rows, join_factors, triangular_factor
 
 PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
 """Residuals (6,) [N, N m] that bonnet2016 reports for HOAP-3 on a force plate ("less than 2 N and 1 N m")."""
@@ -51,33 +51,35 @@ class Excitation:
             raise InvalidValue("the noise of every axis must be positive")
 
     @staticmethod
-    def none(structure: BaseParameters, noise: np.ndarray | None = None) -> Excitation:
+    def before_motion(structure: BaseParameters, noise: np.ndarray | None = None) -> Excitation:
         """Before any motion; noise one by default, which leaves the regressor unweighted as in bonnet2016 (12)."""
         return Excitation(structure, np.zeros((0, len(structure))), np.ones(6) if noise is None else noise)
 
     def with_rows(self, rows: np.ndarray) -> Excitation:
         """After rows (n, 6, B) of W_b, not yet weighted."""
         weighted = np.asarray(rows, float) / self.noise[:, None]
-        factor = fold(np.array(self.factor, order="F"), np.asfortranarray(weighted.reshape(-1, len(self.structure))))
+        factor = append_rows(
+            np.array(self.factor, order="F"), np.asfortranarray(weighted.reshape(-1, len(self.structure)))
+        )
         return replace(self, factor=np.array(factor), frames=self.frames + len(rows))
 
     def with_motion(self, rig: Rig, motion: Motion, base: int | str = 0) -> Excitation:
         """After a motion as well."""
         return self.with_rows(base_rows(rig, motion, self.structure, base))
 
-    def joined(self, others: Iterable[Excitation]) -> Excitation:
+    def merge(self, others: Iterable[Excitation]) -> Excitation:
         """After the motions of others as well."""
         others = list(others)
         if any(not np.array_equal(o.structure.independent, self.structure.independent) for o in others):
             raise InvalidValue("excitations of other base parameters cannot be joined")
         if any(not np.array_equal(o.noise, self.noise) for o in others):
             raise InvalidValue("excitations weighted with another noise cannot be joined")
-        factor = join([self.factor, *(o.factor for o in others)], len(self.structure))
+        factor = join_factors([self.factor, *(o.factor for o in others)], len(self.structure))
         return replace(self, factor=np.array(factor), frames=self.frames + sum(o.frames for o in others))
 
     def columns(self, link: str, part: str) -> np.ndarray:
         """W_bi: the factor's columns (k, n) of one link, ``part`` ``"static"``, ``"dynamic"`` or ``"all"``."""
-        return self.factor[:, self.structure.of_link(link, part)]
+        return self.factor[:, self.structure.link_indices(link, part)]
 
     def link_conditions(self, part: str = "all") -> np.ndarray:
         """cond(W_bi) per link (L,): NaN for a link without such parameters, infinite if one is not excited."""
@@ -89,7 +91,7 @@ class Excitation:
         Raises:
             UnknownLink: no such link.
         """
-        return weighted_sum(self.structure, self.link_conditions(part), masses, links)
+        return weighted_condition_sum(self.structure, self.link_conditions(part), masses, links)
 
     @property
     def total_condition(self) -> float:
@@ -101,7 +103,7 @@ class Excitation:
         """log det(W_b' P W_b) with P the inverse noise covariance, the D-optimal criterion; -inf if rank deficient."""
         if len(self.factor) < self.factor.shape[1]:
             return -np.inf
-        diagonal = np.abs(np.diag(triangle(self.factor)))
+        diagonal = np.abs(np.diag(triangular_factor(self.factor)))
         return float(2.0 * np.log(diagonal).sum()) if diagonal.all() else -np.inf
 
     def deviations(self) -> np.ndarray:
@@ -112,13 +114,13 @@ class Excitation:
         """
         count = self.factor.shape[1]
         if np.isinf(self.total_condition):
-            return _deviations_of_deficient(self.factor)
-        inverse = solve_triangular(triangle(self.factor), np.eye(count))
+            return _rank_deficient_deviations(self.factor)
+        inverse = solve_triangular(triangular_factor(self.factor), np.eye(count))
         return np.linalg.norm(inverse, axis=1)
 
     def relative_deviations(self, parameters: InertialParameters) -> np.ndarray:
         """sigma% / 100 (B,): standard deviation over size of every base parameter that ``parameters`` would have."""
-        size = np.abs(self.structure.of(parameters))
+        size = np.abs(self.structure.project(parameters))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(size > 0.0, self.deviations() / size, np.inf)
 
@@ -135,7 +137,7 @@ def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | s
     return rows
 
 
-def base_slopes(rig: Rig, motion: Motion, structure: BaseParameters, weights: np.ndarray) -> np.ndarray:
+def base_gradients(rig: Rig, motion: Motion, structure: BaseParameters, weights: np.ndarray) -> np.ndarray:
     """Derivatives (3, N, nv) of sum(weights * W_b) by tangent coordinates, their speeds and their accelerations.
 
     Args:
@@ -146,14 +148,14 @@ def base_slopes(rig: Rig, motion: Motion, structure: BaseParameters, weights: np
     whole = np.zeros((6, PER_LINK, len(rig.links), len(motion)))
     links, parameters = structure.independent // PER_LINK, structure.independent % PER_LINK
     whole[:, parameters, links] = weights.transpose(1, 2, 0)
-    return regressor_slopes(rig, motion, whole)
+    return regressor_derivatives(rig, motion, whole)
 
 
 def excitation_of(
     rig: Rig, motions: Iterable[Motion], structure: BaseParameters, noise: np.ndarray | None = None, base: int | str = 0
 ) -> Excitation:
     """Excitation of motions, frame by frame of equal weight."""
-    result = Excitation.none(structure, noise)
+    result = Excitation.before_motion(structure, noise)
     for motion in motions:
         result = result.with_motion(rig, motion, base)
     return result
@@ -169,7 +171,7 @@ def condition(matrix: np.ndarray) -> float:
     return float(values[0] / values[-1]) if values[-1] > RANK_TOLERANCE * values[0] else np.inf
 
 
-def weighted_sum(
+def weighted_condition_sum(
     structure: BaseParameters, conditions: np.ndarray, masses: np.ndarray, links: Iterable[str] | None = None
 ) -> float:
     """sum M_i cond_i over the links that have such parameters."""
@@ -183,7 +185,7 @@ def weighted_sum(
     return float(np.asarray(masses, float)[chosen][known] @ values[known])
 
 
-def emphasised(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndarray:
+def link_weights(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndarray:
     """Weights (L,) [kg] of the links in (12): their masses times the emphasis on some of them.
 
     Raises:
@@ -209,7 +211,7 @@ def condition_gradient(matrix: np.ndarray, slopes: np.ndarray) -> tuple[float, n
     return value, (largest - value * smallest) / low
 
 
-def _deviations_of_deficient(factor: np.ndarray) -> np.ndarray:
+def _rank_deficient_deviations(factor: np.ndarray) -> np.ndarray:
     """Deviations where the determined parameters keep theirs: those with a share in the null space are infinite."""
     if not len(factor):
         return np.full(factor.shape[1], np.inf)

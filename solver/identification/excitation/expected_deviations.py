@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from ...dynamics import STATIC
+from ...dynamics import STATIC_PARAMETERS
 from ...inertials import PER_LINK, InertialParameters
 from ...motion import Motion
 from ...rig import Rig
@@ -18,18 +18,18 @@ from ..base_parameters import BaseParameters
 from .excitation import base_rows
 from .wrench_noise import WrenchNoise
 
-NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
+DESIGN_NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N, N m] a good plate's own noise. Designed for 2 N and 1 N m, where what is believed beforehand counts for more,
 HOAP-3's dances came out 8 % worse, judged at either noise."""
-RATE = 50.0
+DESIGN_RATE = 50.0
 """[1/s] of the frames whose information is asked for, bonnet2016's sampling."""
-PLATE_ALONE = WrenchNoise(NOISE, RATE)
+PLATE_NOISE_ONLY = WrenchNoise(DESIGN_NOISE, DESIGN_RATE)
 
 
-def scales(structure: BaseParameters, prior: InertialParameters) -> np.ndarray:
+def parameter_sizes(structure: BaseParameters, prior: InertialParameters) -> np.ndarray:
     """(B,) root mean square of the base parameters of the same kind: masses, first moments, inertias."""
-    values, place = structure.of(prior), structure.independent % PER_LINK
-    kind = (place > 0).astype(int) + (place >= STATIC)
+    values, place = structure.project(prior), structure.independent % PER_LINK
+    kind = (place > 0).astype(int) + (place >= STATIC_PARAMETERS)
     rms = np.array([np.sqrt(np.mean(values[kind == k] ** 2)) if (kind == k).any() else 1.0 for k in range(3)])
     return np.maximum(rms, np.finfo(float).tiny)[kind]
 
@@ -54,21 +54,21 @@ class ExpectedDeviations:
         structure: BaseParameters,
         prior: InertialParameters,
         weights: np.ndarray,
-        noise: WrenchNoise = PLATE_ALONE,
+        noise: WrenchNoise = PLATE_NOISE_ONLY,
     ) -> None:
         self.structure, self.noise = structure, noise
-        self._scale = scales(structure, prior)
+        self._scale = parameter_sizes(structure, prior)
         own = np.asarray(weights, float)[structure.independent // PER_LINK]
         self._weights = own / own.sum()
 
     @property
-    def nothing(self) -> np.ndarray:
+    def prior_matrices(self) -> np.ndarray:
         """(1, B, B) before any motion: parameters are of the size of their kind."""
         return np.eye(len(self._scale))[None]
 
-    def of_motion(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
+    def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Information (groups, 1, B, B) of a motion's frames, cut into so many equal runs."""
-        own = self._in_units(rig, motion, base_rows(rig, motion, self.structure))
+        own = self._whitened_rows(rig, motion, base_rows(rig, motion, self.structure))
         own = own.reshape(groups, -1, len(self._scale))
         return (own.transpose(0, 2, 1) @ own)[:, None]
 
@@ -83,16 +83,16 @@ class ExpectedDeviations:
         """(B,) of every base parameter after information (1, B, B), over the size of its kind."""
         return self._deviations(matrices[0])
 
-    def link_of(self, parameter: int) -> int:
+    def link_index(self, parameter: int) -> int:
         """Index of the link that a base parameter belongs to."""
         return int(self.structure.independent[parameter] // PER_LINK)
 
-    def slope(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+    def gradient(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
         """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share.
 
         The noise is taken as it is: that it too depends on the motion is left to the trials.
         """
-        whitening = self.noise.whitening(rig, motion) / np.sqrt(RATE)
+        whitening = self.noise.whitening(rig, motion) / np.sqrt(DESIGN_RATE)
         scaled = whitening @ rows * self._scale
         flat = scaled.reshape(-1, len(self._scale))
         inverse = np.linalg.inv(history[0] + share * flat.T @ flat)
@@ -101,8 +101,8 @@ class ExpectedDeviations:
         weights = mean * self._weights / variances
         return -(whitening.swapaxes(1, 2) @ scaled) @ (inverse * weights @ inverse) * self._scale
 
-    def _in_units(self, rig: Rig, motion: Motion, rows: np.ndarray) -> np.ndarray:
-        return self.noise.whitening(rig, motion) @ rows * (self._scale / np.sqrt(RATE))
+    def _whitened_rows(self, rig: Rig, motion: Motion, rows: np.ndarray) -> np.ndarray:
+        return self.noise.whitening(rig, motion) @ rows * (self._scale / np.sqrt(DESIGN_RATE))
 
     def _deviations(self, matrix: np.ndarray) -> np.ndarray:
         factor, failed = dpotrf(matrix, lower=1)

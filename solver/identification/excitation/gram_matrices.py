@@ -16,7 +16,7 @@ from ...rig import Rig
 from ..base_parameters import BaseParameters
 from .excitation import base_rows
 
-HIGHEST = 1e6
+MAX_CONDITION = 1e6
 """Condition number at which a link counts as not excited."""
 
 
@@ -33,34 +33,34 @@ class GramMatrices:
     def __init__(
         self, structure: BaseParameters, weights: np.ndarray, part: str, links: Iterable[str] | None = None
     ) -> None:
-        names = [n for n in (structure.links if links is None else links) if len(structure.of_link(n, part))]
+        names = [n for n in (structure.links if links is None else links) if len(structure.link_indices(n, part))]
         self.structure, self.links = structure, tuple(names)
-        columns = [structure.of_link(name, part) for name in names]
+        columns = [structure.link_indices(name, part) for name in names]
         self._weights = np.array([weights[structure.links.index(name)] for name in names])
-        self.widest = max((len(c) for c in columns), default=0)
+        self.max_columns = max((len(c) for c in columns), default=0)
         self._sizes = np.array([len(c) for c in columns], int)
-        self._columns = np.zeros((len(names), self.widest), int)
-        self._used = np.zeros((len(names), self.widest), bool)
+        self._columns = np.zeros((len(names), self.max_columns), int)
+        self._used = np.zeros((len(names), self.max_columns), bool)
         for row, own in enumerate(columns):
             self._columns[row, : len(own)] = own
             self._used[row, : len(own)] = True
 
     @property
-    def nothing(self) -> np.ndarray:
+    def prior_matrices(self) -> np.ndarray:
         """(n, k, k) before any motion."""
-        return np.zeros((len(self.links), self.widest, self.widest))
+        return np.zeros((len(self.links), self.max_columns, self.max_columns))
 
-    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+    def row_matrices(self, rows: np.ndarray) -> np.ndarray:
         """Gram matrices (N, n, k, k) of rows (N, 6, B), frame by frame."""
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
         return np.einsum("frik,fril->fikl", own, own)  # f frames, r rows, i links, k and l their columns
 
-    def of_factor(self, factor: np.ndarray) -> np.ndarray:
+    def factor_matrices(self, factor: np.ndarray) -> np.ndarray:
         """Gram matrices (n, k, k) of a factor (m, B)."""
         own = np.where(self._used, factor[:, self._columns], 0.0)
         return np.einsum("rik,ril->ikl", own, own)  # r rows, i links, k and l their columns
 
-    def of_motion(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
+    def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Gram matrices (groups, n, k, k) of a motion's frames, cut into so many equal runs."""
         rows = base_rows(rig, motion, self.structure)
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
@@ -75,16 +75,16 @@ class GramMatrices:
             own = self._sizes == size
             values = np.linalg.eigvalsh(matrices[..., own, :size, :size])
             largest = np.maximum(values[..., -1], np.finfo(float).tiny)
-            result[..., own] = np.sqrt(largest / np.maximum(values[..., 0], largest / HIGHEST**2))
+            result[..., own] = np.sqrt(largest / np.maximum(values[..., 0], largest / MAX_CONDITION**2))
         return result
 
     def value(self, matrices: np.ndarray) -> np.ndarray:
         """J_exc (...,) of (12)."""
         return self.conditions(matrices) @ self._weights
 
-    def slope(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+    def gradient(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
         """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share of samples."""
-        total = history + share * self.of_rows(rows).sum(axis=0)
+        total = history + share * self.row_matrices(rows).sum(axis=0)
         result = np.zeros_like(rows)
         for gram, columns, size, weight in zip(total, self._columns, self._sizes, self._weights):
             own = columns[:size]
@@ -92,11 +92,11 @@ class GramMatrices:
             largest = float(values[-1])
             if weight == 0.0 or largest <= 0.0:
                 continue
-            least = max(float(values[0]), largest / HIGHEST**2)
+            least = max(float(values[0]), largest / MAX_CONDITION**2)
             high, low = vectors[:, -1:], vectors[:, :1]
             change = weight * np.sqrt(largest / least) * (high @ high.T / largest - low @ low.T / least)
             result[:, :, own] += rows[:, :, own] @ change
         return result
 
 
-__all__ = ["HIGHEST", "GramMatrices"]
+__all__ = ["MAX_CONDITION", "GramMatrices"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import frozen
-from ...dynamics.mechanics import wrench_slopes
+from ...dynamics.mechanics import root_residual_derivatives
 from ...errors import InvalidValue
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
@@ -49,7 +49,7 @@ class MotionErrors:
         powers = [density * turn ** (2 * k) * self.cutoff ** (2 * k + 1) / (2 * k + 1) for k in range(3)]
         return np.array([[powers[0], 0.0, -powers[1]], [0.0, powers[1], 0.0], [-powers[1], 0.0, powers[2]]])
 
-    def sizes(self, rig: Rig) -> np.ndarray:
+    def coordinate_std(self, rig: Rig) -> np.ndarray:
         """(nv,) standard deviation of each coordinate."""
         result = np.full(rig.nv, self.angle)
         result[:3] = self.position
@@ -85,7 +85,7 @@ class WrenchNoise:
         own = np.diag(self.plate**2) / self.rate
         if self.motion is None:
             return np.tile(own, (len(motion), 1, 1))
-        slopes = wrench_slopes(rig, motion.q, motion.v, motion.a) * self.motion.sizes(rig)
+        slopes = root_residual_derivatives(rig, motion.q, motion.v, motion.a) * self.motion.coordinate_std(rig)
         # frames n, equations i and j, orders of the rate o and p, coordinates k
         mixed = np.einsum("op,njpk->njok", self.motion.covariance, slopes)
         added = slopes.reshape(len(motion), 6, -1) @ mixed.reshape(len(motion), 6, -1).swapaxes(1, 2)

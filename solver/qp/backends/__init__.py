@@ -31,12 +31,14 @@ def solve(
     Args:
         problem: to solve.
         backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones), ``"piqp"``
-            (accurate, sparse, rows and bounds only) or ``"proxqp"`` (small dense problems; optional library); `SPARSE`,
-            the quickest accurate one of large sparse programmes; or `LINEAR` where P is zero and there are no cones.
+            (accurate, sparse, rows and bounds only) or ``"proxqp"`` (small dense problems; optional library);
+            `SPARSE_INTERVAL`,
+            the quickest accurate one of large sparse programmes; or `LINEAR_MOMENTUM_COLOUR` where P is zero and
+            there are no cones.
         tolerance: relative.
         start: solution of a similar problem to start from; interior-point methods ignore it.
         order: (n,) the variables such that rows and costs join near ones only, as those of a trajectory in the order
-            of time: quicker with `SPARSE`; the others ignore it.
+            of time: quicker with `SPARSE_INTERVAL`; the others ignore it.
 
     Raises:
         BackendError: the library failed, or cannot take this kind of problem.
@@ -44,27 +46,27 @@ def solve(
         MissingDependency: the library is not installed.
     """
     if backend == "clarabel":
-        return clarabel.solve(problem, tolerance).measured()
+        return clarabel.solve(problem, tolerance).with_measured_status()
     if backend == "osqp":
-        return osqp.solve(problem, tolerance, start).measured()
+        return osqp.solve(problem, tolerance, start).with_measured_status()
     if backend == "piqp":
-        return piqp.solve(problem, tolerance).measured()
+        return piqp.solve(problem, tolerance).with_measured_status()
     if backend == SPARSE:
-        return _sharp(problem, tolerance, order)
+        return _verified(problem, tolerance, order)
     if backend == "proxqp":
-        return proxqp.solve(problem, tolerance, start).measured()
+        return proxqp.solve(problem, tolerance, start).with_measured_status()
     if backend == LINEAR:
-        return highs.solve(problem).measured()
+        return highs.solve(problem).with_measured_status()
     raise UnknownPreset(backend, (*BACKENDS, SPARSE, LINEAR))
 
 
-def _sharp(problem: Problem, tolerance: float, order: np.ndarray | None) -> Solution:
+def _verified(problem: Problem, tolerance: float, order: np.ndarray | None) -> Solution:
     if not problem.cones:
         try:
-            found = piqp.solve(problem, tolerance, order).measured()
+            found = piqp.solve(problem, tolerance, order).with_measured_status()
         except MissingDependency:
             pass
         else:
             if found.usable or found.status is Status.INFEASIBLE:
                 return found
-    return clarabel.solve(problem, tolerance).measured()
+    return clarabel.solve(problem, tolerance).with_measured_status()

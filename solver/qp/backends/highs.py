@@ -62,18 +62,18 @@ def solve(problem: Problem) -> Solution:
     within = bool(np.isfinite(bounds).all())  # else an optimum of some rows need not be finite
     matrix = rows.matrix.toarray() if within else rows.matrix
     reach = np.maximum(abs(matrix) @ bounds, np.finfo(float).tiny) if within else np.ones(len(rows))
-    simplex = (Linprog if highspy is None else Warm)(problem, presolve=not within)
+    simplex = (ScipySolver if highspy is None else HighsSolver)(problem, presolve=not within)
     taken = np.full(len(rows), not within) | rows.equality
     first = np.flatnonzero(taken)
     if within:
         x = np.clip(np.where(problem.q > 0.0, problem.lower, problem.upper), problem.lower, problem.upper)
-        first = np.concatenate([first, _broken(rows, matrix @ x, reach, taken)])
+        first = np.concatenate([first, _violated(rows, matrix @ x, reach, taken)])
     order, iterations = [first], 0
     while True:
-        status, x, prices, reduced, spent = simplex.solved_with(order[-1], matrix)
+        status, x, prices, reduced, spent = simplex.solve_with(order[-1], matrix)
         iterations += spent
         taken[order[-1]] = True
-        more = _broken(rows, matrix @ x, reach, taken) if status is Status.OPTIMAL and within else first[:0]
+        more = _violated(rows, matrix @ x, reach, taken) if status is Status.OPTIMAL and within else first[:0]
         if not len(more):
             break
         order.append(more)
@@ -83,14 +83,14 @@ def solve(problem: Problem) -> Solution:
     return Solution(problem, x, row_duals, -reduced, (), status, iterations, seconds, NAME, simplex.message)
 
 
-def _broken(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarray) -> np.ndarray:
+def _violated(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarray) -> np.ndarray:
     """Indices of the rows that values (m,) of G x break most, of those that are not taken."""
     over = np.where(taken, 0.0, np.maximum(values - rows.upper, rows.lower - values) / reach)
     worst = np.argsort(-over, kind="stable")[:AT_ONCE]
     return worst[over[worst] > BROKEN]
 
 
-class Simplex(Protocol):
+class LinearSolver(Protocol):
     """A linear programme to which rows are added.
 
     Attributes:
@@ -99,11 +99,11 @@ class Simplex(Protocol):
 
     message: str
 
-    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+    def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
         """Status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations, with these rows besides."""
 
 
-class Warm:
+class HighsSolver:
     """HiGHS itself.
 
     Args:
@@ -121,8 +121,8 @@ class Warm:
         self._highs.changeColsCost(problem.variables, np.arange(problem.variables, dtype=np.int32), _reals(problem.q))
         self.message = ""
 
-    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """As `Simplex`."""
+    def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+        """As `LinearSolver`."""
         highs, some = self._highs, sparse.csr_array(matrix[more])
         lower, upper = _reals(self._rows.lower[more]), _reals(self._rows.upper[more])
         starts, places = some.indptr[:-1].astype(np.int32), some.indices.astype(np.int32)
@@ -135,11 +135,11 @@ class Warm:
         found, told = highs.getSolution(), highs.getInfo()
         spent = max(0, int(told.simplex_iteration_count)) + max(0, int(told.ipm_iteration_count))
         if status is not Status.OPTIMAL:
-            return status, *_nothing(self._variables, self._count), spent
+            return status, *_no_solution(self._variables, self._count), spent
         return status, np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual), spent
 
 
-class Linprog:
+class ScipySolver:
     """HiGHS by SciPy.
 
     Args:
@@ -152,8 +152,8 @@ class Linprog:
         self._taken = np.zeros(0, int)
         self.message = ""
 
-    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """As `Simplex`."""
+    def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+        """As `LinearSolver`."""
         problem, rows = self._problem, self._problem.rows
         self._taken = taken = np.concatenate([self._taken, more])
         equal = rows.equality[taken]
@@ -172,7 +172,7 @@ class Linprog:
         self.message = " ".join(found.message.split())
         status, spent = SCIPY.get(int(found.status), Status.FAILED), int(found.nit)
         if found.x is None:
-            return status, *_nothing(problem.variables, len(taken)), spent
+            return status, *_no_solution(problem.variables, len(taken)), spent
         prices = np.zeros(len(taken))
         upper, lower = np.split(found.ineqlin.marginals, [int(above.sum())])
         prices[above] += upper
@@ -183,7 +183,7 @@ class Linprog:
         return status, np.asarray(found.x, float), prices, reduced, spent
 
 
-def _nothing(variables: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _no_solution(variables: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """No point, no marginals and no reduced costs."""
     return np.full(variables, np.nan), np.zeros(rows), np.zeros(variables)
 

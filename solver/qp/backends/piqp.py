@@ -66,9 +66,9 @@ def solve(problem: Problem, tolerance: float, order: np.ndarray | None = None) -
         _finite(problem.upper[chosen]),
     )
     try:
-        status, found = _solved(library, parts, tolerance, staged=staged)
+        status, found = _solve(library, parts, tolerance, staged=staged)
         if staged and status not in (SOLVED, TIRED):
-            status, found = _solved(library, parts, tolerance, staged=False)
+            status, found = _solve(library, parts, tolerance, staged=False)
     except Exception as error:
         raise BackendError(f"{NAME}: {error}") from error
     x, bound_duals, row_duals = np.empty(len(chosen)), np.empty(len(chosen)), np.zeros(len(rows))
@@ -88,7 +88,7 @@ def solve(problem: Problem, tolerance: float, order: np.ndarray | None = None) -
     )
 
 
-def _solved(library: Any, parts: Sequence[Any], tolerance: float, *, staged: bool) -> tuple[str, Any]:
+def _solve(library: Any, parts: Sequence[Any], tolerance: float, *, staged: bool) -> tuple[str, Any]:
     """PIQP's status and result."""
     solver = library.SparseSolver()
     solver.settings.verbose = False

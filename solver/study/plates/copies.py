@@ -7,32 +7,32 @@ from itertools import combinations
 
 from ...plate_options import BELONGING
 from ...wrenches import Wrenches
-from .finding import UNKNOWN_INTERVAL, Done, Finding
+from .finding import UNKNOWN_INTERVAL, Action, Finding
 
-SAME = 0.9
+MIN_EQUAL_FRACTION = 0.9
 """Share of the loaded samples, from the start of both, that are the same number by number: no two steps ever are."""
 
 
-def copy_findings(forces: Mapping[str, Wrenches], misfits: Mapping[str, float], overruled: bool) -> list[Finding]:
+def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float], overridden: bool) -> list[Finding]:
     """The trial of each two with the same forces whose motion they fit less.
 
     Args:
         forces: as recorded, by trial.
-        misfits: how badly they fit the trial's motion.
-        overruled: nothing is to be left out.
+        residuals: how badly they fit the trial's motion.
+        overridden: nothing is to be left out.
     """
-    done = Done.OVERRULED if overruled else Done.LEFT_OUT
+    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     found = []
     for pair in combinations(forces, 2):
-        right, wrong = sorted(pair, key=lambda name: misfits[name])
-        share = _alike(forces[right], forces[wrong])
-        if share > SAME and misfits[wrong] > misfits[right]:  # as one recording given twice is not
+        right, wrong = sorted(pair, key=lambda name: residuals[name])
+        share = _equal_fraction(forces[right], forces[wrong])
+        if share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]:  # as one recording given twice is not
             text = f"the forces are those of {right}, number by number, which they fit better; name the right file"
             found.append(Finding(BELONGING, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
     return found
 
 
-def _alike(one: Wrenches, two: Wrenches) -> float:
+def _equal_fraction(one: Wrenches, two: Wrenches) -> float:
     """Share of the samples loaded in both, counted from the start of either, that are exactly the same."""
     if one.frames != two.frames:
         return 0.0

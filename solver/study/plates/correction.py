@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import frozen
 from ...wrenches import Wrenches
 
-VERTICAL = 5
+VERTICAL_MOMENT = 5
 """The vertical moment's place in a wrench."""
 
 
@@ -36,10 +36,10 @@ class PlateCorrection:
         object.__setattr__(self, "shifts", frozen("shifts", self.shifts, (None, 3)))
         object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
 
-    def applied(self, wrenches: Wrenches) -> Wrenches:
+    def apply(self, wrenches: Wrenches) -> Wrenches:
         """The wrenches as they should have been recorded."""
         if self.free_moment is None:
-            wrenches = wrenches.without((VERTICAL,))
+            wrenches = wrenches.without_axes((VERTICAL_MOMENT,))
         elif self.free_moment != 1.0:
             wrenches = wrenches.with_free_moments(self.free_moment)
         if len(self.gains):
@@ -47,8 +47,8 @@ class PlateCorrection:
         if len(self.shifts):
             wrenches = wrenches.displaced(self.shifts)
         if self.couple:
-            wrenches = wrenches.less_couple(self.couple)
+            wrenches = wrenches.without_couple(self.couple)
         return wrenches.displaced(self.shift) if np.any(self.shift) else wrenches
 
 
-UNCHANGED = PlateCorrection()
+NO_CORRECTION = PlateCorrection()

@@ -13,60 +13,62 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...plate_options import COUPLE
-from ...signals.pooled import blocks_of, jackknifed, pooled
-from .correction import VERTICAL
-from .finding import INTERVAL, SIGMAS, Done, Finding, interval_of
-from .weighed import Weighed
+from ...signals.pooling import blocks_of, jackknife_ratio, pool
+from .correction import VERTICAL_MOMENT
+from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
+from .weighed import ComparedTrial
 
-LEAST_FRAMES = 20
-TRIALS = 0.0003
+MIN_FRAMES = 20
+TRIAL_STD = 0.0003
 """[m] Standard deviation from trial to trial of one person on the same plates: nine trials and halves of three."""
 
 
-def couple_findings(
-    items: Sequence[Weighed], turned: Mapping[str, float | None], overruled: bool
+def check_load_moment(
+    items: Sequence[ComparedTrial], free_moment_factors: Mapping[str, float | None], overridden: bool
 ) -> list[tuple[Finding, float]]:
     """The moment by plate layout, each with the lever [m] of the load to take off.
 
     Args:
         items: trials whose forces are on the motion's clock.
-        turned: factors of the free moment by trial, 1 where there is none; None: the vertical moment is not used.
-        overruled: nothing is to be applied.
+        free_moment_factors: factors of the free moment by trial, 1 where there is none; None: the vertical moment is
+            not used.
+        overridden: nothing is to be applied.
     """
     found = []
     for layout in dict.fromkeys(item.layout for item in items):
         levers = {
             item.name: lever
             for item in items
-            if item.layout == layout and (lever := _lever(item, turned.get(item.name, 1.0))) is not None
+            if item.layout == layout
+            and (lever := _estimate_load_moment(item, free_moment_factors.get(item.name, 1.0))) is not None
         }
         if levers:
-            found.append(_judged(levers, overruled))
+            found.append(_build_load_moment_finding(levers, overridden))
     return found
 
 
-def _lever(item: Weighed, factor: float | None) -> tuple[float, float] | None:
+def _estimate_load_moment(item: ComparedTrial, factor: float | None) -> tuple[float, float] | None:
     """Mean moment that no motion explains over the mean load [m], and its standard deviation."""
-    used = item.counted(range(VERTICAL + 1))
-    if factor is None or used.sum() < LEAST_FRAMES:
+    used = item.counted_frames(range(VERTICAL_MOMENT + 1))
+    if factor is None or used.sum() < MIN_FRAMES:
         return None
-    moment = item.measured[:, VERTICAL] + (factor - 1.0) * item.trial.wrenches.free_moments.sum(axis=1)
+    moment = item.measured[:, VERTICAL_MOMENT] + (factor - 1.0) * item.trial.wrenches.free_moments.sum(axis=1)
     sums = [
-        (float(np.sum(moment[block] - item.predicted[block, VERTICAL])), float(np.sum(item.measured[block, 2])))
+        (float(np.sum(moment[block] - item.predicted[block, VERTICAL_MOMENT])), float(np.sum(item.measured[block, 2])))
         for block in blocks_of(item.trial.motion.times, used)
     ]
-    value, std = jackknifed(np.array(sums))
-    return (value, float(np.hypot(std, TRIALS))) if np.isfinite(std) else None
+    value, std = jackknife_ratio(np.array(sums))
+    return (value, float(np.hypot(std, TRIAL_STD))) if np.isfinite(std) else None
 
 
-def _judged(levers: Mapping[str, tuple[float, float]], overruled: bool) -> tuple[Finding, float]:
+def _build_load_moment_finding(levers: Mapping[str, tuple[float, float]], overridden: bool) -> tuple[Finding, float]:
     values, stds = zip(*levers.values())
-    lever, std = pooled(values, stds)
-    low, high = interval_of(1e3 * lever, 1e3 * std)
-    said = f"{1e3 * lever:.1f} ± {1e3 * INTERVAL * std:.1f} N m for every kilonewton of load"
-    if abs(lever) <= SIGMAS * std:
+    lever, std = pool(values, stds)
+    low, high = compute_interval(1e3 * lever, 1e3 * std)
+    said = f"{1e3 * lever:.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} N m for every kilonewton of load"
+    if abs(lever) <= CERTAIN_STDS * std:
         text = f"the load alone makes no vertical moment as far as the motion tells: {said}"
-        return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", Done.NOTHING, text), 0.0
+        return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", Action.NOTHING, text), 0.0
     text = f"the load alone makes a vertical moment of {said}, as plates do that stand askew"
-    done = Done.OVERRULED if overruled else Done.TAKEN_OFF
-    return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overruled else lever
+    done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
+    return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever

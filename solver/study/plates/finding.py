@@ -11,13 +11,13 @@ import numpy as np
 from ...errors import InvalidValue
 from ...plate_options import FINDINGS
 
-SIGMAS = 3.0
+CERTAIN_STDS = 3.0
 """Standard deviations beyond which a finding is certain; nothing is changed for less."""
-INTERVAL = 1.96
+TWO_SIDED_STDS = 1.96
 """Standard deviations to either side of an interval of 95 %."""
 
 
-class Done(Enum):
+class Action(Enum):
     """What became of a finding."""
 
     NOTHING = "as it should be"
@@ -25,14 +25,14 @@ class Done(Enum):
     UNDONE = "undone"
     TAKEN_OFF = "taken off"
     LEFT_OUT = "left out"
-    TOLD = "told only"
-    OVERRULED = "overruled, nothing was changed"
-    STATED = "done as stated"
+    REPORTED = "told only"
+    OVERRIDDEN = "overruled, nothing was changed"
+    AS_SPECIFIED = "done as stated"
 
     @property
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether there is nothing to warn of; of an offset that was taken off the weighing warns."""
-        return self in (Done.NOTHING, Done.UNCERTAIN, Done.TAKEN_OFF)
+        return self in (Action.NOTHING, Action.UNCERTAIN, Action.TAKEN_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Finding:
     evidence: float
     interval: tuple[float, float]
     unit: str
-    done: Done
+    done: Action
     text: str
 
     def __post_init__(self) -> None:
@@ -74,11 +74,11 @@ class Finding:
 UNKNOWN_INTERVAL = (float("nan"), float("nan"))
 
 
-def interval_of(value: float, std: float) -> tuple[float, float]:
+def compute_interval(value: float, std: float) -> tuple[float, float]:
     """95 % interval of a value with this standard deviation."""
-    return (value - INTERVAL * std, value + INTERVAL * std) if np.isfinite(std) else UNKNOWN_INTERVAL
+    return (value - TWO_SIDED_STDS * std, value + TWO_SIDED_STDS * std) if np.isfinite(std) else UNKNOWN_INTERVAL
 
 
-def told(findings: Iterable[Finding]) -> tuple[str, ...]:
+def format_warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The sentences that a reader must be warned of."""
-    return tuple(finding.sentence for finding in findings if not finding.done.silent)
+    return tuple(finding.sentence for finding in findings if not finding.done.is_silent)

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...calibration.mass import AGREEMENT, MassEstimate
+from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
 from ...plate_options import MASS
-from .finding import SIGMAS, Done, Finding, interval_of
+from .finding import CERTAIN_STDS, Action, Finding, compute_interval
 
-FEWEST = 3
+MIN_TRIALS = 3
 """Trials that show their plates unloaded, before one of them can be the odd one."""
 
 
-def gain_findings(estimate: MassEstimate, overruled: bool) -> tuple[list[Finding], dict[str, float]]:
+def check_gains(estimate: MassEstimate, overridden: bool) -> tuple[list[Finding], dict[str, float]]:
     """Trials of another gain, and the factors (1: none) that undo it, by trial.
 
     A reading that is right without a load and wrong under it is no offset.
     """
-    shown = [trial for trial in estimate.trials if trial.zero is not None]
+    shown = [trial for trial in estimate.trials if trial.unloaded is not None]
     found, factors = [], {}
-    for trial in shown if len(shown) >= FEWEST else ():
-        weighed, std = trial.apparent, float(np.hypot(trial.std, estimate.std))
-        if abs(weighed - estimate.mass) <= max(SIGMAS * std, AGREEMENT * estimate.mass):
+    for trial in shown if len(shown) >= MIN_TRIALS else ():
+        weighed, std = trial.apparent_mass, float(np.hypot(trial.std, estimate.std))
+        if abs(weighed - estimate.mass) <= max(CERTAIN_STDS * std, AGREEMENT_TOLERANCE * estimate.mass):
             continue
         gain, spread = weighed / estimate.mass, std / estimate.mass
-        low, high = interval_of(gain, spread)
+        low, high = compute_interval(gain, spread)
         text = (
             f"the plates read {weighed:.1f} kg of {estimate.mass:.1f} kg under load and nothing without: a gain of "
             f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) against the other trials"
         )
-        done = Done.OVERRULED if overruled else Done.TAKEN_OFF
+        done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
         found.append(Finding(MASS, (trial.name,), gain, (low, high), "", done, text))
-        if not overruled:
+        if not overridden:
             factors[trial.name] = 1.0 / gain
     return found, factors

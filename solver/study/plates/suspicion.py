@@ -9,18 +9,18 @@ from types import MappingProxyType
 from ...plate_options import COUPLE, MASS, PLACE, PlateOptions
 from ...rig import Rig
 from ...trial import Trial
-from .correction import UNCHANGED, PlateCorrection
-from .couple import couple_findings
-from .each import each_findings
+from .correction import NO_CORRECTION, PlateCorrection
+from .couple import check_load_moment
 from .finding import Finding
-from .free_moment import free_moment_findings
-from .known import as_known
-from .place import place_findings
-from .weighed import weigh
+from .known_plates import apply_known_plates
+from .location import check_location
+from .single_plates import check_single_plates
+from .vertical_moment import check_free_moment
+from .weighed import compare_trial
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class PlateChecks:
     """What became of it.
 
     Attributes:
@@ -34,12 +34,12 @@ class Suspicion:
     def __post_init__(self) -> None:
         object.__setattr__(self, "corrections", MappingProxyType(dict(self.corrections)))
 
-    def of(self, trial: str) -> PlateCorrection:
+    def get_correction(self, trial: str) -> PlateCorrection:
         """What is changed in a trial's wrenches."""
-        return self.corrections.get(trial, UNCHANGED)
+        return self.corrections.get(trial, NO_CORRECTION)
 
 
-def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspicion:
+def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> PlateChecks:
     """Judge the plates of trials.
 
     Args:
@@ -47,33 +47,33 @@ def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspici
         trials: with motion and wrenches on one clock, without offset.
         options: choices that overrule what is found.
     """
-    items = [weigh(rig, trial) for trial in trials if trial.counted.any()]
+    items = [compare_trial(rig, trial) for trial in trials if trial.counted.any()]
     findings: list[Finding] = []
     corrections: dict[str, PlateCorrection] = {}
-    for finding, factor in free_moment_findings(items, options.free_moment):
+    for finding, factor in check_free_moment(items, options.free_moment):
         findings.append(finding)
         if factor != 1.0:
             for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, UNCHANGED), free_moment=factor)
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), free_moment=factor)
     turned = {name: correction.free_moment for name, correction in corrections.items()}
-    for finding, couple in couple_findings(items, turned, options.overrules(COUPLE)):
+    for finding, couple in check_load_moment(items, turned, options.overrules(COUPLE)):
         findings.append(finding)
         if couple:
             for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, UNCHANGED), couple=couple)
-    for finding, shift in place_findings(items, options.overrules(PLACE)):
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), couple=couple)
+    for finding, shift in check_location(items, options.overrules(PLACE)):
         findings.append(finding)
         if shift.any():
             for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, UNCHANGED), shift=shift)
-    for finding, each in each_findings(items, options.overrules(PLACE), options.overrules(MASS)):
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), shift=shift)
+    for finding, each in check_single_plates(items, options.overrules(PLACE), options.overrules(MASS)):
         findings.append(finding)
-        if each.changes:
+        if each.is_changed:
             for name in finding.trials:
-                before = corrections.get(name, UNCHANGED)
+                before = corrections.get(name, NO_CORRECTION)
                 shifts = each.shifts + before.shifts if len(before.shifts) else each.shifts
                 gains = each.gains * before.gains if len(before.gains) else each.gains
                 corrections[name] = replace(before, shifts=shifts, gains=gains)
     layouts = {item.name: item.layout for item in items}
-    corrections, disagreements = as_known(layouts, corrections, findings, options)
-    return Suspicion((*findings, *disagreements), corrections)
+    corrections, disagreements = apply_known_plates(layouts, corrections, findings, options)
+    return PlateChecks((*findings, *disagreements), corrections)

@@ -15,7 +15,7 @@ from ...trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ComparedTrial:
     """A trial with forces.
 
     Attributes:
@@ -43,14 +43,14 @@ class Weighed:
         """Names of the plates: trials that share them were recorded on plates that stand alike."""
         return self.trial.wrenches.frames
 
-    def counted(self, axes: Sequence[int]) -> np.ndarray:
+    def counted_frames(self, axes: Sequence[int]) -> np.ndarray:
         """(N,) True in frames that count and in which these axes were measured."""
         return self.trial.counted & np.asarray(self.trial.wrenches.measured)[:, list(axes)].all(axis=1)
 
 
-def weigh(rig: Rig, trial: Trial) -> Weighed:
+def compare_trial(rig: Rig, trial: Trial) -> ComparedTrial:
     """A trial beside what the rig's prior says of it."""
     predicted, measured = reconstructed_wrench(rig, trial, rig.prior), measured_wrench(rig, trial)
     if trial.preset is not None:
         trial = replace(trial, wrenches=filter_wrenches(trial.wrenches, trial.preset), preset=None)
-    return Weighed(trial, predicted, measured)
+    return ComparedTrial(trial, predicted, measured)

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import stretches
-from ...contacts.felt import felt_stances
-from ...contacts.touching import USUAL, TouchRules, belt_speed, standing
+from ...arrays import true_runs
+from ...contacts.contact_detection import USUAL, ContactRules, belt_speed, contacts_by_motion
+from ...contacts.plate_contacts import stances_by_force
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
 from ...person import LINKS, SIDES
 from ...rig import Rig
 from ...wrenches import Wrenches
-from ..anatomy import LEG, anatomy_of, centres
-from ..bone_mapping import by_name
+from ..anatomy import LEG, find_anatomy, find_joint_centres
+from ..bone_mapping import match_segments
 
-BEHIND, AHEAD = -0.25, 1.0
+HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot whose sole nobody describes, as shares of the way from its ankle to its tip."""
 
 
@@ -32,7 +32,7 @@ class Performer:
         parts: segment of each part of a person.
         soles: points (P, 3) [m] of each side's sole, axes of the foot's segment.
         name: of the motion.
-        told: what was assumed or done.
+        notes: what was assumed or done.
         contacts: (N,) of each side, True where its foot was measured to stand; None where only the motion tells.
     """
 
@@ -40,20 +40,20 @@ class Performer:
     parts: Mapping[str, str]
     soles: Mapping[str, np.ndarray]
     name: str = "followed"
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     contacts: Mapping[str, np.ndarray] | None = None
 
     @staticmethod
-    def of_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
+    def from_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
         """A rig's own motion.
 
         Raises:
             InvalidValue: a rig without two feet.
         """
-        anatomy = anatomy_of(rig)
+        anatomy = find_anatomy(rig)
         links = link_motions(rig, motion)
         turns, places = rig.rest
-        starts = centres(rig, anatomy.parts)
+        starts = find_joint_centres(rig, anatomy.parts)
         indices = np.array([rig.index(link) for link in anatomy.parts.values()])
         offsets = np.array([turns[k].T @ (starts[part] - places[k]) for part, k in zip(anatomy.parts, indices)])
         rotations = links.rotation[:, :, indices].transpose(3, 2, 0, 1)
@@ -68,18 +68,18 @@ class Performer:
                 raise InvalidValue(f"the {side} sole of rig {rig.name!r} lies on {contact.link}, its foot is {foot}")
             index = list(anatomy.parts.values()).index(foot)
             soles[side] = contact.vertices - offsets[index]
-        told = (anatomy.told,) * anatomy.guessed
+        told = (anatomy.note,) * anatomy.guessed
         recording = SegmentPoses(motion.times, tuple(anatomy.parts.values()), rotations, heads, rest)
         return Performer(recording, anatomy.parts, soles, name, told)
 
     @staticmethod
-    def of_segments(recording: SegmentPoses, name: str = "followed") -> Performer:
+    def from_segments(recording: SegmentPoses, name: str = "followed") -> Performer:
         """Segments of somebody's skeleton, whose names tell the parts and whose feet are as long as their bones.
 
         Raises:
             InvalidValue: no pose at rest, places or feet, or samples are missing.
         """
-        parts = by_name(recording.names, LINKS)
+        parts = match_segments(recording.names, LINKS)
         rest, positions = recording.rest, recording.positions
         feet = [f"{side}_{LEG[-1]}" for side in SIDES]
         missing = [part for part in (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)) if part not in parts]
@@ -101,7 +101,7 @@ class Performer:
             column = recording.names.index(parts[foot])
             ankle, tip = rest.heads[column], rest.tips[column]
             way = (tip - ankle) * [1.0, 1.0, 0.0]
-            points = np.array([[*(ankle + share * way)[:2], floor] for share in (BEHIND, AHEAD)])
+            points = np.array([[*(ankle + share * way)[:2], floor] for share in (HEEL_FRACTION, TOE_FRACTION)])
             soles[side] = (points - ankle) @ rest.rotations[column]
         return Performer(recording, parts, soles, name)
 
@@ -110,21 +110,21 @@ class Performer:
         """(N,) [s]."""
         return self.recording.times
 
-    def place(self, part: str) -> np.ndarray:
+    def part_positions(self, part: str) -> np.ndarray:
         """Where a part begins (N, 3) [m], world."""
         assert self.recording.positions is not None
         return self.recording.positions[:, self.recording.names.index(self.parts[part])]
 
-    def turn(self, part: str) -> np.ndarray:
+    def part_rotations(self, part: str) -> np.ndarray:
         """Axes (N, 3, 3) of a part's segment, world."""
         return self.recording.rotations[:, self.recording.names.index(self.parts[part])]
 
-    def sole(self, side: str) -> np.ndarray:
+    def sole_points(self, side: str) -> np.ndarray:
         """Points (N, P, 3) [m] of a sole, world."""
         foot = f"{side}_{LEG[-1]}"
-        return self.place(foot)[:, None] + self.soles[side] @ self.turn(foot).swapaxes(1, 2)
+        return self.part_positions(foot)[:, None] + self.soles[side] @ self.part_rotations(foot).swapaxes(1, 2)
 
-    def part(self, frames: slice) -> Performer:
+    def select_frames(self, frames: slice) -> Performer:
         """Some of the frames."""
         own = self.recording
         places = None if own.positions is None else own.positions[frames]
@@ -132,9 +132,9 @@ class Performer:
         contacts = None if self.contacts is None else {side: known[frames] for side, known in self.contacts.items()}
         return replace(self, recording=recording, contacts=contacts)
 
-    def on_ground(self, rules: TouchRules = USUAL) -> Performer:
+    def remove_belt_motion(self, rules: ContactRules = USUAL) -> Performer:
         """The same off a treadmill's belt, as if the floor stood still."""
-        soles = np.concatenate([self.sole(side) for side in SIDES], axis=1)
+        soles = np.concatenate([self.sole_points(side) for side in SIDES], axis=1)
         belt = belt_speed(self.times, soles, rules)
         if not belt.any():
             return self
@@ -142,23 +142,23 @@ class Performer:
         walked = -(self.times - self.times[0])[:, None] * belt
         recording = replace(self.recording, positions=self.recording.positions + walked[:, None])
         told = f"feet stand on a belt of {np.linalg.norm(belt):.2f} m/s, whose way is added"
-        return replace(self, recording=recording, told=(*self.told, told))
+        return replace(self, recording=recording, notes=(*self.notes, told))
 
-    def felt_by(self, wrenches: Wrenches) -> Performer:
+    def with_plate_contacts(self, wrenches: Wrenches) -> Performer:
         """The same whose feet stand when plates felt them; the motion tells where none did.
 
         Args:
             wrenches: of the plates, on the recording's clock and in its world.
         """
-        soles = {side: self.sole(side) for side in SIDES}
-        stands, felt = felt_stances(self.times, soles, self.on_ground().stances(), wrenches)
-        count = sum(bool(felt[side][a:b].any()) for side in SIDES for a, b in stretches(stands[side]))
-        whole = sum(len(stretches(stands[side])) for side in SIDES)
+        soles = {side: self.sole_points(side) for side in SIDES}
+        stands, felt = stances_by_force(self.times, soles, self.remove_belt_motion().stances(), wrenches)
+        count = sum(bool(felt[side][a:b].any()) for side in SIDES for a, b in true_runs(stands[side]))
+        whole = sum(len(true_runs(stands[side])) for side in SIDES)
         told = f"{count} of {whole} stances begin and end as plates felt them, the others as the motion tells"
-        return replace(self, contacts=stands, told=(*self.told, told))
+        return replace(self, contacts=stands, notes=(*self.notes, told))
 
-    def stances(self, rules: TouchRules = USUAL) -> dict[str, np.ndarray]:
+    def stances(self, rules: ContactRules = USUAL) -> dict[str, np.ndarray]:
         """(N,) True where each side's foot stands."""
         if self.contacts is not None:
             return dict(self.contacts)
-        return {side: standing(self.times, self.sole(side), rules) for side in SIDES}
+        return {side: contacts_by_motion(self.times, self.sole_points(side), rules) for side in SIDES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import stretches
+from ...arrays import true_runs
 from ...coordinates import coordinate_names
 from ...errors import InvalidValue
 from ...person import SIDES
@@ -12,26 +12,26 @@ from ...progress import Progress, silent
 from ...rig import ROOT_NV, Rig
 from ...signals import require_rate
 from ..anatomy import LEG
-from ..bone_mapping import BoneMapping, guessed, told_of
-from .ends import whole_steps
-from .follower import FASTER, Follower, Paced
+from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
+from .complete_steps import complete_steps
 from .performer import Performer
-from .posing import Poses
-from .retargeted import Retargeted, RetargetOptions, posed_motion
+from .pose_solver import Poses
+from .retargeted_motion import RetargetedMotion, RetargetOptions, motion_from_poses
+from .retargeter import SPEED_TOLERANCE, Retargeter, TimedPoses
 
-RAISED = 0.05
+MIN_RAISED_HEIGHT = 0.05
 """[m]"""
-LONGER = 1.005
+MIN_NOTED_SLOWDOWN = 1.005
 """Share of the duration beyond which it is told."""
 
 
-def retargeted(
+def retarget_motion(
     performer: Performer,
     rig: Rig,
     mapping: BoneMapping | None = None,
     options: RetargetOptions | None = None,
     progress: Progress = silent,
-) -> Retargeted:
+) -> RetargetedMotion:
     """Let a rig follow somebody.
 
     Args:
@@ -46,39 +46,39 @@ def retargeted(
         UnknownName: the mapping is of another recording or rig.
     """
     options = RetargetOptions() if options is None else options
-    require_rate(options.quiet, performer.recording.rate)
-    performer = performer.on_ground()
-    mapping = guessed(performer.recording, rig, performer.parts) if mapping is None else mapping
-    require_led(performer, rig, mapping)
-    follower, poses, done = _followed(performer, rig, mapping, options, progress)
+    require_rate(options.pose_filter, performer.recording.rate)
+    performer = performer.remove_belt_motion()
+    mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
+    require_mapped_parts(performer, rig, mapping)
+    follower, poses, done = _solve(performer, rig, mapping, options, progress)
     progress(0.7, "pacing")
-    found = follower.paced(follower.performer.times, poses, done, options)
-    told = (*follower.performer.told, *told_of(mapping, rig), *_told(follower, found, options))
+    found = follower.adjust_timing(follower.performer.times, poses, done, options)
+    told = (*follower.performer.notes, *mapping_notes(mapping, rig), *_collect_notes(follower, found, options))
     progress(1.0, f"{len(found.times)} frames")
-    motion = posed_motion(rig, found.times, found.poses)
-    return Retargeted(rig, motion, found.feet, mapping, found.pace, found.done, told)
+    motion = motion_from_poses(rig, found.times, found.poses)
+    return RetargetedMotion(rig, motion, found.foot_paths, mapping, found.recording_times, found.converged, told)
 
 
-def _followed(
+def _solve(
     performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions, progress: Progress
-) -> tuple[Follower, Poses, np.ndarray]:
+) -> tuple[Retargeter, Poses, np.ndarray]:
     """Poses of every frame, and which converged (N,); steps that the legs do not reach are left as they are."""
     leave: set[str] = set()
     while True:
-        whole, added = whole_steps(performer, leave) if options.whole_steps else (performer, {})
-        follower = Follower(whole, rig, mapping, options)
+        whole, added = complete_steps(performer, leave) if options.complete_steps else (performer, {})
+        follower = Retargeter(whole, rig, mapping, options)
         progress(0.1, "posing")
-        poses = follower.posed(whole.times)
+        poses = follower.solve_poses(whole.times)
         progress(0.5, "quieting")
-        poses, done = follower.quiet(whole.times, poses, options.quiet)
-        reached = follower.within_reach(poses)
+        poses, done = follower.smooth_poses(whole.times, poses, options.pose_filter)
+        reached = follower.is_within_reach(poses)
         missed = {where for where, frames in added.items() if not reached[frames].all()}
         if not missed:
             return follower, poses, done
         leave |= missed
 
 
-def require_led(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:
+def require_mapped_parts(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:
     """Refuse a mapping that leaves the root or a foot to itself.
 
     Raises:
@@ -94,30 +94,33 @@ def require_led(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:
         raise InvalidValue(f"nobody knows which segment is the {', '.join(missing)} of the recording")
 
 
-def _told(follower: Follower, found: Paced, options: RetargetOptions) -> list[str]:
+def _collect_notes(retargeter: Retargeter, found: TimedPoses, options: RetargetOptions) -> list[str]:
     """What was done that nobody asked for, and what could not be."""
     told = []
-    lasts = float(found.times[-1] - found.times[0]) / float(found.pace[-1] - found.pace[0])
-    rig = follower.rig
+    lasts = float(found.times[-1] - found.times[0]) / float(found.recording_times[-1] - found.recording_times[0])
+    rig = retargeter.rig
     speeds = np.abs(np.diff(found.poses.y[:, ROOT_NV:], axis=0)) / np.diff(found.times)[:, None]
     with np.errstate(invalid="ignore"):
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
-    if lasts > options.slower * LONGER:
+    if lasts > options.duration_ratio * MIN_NOTED_SLOWDOWN:
         told.append(f"it lasts {lasts:.3g} times as long as recorded: joints would have been too fast")
-    if share.max(initial=0.0) > FASTER:
+    if share.max(initial=0.0) > SPEED_TOLERANCE:
         worst = int(np.argmax(share))
         told.append(f"{coordinate_names(rig)[worst]} is {share[worst]:.2f} times as fast as its limit")
-    if not found.done.all():
-        first = float(found.times[int(np.argmin(found.done))])
-        told.append(f"{int((~found.done).sum())} frames did not converge (first at {first:.2f} s)")
-    stands = found.feet.stands.any(axis=0)
+    if not found.converged.all():
+        first = float(found.times[int(np.argmin(found.converged))])
+        told.append(f"{int((~found.converged).sum())} frames did not converge (first at {first:.2f} s)")
+    stands = found.foot_paths.in_stance.any(axis=0)
     if not stands.all():
-        flights = [(a, b) for a, b in stretches(~stands)]
+        flights = [(a, b) for a, b in true_runs(~stands)]
         longest = max(float(found.times[min(b, len(stands) - 1)] - found.times[a]) for a, b in flights)
         told.append(
             f"{len(flights)} flight(s) of up to {longest:.2f} s, as long as the recorded ones at this pace: a body "
-            f"scaled by {follower.mapping.scale:.2f} would fly a shorter time"
+            f"scaled by {retargeter.mapping.scale:.2f} would fly a shorter time"
         )
-    if found.feet.raised > RAISED:
-        told.append(f"a foot stands {found.feet.raised:.2f} m over the floor, on something that nobody recorded")
+    if found.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
+        told.append(
+            f"a foot stands {found.foot_paths.stance_height_range:.2f} m over the floor, on something that nobody "
+            f"recorded"
+        )
     return told

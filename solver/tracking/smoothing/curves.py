@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...coordinates import joint_places
-from ...dynamics import centre_of_mass_slopes
+from ...coordinates import joint_slices
+from ...dynamics import com_and_jacobian
 from ...rig import Rig
 from ...so3 import product, to_matrix
 from ..kinematics import Kinematics
 from ..targets import Targets
 
-HALVES = 0.5 * np.eye(4)[:3]
+QUATERNION_DERIVATIVE = 0.5 * np.eye(4)[:3]
 """Change of the unit quaternion per radian about each axis of the link."""
 TINY = 1e-12
 
@@ -28,26 +28,26 @@ class Curve:
 
     Attributes:
         values: (N, c).
-        slopes: (N, c, m) change with the tangent coordinates ``moves``.
-        moves: which m of the nv tangent coordinates move it.
+        derivatives: (N, c, m) change with the tangent coordinates ``moves``.
+        columns: which m of the nv tangent coordinates move it.
     """
 
     values: np.ndarray
-    slopes: np.ndarray
-    moves: slice
+    derivatives: np.ndarray
+    columns: slice
 
 
 def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
     """The root's position and rotation, and every joint's coordinate, of configurations (N, nq)."""
     result = []
-    for joint, into, moves in joint_places(rig):
+    for joint, into, moves in joint_slices(rig):
         values = q[:, into]
         if joint.kind == "free":
             place, turn = slice(moves.start, moves.start + 3), slice(moves.start + 3, moves.stop)
             result.append(Curve(values[:, :3], to_matrix(values[:, 3:]), place))
-            result.append(_rotation(values[:, 3:], turn))
+            result.append(_rotation_curve(values[:, 3:], turn))
         elif joint.kind == "spherical":
-            result.append(_rotation(values, moves))
+            result.append(_rotation_curve(values, moves))
         elif joint.kind == "continuous":
             result.append(Curve(values, np.stack([-values[:, 1], values[:, 0]], axis=1)[:, :, None], moves))
         else:
@@ -55,7 +55,7 @@ def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
     return result
 
 
-def along_curves(rig: Rig, changes: np.ndarray) -> np.ndarray:
+def retract(rig: Rig, changes: np.ndarray) -> np.ndarray:
     """Changes (N, nv) of the joints where steps (N, nv) along their curves' slopes lead.
 
     The slope of a rotation's curve leaves the sphere that the curve lies on. Where it leads is taken straight back, by
@@ -63,7 +63,7 @@ def along_curves(rig: Rig, changes: np.ndarray) -> np.ndarray:
     a turn, and the curve's own linearisation holds farther.
     """
     result = changes.copy()
-    for joint, _, moves in joint_places(rig):
+    for joint, _, moves in joint_slices(rig):
         if joint.kind == "continuous":
             result[:, moves] = np.arctan(changes[:, moves])
         elif joint.kind in ("free", "spherical"):
@@ -73,32 +73,32 @@ def along_curves(rig: Rig, changes: np.ndarray) -> np.ndarray:
     return result
 
 
-def com_curve(rig: Rig, q: np.ndarray, serving: np.ndarray) -> Curve:
+def com_curve(rig: Rig, q: np.ndarray, movable: np.ndarray) -> Curve:
     """The centre of mass by the rig's prior, world, of configurations (N, nq).
 
     Args:
         rig: whose mass it is.
         q: (N, nq).
-        serving: (nv,) True for the tangent coordinates that may be moved for its sake; its slopes by others are zero.
+        movable: (nv,) True for the tangent coordinates that may be moved for its sake; its slopes by others are zero.
     """
-    values, slopes = centre_of_mass_slopes(rig, q)
-    return Curve(values, slopes * serving, slice(0, rig.nv))
+    values, slopes = com_and_jacobian(rig, q)
+    return Curve(values, slopes * movable, slice(0, rig.nv))
 
 
-def shown(rig: Rig, targets: Targets) -> np.ndarray:
+def observed_coordinates(rig: Rig, targets: Targets) -> np.ndarray:
     """(nv,) True for the tangent coordinates that move a target which weighs and is measured in any frame."""
     links = []
     if (points := targets.positions) is not None:
-        links.append(points.task.links[_counting(points.task.weights, points.positions)])
+        links.append(points.task.links[_is_followed(points.task.weights, points.positions)])
     if (turns := targets.orientations) is not None:
-        links.append(turns.task.links[_counting(turns.task.weights, turns.rotations)])
+        links.append(turns.task.links[_is_followed(turns.task.weights, turns.rotations)])
     return np.asarray(Kinematics(rig).moved_by[np.concatenate(links)].any(axis=0))
 
 
-def _counting(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
+def _is_followed(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
     return (weights > 0.0) & np.isfinite(measured).reshape(*measured.shape[:2], -1).all(axis=2).any(axis=0)
 
 
-def _rotation(quaternions: np.ndarray, moves: slice) -> Curve:
-    slopes = product(quaternions[:, None], HALVES[None]).swapaxes(1, 2)
+def _rotation_curve(quaternions: np.ndarray, moves: slice) -> Curve:
+    slopes = product(quaternions[:, None], QUATERNION_DERIVATIVE[None]).swapaxes(1, 2)
     return Curve(quaternions, slopes, moves)

@@ -6,46 +6,46 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...coordinates import unfolded
+from ...coordinates import continuous_quaternions
 from ...dynamics import integrate
 from ...errors import BackendError, InvalidValue
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...signals import rate_of_grid, uniform_times
-from ..dynamical import InverseKinematics
-from ..pulls import Pulls
-from ..stops import Stops
-from ..targets import Targets, faded
+from ..inverse_kinematics import InverseKinematics
+from ..pulls import LinkResiduals
+from ..stops import LimitStops
+from ..targets import Targets, fade_weights
 from ..tasks import TargetSample
-from ..track import Tracked, manifold_velocities
-from .band import BlockBand
-from .curves import Curve, along_curves, com_curve, joint_curves, shown
-from .noise import measurement_noise
+from ..track import TrackedMotion, manifold_velocities
+from .block_band import BlockBand
+from .curves import Curve, com_curve, joint_curves, observed_coordinates, retract
+from .noise import estimate_measurement_noise
 from .options import SmoothingOptions
-from .roughness import roughness, stiffness
+from .roughness import difference_stiffness, estimate_process_noise
 
-FEWEST_FRAMES = 12
+MIN_FRAMES = 12
 """Of a motion whose roughness can be judged."""
 DAMPING = 1e-9
 """[m^2] Instead of the tracker's: here the frames beside hold what no marker shows, and nothing slows their grip."""
-OPINION = 0.02
+POSTURE_TIME = 0.02
 """[s] In which the frames' wish for the neutral posture is one and the same, and counts once. It is no measurement:
 wished for anew in every frame it outweighs what many frames together show of a joint that each shows badly, as two
 markers do a hand's turn. Simulated truth (DJ2, walkingTI1, STS1, run300, subject_b's run) would have 0.1, hidden
 markers of real trials, whose errors last from frame to frame, would have 0.01."""
-HELD = 1e4
+UNTRACKED_VARIANCE_FACTOR = 1e4
 """Factor on the variance of frames in which the tracker held the pose: it is a place to start from, no measurement."""
-PIECE, MARGIN = 800, 100
+FRAMES_PER_BLOCK, MARGIN_FRAMES = 800, 100
 """Frames solved at once, and frames beside them: what lies so far away is not felt, and memory stays what it is."""
 
 
 def smooth(
     rig: Rig,
     targets: Targets,
-    tracked: Tracked,
+    tracked: TrackedMotion,
     options: SmoothingOptions | None = None,
     progress: Progress = silent,
-) -> Tracked:
+) -> TrackedMotion:
     """The most likely motion behind a recording: what `track` found, with less marker noise and skin in it.
 
     Minimised over all frames together: marker errors over their noise, and the differences of the joints' motion (and
@@ -74,8 +74,8 @@ def smooth(
         >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
         >>> seen = path[:, None] + corners + 0.001 * draw.standard_normal((50, 4, 3))
         >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), seen)
-        >>> tracked = solver.track(rig, attachments, markers)
-        >>> smoothed = solver.smooth(rig, solver.Targets.of_markers(rig, attachments, markers), tracked)
+        >>> tracked = solver.track_markers(rig, attachments, markers)
+        >>> smoothed = solver.smooth(rig, solver.Targets.from_markers(rig, attachments, markers), tracked)
         >>> bool(np.abs(smoothed.q[:, :3] - path).mean() < 0.5 * np.abs(tracked.q[:, :3] - path).mean())
         True
     """
@@ -83,42 +83,48 @@ def smooth(
     if len(targets) != len(tracked):
         raise InvalidValue(f"the targets have {len(targets)} frames, the tracked motion {len(tracked)}")
     grid, even = uniform_times(targets.times)
-    if len(grid) < FEWEST_FRAMES or not even:
-        why = "its frames are not evenly spaced" if not even else f"it has fewer than {FEWEST_FRAMES} frames"
-        return _as_tracked(tracked, why)
-    problem = _Problem(rig, targets, tracked.tracked, rate_of_grid(grid), options)
+    if len(grid) < MIN_FRAMES or not even:
+        why = "its frames are not evenly spaced" if not even else f"it has fewer than {MIN_FRAMES} frames"
+        return _return_unsmoothed(tracked, why)
+    problem = _Problem(rig, targets, tracked.is_tracked, rate_of_grid(grid), options)
     try:
-        result = _in_pieces(problem, unfolded(rig, tracked.q), progress)
+        result = _smooth_blocks(problem, continuous_quaternions(rig, tracked.q), progress)
     except BackendError as error:
-        return _as_tracked(tracked, str(error))
+        return _return_unsmoothed(tracked, str(error))
     rest = problem.point_residuals(result)
     errors = np.linalg.norm(rest, axis=2)
-    errors[~tracked.tracked] = np.nan
+    errors[~tracked.is_tracked] = np.nan
     points = targets.positions
-    pulls = None if points is None else Pulls.of(len(rig.links), points.task, rest, problem.shares)
+    pulls = (
+        None
+        if points is None
+        else LinkResiduals.from_residuals(len(rig.links), points.task, rest, problem.weight_factors)
+    )
     velocities = manifold_velocities(rig, targets.times, result)
-    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, pulls=pulls)
+    return replace(
+        tracked, q=result, v=velocities, errors=errors, limited_steps=problem.frames_at_limits, link_residuals=pulls
+    )
 
 
-def _as_tracked(tracked: Tracked, why: str) -> Tracked:
+def _return_unsmoothed(tracked: TrackedMotion, why: str) -> TrackedMotion:
     return replace(tracked, warnings=(*tracked.warnings, f"not smoothed, each frame as the tracker found it: {why}"))
 
 
-def _in_pieces(problem: _Problem, q: np.ndarray, progress: Progress) -> np.ndarray:
+def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.ndarray:
     """Smoothed configurations of a whole recording (N, nq).
 
     Raises:
         BackendError: the equations of one piece cannot be solved.
     """
     result = q.copy()
-    for start in range(0, len(q), PIECE):
+    for start in range(0, len(q), FRAMES_PER_BLOCK):
         progress(start / len(q), f"smoothing from frame {start} of {len(q)}")
-        stop = min(start + PIECE, len(q))
-        first, last = max(start - MARGIN, 0), min(stop + MARGIN, len(q))
+        stop = min(start + FRAMES_PER_BLOCK, len(q))
+        first, last = max(start - MARGIN_FRAMES, 0), min(stop + MARGIN_FRAMES, len(q))
         if last == len(q) or stop == len(q):
             stop = last = len(q)
         try:
-            result[start:stop] = problem.solved(q[first:last], first)[start - first : stop - first]
+            result[start:stop] = problem.solve(q[first:last], first)[start - first : stop - first]
         except (BackendError, np.linalg.LinAlgError) as error:
             raise BackendError(f"frames {first} to {last - 1}: {error}") from error
         if stop == len(q):
@@ -132,42 +138,46 @@ class _Problem:
 
     def __init__(self, rig: Rig, targets: Targets, usable: np.ndarray, rate: float, options: SmoothingOptions) -> None:
         self.rig, self.options, self.rate = rig, options, rate
-        self.held = np.where(usable, 1.0, HELD)
-        wish = options.tracking.posture * min(1.0, 1.0 / (rate * OPINION))
-        self.engine = InverseKinematics(rig, targets.tasks, replace(options.tracking, damping=DAMPING, posture=wish))
-        self.stops = Stops(rig)
-        self.shares = None
+        self.variance_factors = np.where(usable, 1.0, UNTRACKED_VARIANCE_FACTOR)
+        wish = options.tracking.posture_weight * min(1.0, 1.0 / (rate * POSTURE_TIME))
+        self.engine = InverseKinematics(
+            rig, targets.tasks, replace(options.tracking, damping=DAMPING, posture_weight=wish)
+        )
+        self.stops = LimitStops(rig)
+        self.weight_factors = None
         """(N, P) of its weight that each point keeps near its gaps."""
         if targets.positions is not None:
-            self.shares = faded(targets.times, targets.positions.positions, options.tracking.fade)
-        shares = self.shares
+            self.weight_factors = fade_weights(targets.times, targets.positions.positions, options.tracking.fade_time)
+        shares = self.weight_factors
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
-        self.weighs = rig.prior.total_mass > 0.0
-        self.shown = shown(rig, targets)
+        self.has_mass = rig.prior.total_mass > 0.0
+        self.observed = observed_coordinates(rig, targets)
         """(nv,) What targets show. The rest would nod, as a head without markers, to make the centre of mass smooth."""
-        self.touching = 0
+        self.frames_at_limits = 0
         """Frames in which a joint limit was touched."""
 
-    def solved(self, q: np.ndarray, first: int) -> np.ndarray:
+    def solve(self, q: np.ndarray, first: int) -> np.ndarray:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
         options, samples = self.options, self.samples[first : first + len(q)]
-        hessian, gradient = self._measured(q, samples)
-        noise = measurement_noise(self._residuals(q, first), self.rig.nv, self.rate, options.band, options.noise_window)
-        spread = noise**2 * self.held[first : first + len(q)]
+        hessian, gradient = self._normal_equations(q, samples)
+        noise = estimate_measurement_noise(
+            self._residuals(q, first), self.rig.nv, self.rate, options.band, options.noise_window
+        )
+        spread = noise**2 * self.variance_factors[first : first + len(q)]
         prior = self._prior(q, np.linalg.inv(hessian) * spread[:, None, None])
         touching = 0
         for step in range(options.iterations):
             if step:
-                hessian, gradient = self._measured(q, samples)
+                hessian, gradient = self._normal_equations(q, samples)
             hessian /= noise[:, None, None] ** 2
             gradient /= noise[:, None] ** 2
-            touching = self.stops.add(q, hessian, gradient) if self.stops.any else 0
-            change = along_curves(self.rig, self._step(q, hessian, gradient, prior))
-            q = unfolded(self.rig, integrate(self.rig, q, change))
+            touching = self.stops.add(q, hessian, gradient) if self.stops.has_limits else 0
+            change = retract(self.rig, self._step(q, hessian, gradient, prior))
+            q = continuous_quaternions(self.rig, integrate(self.rig, q, change))
             if np.abs(change).max() < options.tolerance:
                 break
-        self.touching += touching
-        return self.stops.kept(q) if self.stops.any else q
+        self.frames_at_limits += touching
+        return self.stops.clamp(q) if self.stops.has_limits else q
 
     def point_residuals(self, q: np.ndarray, first: int = 0) -> np.ndarray:
         """Measured minus modelled points (N, P, 3) [m]; NaN where not measured."""
@@ -177,11 +187,11 @@ class _Problem:
         result = np.empty((len(q), len(engine.points.names), 3))
         samples = self.samples[first : first + len(q)]
         for k, sample in enumerate(samples):
-            engine.kinematics.place(q[k])
+            engine.kinematics.update_positions(q[k])
             result[k] = engine.position_residuals(sample)
         return result
 
-    def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray]:
+    def _normal_equations(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (N, nv, nv) and J'Wr (N, nv) of every frame by itself."""
         hessian, gradient = np.empty((len(q), self.rig.nv, self.rig.nv)), np.empty((len(q), self.rig.nv))
         for k, sample in enumerate(samples):
@@ -194,32 +204,32 @@ class _Problem:
         if engine.points is not None:
             weighing = engine.points.weights > 0.0
             parts.append(self.point_residuals(q, first)[:, weighing].reshape(len(q), -1))
-        if engine.turns is not None:
-            turns = np.empty((len(q), len(engine.turns.names), 3))
+        if engine.orientations is not None:
+            turns = np.empty((len(q), len(engine.orientations.names), 3))
             for k, sample in enumerate(self.samples[first : first + len(q)]):
-                engine.kinematics.place(q[k])
+                engine.kinematics.update_positions(q[k])
                 turns[k] = engine.rotation_residuals(sample)
-            parts.append((np.sqrt(engine.turns.weights)[:, None] * turns).reshape(len(q), -1))
+            parts.append((np.sqrt(engine.orientations.weights)[:, None] * turns).reshape(len(q), -1))
         return np.concatenate(parts, axis=1)
 
     def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Order and stiffness (order + 1, N) of every curve, from the covariance (N, nv, nv) of single frames."""
         options = self.options
         curves = self._curves(q)
-        noises = [_noise(curve, covariance) for curve in curves]
-        joints = len(curves) - self.weighs
-        variances = roughness(
+        noises = [_curve_noise(curve, covariance) for curve in curves]
+        joints = len(curves) - self.has_mass
+        variances = estimate_process_noise(
             [c.values for c in curves[:joints]], noises[:joints], options.order, self.rate, options.window
         )
-        prior = [(options.order, stiffness(own, options.order)) for own in variances]
-        if self.weighs:
-            own = roughness([curves[-1].values], noises[-1:], options.com_order, self.rate, options.window)
-            prior.append((options.com_order, stiffness(own[0], options.com_order)))
+        prior = [(options.order, difference_stiffness(own, options.order)) for own in variances]
+        if self.has_mass:
+            own = estimate_process_noise([curves[-1].values], noises[-1:], options.com_order, self.rate, options.window)
+            prior.append((options.com_order, difference_stiffness(own[0], options.com_order)))
         return prior
 
     def _curves(self, q: np.ndarray) -> list[Curve]:
         """Curves that are smooth: the joints', and the centre of mass's as the last."""
-        return joint_curves(self.rig, q) + ([com_curve(self.rig, q, self.shown)] if self.weighs else [])
+        return joint_curves(self.rig, q) + ([com_curve(self.rig, q, self.observed)] if self.has_mass else [])
 
     def _step(
         self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray, prior: list[tuple[int, np.ndarray]]
@@ -235,15 +245,15 @@ class _Problem:
                 if lag:
                     force[:count] += stiff[:count, None] * curve.values[lag:]
                     force[lag:] += stiff[:count, None] * curve.values[:count]
-                below = (stiff[:count, None, None] * curve.slopes[lag:]).swapaxes(1, 2) @ curve.slopes[:count]
-                band.add(lag, below, curve.moves)
-            right[:, curve.moves] -= (curve.slopes.swapaxes(1, 2) @ force[:, :, None])[:, :, 0]
-        return band.solved(right)
+                below = (stiff[:count, None, None] * curve.derivatives[lag:]).swapaxes(1, 2) @ curve.derivatives[:count]
+                band.add(lag, below, curve.columns)
+            right[:, curve.columns] -= (curve.derivatives.swapaxes(1, 2) @ force[:, :, None])[:, :, 0]
+        return band.solve(right)
 
 
-def _noise(curve: Curve, covariance: np.ndarray) -> np.ndarray:
+def _curve_noise(curve: Curve, covariance: np.ndarray) -> np.ndarray:
     """Variance (N,) of one component of a curve as each frame alone shows it."""
-    own = covariance[:, curve.moves, curve.moves]
+    own = covariance[:, curve.columns, curve.columns]
     # frames n, components c, tangent coordinates i and j
-    total = np.einsum("nci,nij,ncj->n", curve.slopes, own, curve.slopes, optimize=True)
+    total = np.einsum("nci,nij,ncj->n", curve.derivatives, own, curve.derivatives, optimize=True)
     return np.asarray(total) / curve.values.shape[1]

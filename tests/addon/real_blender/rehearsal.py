@@ -30,9 +30,9 @@ def main(folder: Path) -> None:
     import bpy
 
     from addon import armature, jobs, registration
-    from addon.authoring import author
-    from addon.rehearsal.program import renderer
-    from addon.values import errors, read_rig
+    from addon.authoring import keying as author
+    from addon.rehearsal.rehearse import render_interpreter
+    from addon.solver_api import errors, read_rig
 
     if not (folder / RIG_FILE).exists():
         write_rig_file(folder)
@@ -53,14 +53,17 @@ def main(folder: Path) -> None:
     assert Path(settings.output).stat().st_size > 0
 
     nowhere = str(folder / "nowhere.blend")
-    program = renderer()
-    broken = replace(program, words=tuple("raise KeyError('broken')" if "sys.path" in w else w for w in program.words))
+    program = render_interpreter()
+    broken = replace(
+        program,
+        prefix_arguments=tuple("raise KeyError('broken')" if "sys.path" in w else w for w in program.prefix_arguments),
+    )
     for interpreter, wanted in ((program, "nowhere.blend"), (broken, "internal error: KeyError: 'broken'")):
         job = jobs.Job("Rendering", [nowhere, str(folder / "none.mp4")], interpreter)
         job.wait()
         said = ""
         try:
-            job.check()
+            job.raise_on_failure()
         except errors.SolverError as error:
             said = str(error)
         assert wanted in said, said

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import CompleteOptions, complete
-from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.repair import RepairOptions
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
@@ -18,7 +18,7 @@ from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 
-from ..authored import home
+from ..example_dances import home
 
 QUICK = RepairOptions(rate=12.5, spacing=0.3)
 
@@ -30,18 +30,18 @@ def robot() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def gaps(robot: Rig) -> Keyed:
+def gaps(robot: Rig) -> AuthoredDance:
     """Two fixed postures with two free ones between them."""
     q, anchors = home(robot)
     keys = tuple(Keyframe(5.0 * k, q, "fixed" if k in (0, 3) else "free") for k in range(4))
-    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 15.0))
+    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 15.0))
 
 
-def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Keyed) -> None:
+def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: AuthoredDance) -> None:
     """The filled dance is feasible, keeps its fixed keys, and determines more than standing there would."""
-    options = CompleteOptions(pool=20, starts=1, share=0.5)
-    result = complete(gaps, options=options, repairing=QUICK)
-    assert result.filled == (5.0, 10.0)
+    options = CompleteOptions(pool=20, starts=1, fraction=0.5)
+    result = complete(gaps, options=options, repair_options=QUICK)
+    assert result.filled_times == (5.0, 10.0)
     assert result.notes == ()
     assert result.feasible
     motion, structure = result.motion, base_parameters(robot)
@@ -52,23 +52,24 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Keyed)
     assert danced > stood + 10
 
 
-def test_the_same_seed_fills_the_same_way(gaps: Keyed) -> None:
+def test_the_same_seed_fills_the_same_way(gaps: AuthoredDance) -> None:
     """Filling twice with one seed gives the same postures; another seed others."""
     one, two, other = (
-        complete(gaps, options=CompleteOptions(pool=8, starts=1, share=0.3, seed=s), repairing=QUICK) for s in (3, 3, 4)
+        complete(gaps, options=CompleteOptions(pool=8, starts=1, fraction=0.3, seed=s), repair_options=QUICK)
+        for s in (3, 3, 4)
     )
     assert np.array_equal(one.motion.q, two.motion.q)
     assert not np.array_equal(one.motion.q, other.motion.q)
 
 
-def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: Keyed) -> None:
+def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: AuthoredDance) -> None:
     """Without excitation free keys between equal postures become that posture."""
-    result = complete(gaps, options=CompleteOptions(exciting=False), repairing=QUICK)
+    result = complete(gaps, options=CompleteOptions(exciting=False), repair_options=QUICK)
     ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.motion.q]
     assert max(ways) < 1e-9
 
 
-def test_a_free_end_is_refused(gaps: Keyed) -> None:
+def test_a_free_end_is_refused(gaps: AuthoredDance) -> None:
     """What is free must lie between keys that are not."""
     keys = (replace(gaps.keys[0], role="free"), *gaps.keys[1:])
     with pytest.raises(InvalidValue, match="first and the last"):

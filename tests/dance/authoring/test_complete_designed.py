@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dance.authoring.complete import Completed, CompleteOptions, complete
-from solver.dance.authoring.keys import Keyed, Samples
+from solver.dance.authoring.authored_dance import AuthoredDance, Samples
+from solver.dance.authoring.complete import CompletedDance, CompleteOptions, complete
 from solver.dance.authoring.repair import RepairOptions
-from solver.dance.authoring.timeline import keyed_of
+from solver.dance.authoring.timeline import dance_from_timeline
 from solver.dance.design.design import design
 from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.complete import complete as answered
-from solver.dance.workflows.summaries import posture_keys, strips_of
+from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
@@ -24,7 +24,7 @@ from solver.scene.timeline import SceneTimeline
 RATE = 24.0
 CHECKS = CheckOptions(shrink=0.4)
 OPTIONS = CompleteOptions(pool=10, starts=1)
-QUICK = RepairOptions(rate=12.5, spacing=0.3, patience=120.0)
+QUICK = RepairOptions(rate=12.5, spacing=0.3, time_limit=120.0)
 BETWEEN = "right: to the next step"
 FREED = ("posture 1", BETWEEN)
 """Both ends of a posture's hold; a rest on one foot before a step."""
@@ -37,7 +37,7 @@ def robot() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def designed(robot: Rig) -> Keyed:
+def designed(robot: Rig) -> AuthoredDance:
     """A dance of two postures, one on both feet and one on the right foot, from a scene."""
     postures = {"both": 1, "right": 1}
     dance = design(robot, DanceOptions(postures, 2.0, 0.5, pool=10, starts=1, rounds=1, workers=1))
@@ -46,17 +46,17 @@ def designed(robot: Rig) -> Keyed:
     keys = [replace(key, time=min(round(RATE * key.time) / RATE, last)) for key in posture_keys(dance)]
     timeline = SceneTimeline(
         "designed", robot, motion.times, shown.root, shown.rotations,
-        shown.translations, tuple(keys), strips_of(dance.schedule, 0.0, last),
+        shown.translations, tuple(keys), scene_strips(dance.schedule, 0.0, last),
     )  # fmt: skip
-    return keyed_of(timeline, robot)
+    return dance_from_timeline(timeline, robot)
 
 
-def freed(keyed: Keyed, name: str) -> Keyed:
+def freed(keyed: AuthoredDance, name: str) -> AuthoredDance:
     """The dance with the keys of one name free."""
     return replace(keyed, keys=tuple(replace(k, role="free" if k.name == name else k.role) for k in keyed.keys))
 
 
-def outside(keyed: Keyed) -> np.ndarray:
+def outside(keyed: AuthoredDance) -> np.ndarray:
     """Which samples of a dance lie outside the neighbourhood of its free keys, from kept key to kept key."""
     free = [number for number, key in enumerate(keyed.keys) if key.role == "free"]
     assert keyed.samples is not None
@@ -65,21 +65,21 @@ def outside(keyed: Keyed) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", FREED)
-def test_one_freed_posture_changes_its_neighbourhood_only(designed: Keyed, name: str) -> None:
+def test_one_freed_posture_changes_its_neighbourhood_only(designed: AuthoredDance, name: str) -> None:
     """What is filled holds every check in time to spare; every sample outside is the given one, bit for bit."""
     dance = freed(designed, name)
     done = complete(dance, CHECKS, OPTIONS, QUICK)
     assert done.feasible
-    assert not done.hurried
-    assert set(done.filled) == {key.time for key in dance.keys if key.role == "free"}
+    assert not done.limit_reached
+    assert set(done.filled_times) == {key.time for key in dance.keys if key.role == "free"}
     assert dance.samples is not None
-    assert done.keyed.samples is not None
-    kept, now = outside(dance), outside(done.keyed)
-    assert np.array_equal(dance.samples.times[kept], done.keyed.samples.times[now])
-    assert np.array_equal(dance.samples.q[kept], done.keyed.samples.q[now])
+    assert done.dance.samples is not None
+    kept, now = outside(dance), outside(done.dance)
+    assert np.array_equal(dance.samples.times[kept], done.dance.samples.times[now])
+    assert np.array_equal(dance.samples.q[kept], done.dance.samples.q[now])
 
 
-def test_the_dance_goes_on_without_a_jump(designed: Keyed) -> None:
+def test_the_dance_goes_on_without_a_jump(designed: AuthoredDance) -> None:
     """Where a filled gap meets what was not touched, the root's place and speed are the given ones, all others nearly.
 
     Legs are led exactly in the gap; between the samples of a scene feet move a little, and legs with them.
@@ -91,7 +91,7 @@ def test_the_dance_goes_on_without_a_jump(designed: Keyed) -> None:
     assert np.abs(filled.v[[0, -1]] - given.v[[0, -1]]).max() < 0.05
 
 
-def test_what_fails_elsewhere_is_a_note(designed: Keyed) -> None:
+def test_what_fails_elsewhere_is_a_note(designed: AuthoredDance) -> None:
     """A foot that slides where nothing is free keeps no posture from being filled; the answer says where it slides."""
     assert designed.samples is not None
     q = np.array(designed.samples.q)
@@ -101,6 +101,6 @@ def test_what_fails_elsewhere_is_a_note(designed: Keyed) -> None:
     answer = answered(replace(spoiled, keys=keys), OPTIONS, CHECKS, QUICK)
     assert answer.status == "completed"
     assert not answer.feasible
-    assert isinstance(answer.details, Completed)
-    assert not any(failure.time > 3.0 for failure in answer.details.elsewhere)
+    assert isinstance(answer.details, CompletedDance)
+    assert not any(failure.time > 3.0 for failure in answer.details.failures_elsewhere)
     assert any("nothing was touched" in note and "slides" in note for note in answer.summary.notes)

@@ -7,21 +7,21 @@ import pytest
 
 from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.course import at_frames
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.limbs_at_rest import limbs_at_rest
-from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, Repair, RepairOptions, repair
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.displaced_trajectory import select_frames
+from solver.dance.authoring.limbs_at_rest import rest_overlapping_limbs
+from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, RepairOptions, repair
 from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.curve import sample_times
-from solver.trajectory.displacement import Program, Window
-from solver.trajectory.limits import TrajectoryLimits
+from solver.trajectory.displacement import DisplacementProblem, Window
 from solver.trajectory.planted_feet import PlantedTrajectory
+from solver.trajectory.trajectory_limits import TrajectoryLimits
 
-from ..authored import arm_swing, home, moved, turned
+from ..example_dances import arm_swing, home, rotate_joints, shift_root
 
 QUICK = RepairOptions(rate=25.0, spacing=0.12)
 
@@ -33,7 +33,7 @@ def person() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def swing(person: Rig) -> tuple[Keyed, Repair]:
+def swing(person: Rig) -> tuple[AuthoredDance, RepairedDance]:
     """Arms swung so fast that the zero-moment point leaves the feet, and the repair."""
     keyed = arm_swing(person, 1.5, 0.4)
     return keyed, repair(keyed, options=QUICK)
@@ -43,7 +43,7 @@ def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
     return max(float(np.abs(pin.difference(rig.model, x, y)).max()) for x, y in zip(a, b))
 
 
-def extremes(rig: Rig, beat: float) -> Keyed:
+def extremes(rig: Rig, beat: float) -> AuthoredDance:
     """Three postures near what a body can do, on beats [s], from rest to rest: one has an arm in the trunk."""
     q, anchors = home(rig)
     postures = [
@@ -51,9 +51,9 @@ def extremes(rig: Rig, beat: float) -> Keyed:
         {"right_upper_arm": (0, 0.5), "right_forearm": (0, -1.0), "torso": (0, 0.4)},
         {"torso": (1, -0.45), "left_upper_arm": (1, 1.0), "right_upper_arm": (1, 1.0)},
     ]
-    keys = [Keyframe((k + 1) * beat, turned(rig, q, angles)) for k, angles in enumerate(postures)]
+    keys = [Keyframe((k + 1) * beat, rotate_joints(rig, q, angles)) for k, angles in enumerate(postures)]
     keys = [Keyframe(0.0, q, "fixed"), *keys, Keyframe(4.0 * beat, q, "fixed")]
-    return Keyed(rig, tuple(keys), Schedule.constant(anchors, 0.0, 4.0 * beat))
+    return AuthoredDance(rig, tuple(keys), Schedule.constant(anchors, 0.0, 4.0 * beat))
 
 
 def jerk(rig: Rig, motion: Motion) -> float:
@@ -66,10 +66,13 @@ def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
     """Of keyed extremes the repair makes at most three times the jerk, and links overlap no deeper than keyed."""
     keyed = extremes(person, 0.8)
     result = repair(keyed, options=RepairOptions(25.0, 0.16, 4, 2))
-    assert result.before.margin("self-collision").smallest.min() < -0.05
+    assert result.before.get_margin("self-collision").smallest.min() < -0.05
     assert result.violation < 0.2 * repair_rank(result.before)
     assert jerk(person, result.motion) <= 3.0 * jerk(person, keyed.motion(result.motion.rate))
-    assert result.after.margin("self-collision").smallest.min() >= result.before.margin("self-collision").smallest.min()
+    assert (
+        result.after.get_margin("self-collision").smallest.min()
+        >= result.before.get_margin("self-collision").smallest.min()
+    )
 
 
 def test_extremes_are_wholly_repaired(person: Rig) -> None:
@@ -87,25 +90,25 @@ def test_a_search_may_begin_with_limbs_at_rest(person: Rig) -> None:
     trajectory = PlantedTrajectory(person, curve, keyed.schedule, [(key.time, key.q) for key in keyed.keys])
     limits = TrajectoryLimits(trajectory, keyed.checks, 1.0)
     window = Window(0.0, 3.2, True, True, (0.0, 3.2))
-    program = Program(trajectory, limits, window, 0.1, 50.0, np.ones(len(trajectory.moved)))
+    program = DisplacementProblem(trajectory, limits, window, 0.1, 50.0, np.ones(len(trajectory.free_columns)))
     times = sample_times(0.0, 3.2, 100.0)
     checks = check_motion(person, curve.motion(person, times), keyed.schedule, keyed.checks)
-    begun = limbs_at_rest(program, checks)
+    begun = rest_overlapping_limbs(program, checks)
     assert begun is not None
     begins = program.displacement(begun)
     still = np.zeros((len(times), person.nv))
-    added = begins.added(times, (still, still, still))[0]
+    added = begins.apply(times, (still, still, still))[0]
     arm = np.isin(coordinate_names(person), [n for n in coordinate_names(person) if n.startswith("right_")])
     assert np.abs(added[:, ROOT_NV:][:, arm]).max() > 0.5
     assert not added[:, ROOT_NV:][:, ~arm].any()
     assert np.abs(added[[0, -1]]).max() < 1e-9
     shallow = arm_swing(person, 0.3, 1.0)
     fine = check_motion(person, shallow.motion(100.0), shallow.schedule, shallow.checks)
-    assert limbs_at_rest(program, fine) is None
+    assert rest_overlapping_limbs(program, fine) is None
 
 
 def repair_rank(checks: Checks) -> float:
-    """How much fails, as `Repair.violation` counts it."""
+    """How much fails, as `RepairedDance.violation` counts it."""
     return float(sum(np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins)) / len(checks)
 
 
@@ -113,11 +116,11 @@ def test_frames_are_taken_from_a_motion_that_has_them(person: Rig) -> None:
     """At a fifth of its rate they are its own; where one lies between two of them there are none."""
     motion = arm_swing(person, 1.0, 0.4).motion(500.0)
     shown = sample_times(motion.times[0], motion.times[-1], 100.0)
-    found = at_frames(motion, shown)
+    found = select_frames(motion, shown)
     assert found is not None
     np.testing.assert_array_equal(found.q, motion.q[::5])
     np.testing.assert_array_equal(found.a, motion.a[::5])
-    assert at_frames(motion, shown + 1e-4) is None
+    assert select_frames(motion, shown + 1e-4) is None
 
 
 def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
@@ -129,23 +132,23 @@ def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
     assert np.array_equal(result.motion.q, keyed.motion(100.0).q)
 
 
-def test_repair_balances(swing: tuple[Keyed, Repair]) -> None:
+def test_repair_balances(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """A swing whose zero-moment point left the feet keeps every limit afterwards, at another sampling too."""
     keyed, result = swing
-    assert result.before.margin("zmp").failed.any()
+    assert result.before.get_margin("zmp").failed.any()
     assert result.status == REPAIRED
     assert result.feasible
     assert check_motion(keyed.rig, result.motion, keyed.schedule).feasible
 
 
-def test_planted_feet_keep_still(swing: tuple[Keyed, Repair]) -> None:
+def test_planted_feet_keep_still(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """Soles stay within 0.1 mm of their anchors throughout."""
     _, result = swing
-    assert result.after.margin("slip").values.min() > -1e-4
-    assert result.after.margin("slip").values.min() > -1e-9  # in fact to rounding
+    assert result.after.get_margin("slip").values.min() > -1e-4
+    assert result.after.get_margin("slip").values.min() > -1e-9  # in fact to rounding
 
 
-def test_fixed_keys_stay(swing: tuple[Keyed, Repair]) -> None:
+def test_fixed_keys_stay(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """Fixed keys come out to 1e-9; the others moved."""
     keyed, result = swing
     ends = result.motion.q[[0, -1]]
@@ -153,7 +156,7 @@ def test_fixed_keys_stay(swing: tuple[Keyed, Repair]) -> None:
     assert result.moved.largest.max() > 1e-3
 
 
-def test_returned_motion_is_consistent(swing: tuple[Keyed, Repair]) -> None:
+def test_returned_motion_is_consistent(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """v and a of the repaired motion are the derivatives of its q and v."""
     keyed, _ = swing
     result = repair(keyed, options=QUICK, rate=2000.0)
@@ -169,21 +172,23 @@ def test_returned_motion_is_consistent(swing: tuple[Keyed, Repair]) -> None:
 def test_sliding_feet_are_planted(person: Rig) -> None:
     """A key whose root was dragged together with the feet gets its feet back onto their anchors."""
     q, anchors = home(person)
-    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.03, 0.02)), Keyframe(2.0, q, "fixed"))
-    keyed = Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0))
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.03, 0.02)), Keyframe(2.0, q, "fixed"))
+    keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0))
     result = repair(keyed, options=QUICK)
-    assert result.before.margin("slip").failed.any()
+    assert result.before.get_margin("slip").failed.any()
     assert result.feasible
 
 
 def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
     """A fixed key with its feet off their anchors: which, why and by how much; and it is kept all the same."""
     q, anchors = home(person)
-    off = moved(q, 0.05)
+    off = shift_root(q, 0.05)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.8, off, "fixed", "lunge"), Keyframe(1.6, q, "fixed"))
-    result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 1.6)), options=RepairOptions(25.0, 0.2, 2, 1))
+    result = repair(
+        AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 1.6)), options=RepairOptions(25.0, 0.2, 2, 1)
+    )
     assert not result.feasible
-    slips = [t for t in result.troubles if t.failure.check.name == "slip"]
+    slips = [t for t in result.conflicts if t.failure.check.name == "slip"]
     assert slips
     assert slips[0].key.name == "lunge"
     assert slips[0].failure.margin == pytest.approx(-0.05, abs=1e-6)
@@ -194,11 +199,11 @@ def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
 def test_stretched_legs_are_bent_before_they_give_way(person: Rig) -> None:
     """A dance keyed on straight legs that sways off balance is repaired: the root sinks as far as it must."""
     q, anchors = home(person)
-    high = moved(q, 0.0, 0.0, 0.03)
+    high = shift_root(q, 0.0, 0.0, 0.03)
     keys = tuple(
-        Keyframe(t, k) for t, k in ((0.0, high), (1.0, turned(person, high, {"torso": (1, 0.3)})), (2.0, high))
+        Keyframe(t, k) for t, k in ((0.0, high), (1.0, rotate_joints(person, high, {"torso": (1, 0.3)})), (2.0, high))
     )
-    result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
+    result = repair(AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
     assert not result.before.feasible
     assert result.feasible
 
@@ -207,11 +212,11 @@ def test_lifting_a_foot_shifts_the_weight_first(person: Rig) -> None:
     """A foot keyed off the ground without a shift of weight: the root moves over the other foot, which keeps still."""
     q, both = home(person)
     one = tuple(anchor for anchor in both if anchor.patch == "left_sole")
-    up = turned(person, q, {"right_thigh": (1, -0.4), "right_shank": (0, 0.5)})
+    up = rotate_joints(person, q, {"right_thigh": (1, -0.4), "right_shank": (0, 0.5)})
     schedule = Schedule((Phase(0.0, 1.1, both), Phase(1.1, 2.9, one), Phase(2.9, 4.0, both)))
     keys = [Keyframe(t, k) for t, k in ((0.0, q), (1.0, q), (2.0, up), (3.0, q), (4.0, q))]
-    result = repair(Keyed(person, tuple(keys), schedule), options=QUICK)
-    assert result.before.margin("zmp").failed.any()
+    result = repair(AuthoredDance(person, tuple(keys), schedule), options=QUICK)
+    assert result.before.get_margin("zmp").failed.any()
     assert result.feasible
     assert result.motion.q[len(result.motion) // 2, 1] > q[1] + 0.02  # the left foot is on the side of y
 
@@ -220,9 +225,9 @@ def test_a_robot_leaning_too_far_is_brought_back() -> None:
     """HOAP-3 bowing with its arms ahead keeps a support polygon shrunk by 40 % after the repair."""
     rig = hoap3(torque="peak")
     q, anchors = home(rig)
-    bow = turned(rig, q, {"right_shoulder": (0, -1.2), "left_shoulder": (0, -1.2), "chest": (0, 0.5)})
+    bow = rotate_joints(rig, q, {"right_shoulder": (0, -1.2), "left_shoulder": (0, -1.2), "chest": (0, 0.5)})
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(2.5, bow), Keyframe(5.0, q, "fixed"))
-    keyed = Keyed(rig, keys, Schedule.constant(anchors, 0.0, 5.0))
+    keyed = AuthoredDance(rig, keys, Schedule.constant(anchors, 0.0, 5.0))
     result = repair(keyed, CheckOptions(shrink=0.4), RepairOptions(rate=12.5, spacing=0.3))
     assert not result.before.feasible
     assert result.feasible
@@ -231,13 +236,13 @@ def test_a_robot_leaning_too_far_is_brought_back() -> None:
 def test_what_cannot_be_repaired_stays_as_given(person: Rig) -> None:
     """Fixed keys above their planted feet's reach: nothing found is better, and nothing is bent for it."""
     q, anchors = home(person)
-    high = moved(q, 0.0, 0.0, 0.25)
-    swung = turned(person, high, {"right_upper_arm": (1, -0.3)})
+    high = shift_root(q, 0.0, 0.0, 0.25)
+    swung = rotate_joints(person, high, {"right_upper_arm": (1, -0.3)})
     keys = (Keyframe(0.0, high, "fixed"), Keyframe(0.4, swung, "fixed"), Keyframe(0.8, high, "fixed"))
-    keyed = Keyed(person, keys, Schedule.constant(anchors, 0.0, 0.8))
+    keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 0.8))
     result = repair(keyed, options=QUICK)
     assert result.status == FAILED
-    assert result.troubles
+    assert result.conflicts
     assert _furthest(person, result.motion.q, keyed.motion(100.0).q) < 1e-9
     assert result.after is result.before
     assert result.moved.largest.max() < 1e-12

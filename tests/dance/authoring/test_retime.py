@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.retime import retimed, retimed_keys, scaled, speed_factor
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.retime import retime, retime_dance, scale_time, speed_factor
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 
-from ..authored import home, turned
+from ..example_dances import home, rotate_joints
 
 
 @pytest.fixture(scope="module")
@@ -24,36 +24,36 @@ def robot() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def dance(robot: Rig) -> Keyed:
+def dance(robot: Rig) -> AuthoredDance:
     """A slow move of the arms, a rest, and one far too fast."""
     q, anchors = home(robot)
-    up = turned(robot, q, {"right_shoulder": (0, -0.8), "left_shoulder": (0, -0.8)})
+    up = rotate_joints(robot, q, {"right_shoulder": (0, -0.8), "left_shoulder": (0, -0.8)})
     keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (4.0, up), (5.0, up), (5.5, q)))
-    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 5.5))
+    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 5.5))
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
-def test_scaling_divides_speeds(dance: Keyed, factor: float) -> None:
+def test_scaling_divides_speeds(dance: AuthoredDance, factor: float) -> None:
     """A motion danced s times as long has its speeds divided by s and its accelerations by s squared."""
     motion = dance.motion(50.0)
-    slow = scaled(motion, factor)
+    slow = scale_time(motion, factor)
     assert np.allclose(slow.v * factor, motion.v)
     assert np.allclose(slow.a * factor**2, motion.a)
     assert np.allclose(np.diff(slow.times), factor * np.diff(motion.times))
 
 
-def test_scaled_speeds_are_derivatives(robot: Rig, dance: Keyed) -> None:
+def test_scaled_speeds_are_derivatives(robot: Rig, dance: AuthoredDance) -> None:
     """After scaling v is still the derivative of q, by central differences."""
-    slow = scaled(dance.motion(1000.0), 1.7)
+    slow = scale_time(dance.motion(1000.0), 1.7)
     for k in (500, 2000, 5200):
         v = pin.difference(robot.model, slow.q[k - 1], slow.q[k + 1]) / (slow.times[k + 1] - slow.times[k - 1])
         assert np.allclose(v, slow.v[k], atol=1e-4)
 
 
-def test_only_the_fast_span_is_slowed(robot: Rig, dance: Keyed) -> None:
+def test_only_the_fast_span_is_slowed(robot: Rig, dance: AuthoredDance) -> None:
     """The span over its speeds lasts exactly max |v| / limit times as long; the rest keeps its pace."""
     motion = dance.motion(1000.0)
-    result = retimed(robot, motion)
+    result = retime(robot, motion)
     fast = motion.part(5000, 5501)
     factor, joint = speed_factor(robot, fast)
     assert factor > 2.0
@@ -64,32 +64,32 @@ def test_only_the_fast_span_is_slowed(robot: Rig, dance: Keyed) -> None:
     assert speed_factor(robot, result.motion)[0] == pytest.approx(1.0)
 
 
-def test_keys_follow_the_pace(robot: Rig, dance: Keyed) -> None:
+def test_keys_follow_the_pace(robot: Rig, dance: AuthoredDance) -> None:
     """The keyed dance at the new pace keeps every speed, and its schedule still covers it."""
-    result = retimed(robot, dance.motion(1000.0))
-    slow = retimed_keys(dance, result.pace)
+    result = retime(robot, dance.motion(1000.0))
+    slow = retime_dance(dance, result.scaling)
     assert slow.stop == pytest.approx(result.motion.times[-1])
     assert slow.schedule.stop == pytest.approx(slow.stop)
-    assert not check_motion(robot, slow.motion(200.0), slow.schedule).margin("joint speed").failed.any()
+    assert not check_motion(robot, slow.motion(200.0), slow.schedule).get_margin("joint speed").failed.any()
 
 
-def test_slowing_down_restores_balance(robot: Rig, dance: Keyed) -> None:
+def test_slowing_down_restores_balance(robot: Rig, dance: AuthoredDance) -> None:
     """A span that fails dynamically holds at the factor found, and fails a little faster."""
     q, anchors = home(robot)
-    bow = turned(robot, q, {"chest": (0, 0.4)})
-    keyed = Keyed(
+    bow = rotate_joints(robot, q, {"chest": (0, 0.4)})
+    keyed = AuthoredDance(
         robot, tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.25, bow))), Schedule.constant(anchors, 0.0, 0.25)
     )
     motion = keyed.motion(400.0)
-    result = retimed(robot, motion, keyed.schedule)
+    result = retime(robot, motion, keyed.schedule)
     factor = result.spans[0].factor
-    assert check_motion(robot, result.motion, result.pace.schedule(keyed.schedule)).feasible
-    quicker = scaled(motion, 0.98 * factor)
+    assert check_motion(robot, result.motion, result.scaling.retime_schedule(keyed.schedule)).feasible
+    quicker = scale_time(motion, 0.98 * factor)
     schedule = Schedule.constant(anchors, 0.0, float(quicker.times[-1]))
     assert not check_motion(robot, quicker, schedule).feasible
 
 
-def test_a_senseless_factor_is_refused(dance: Keyed) -> None:
+def test_a_senseless_factor_is_refused(dance: AuthoredDance) -> None:
     """A motion cannot last zero or minus one times as long."""
     with pytest.raises(InvalidValue, match="times as long"):
-        scaled(dance.motion(10.0), 0.0)
+        scale_time(dance.motion(10.0), 0.0)

@@ -11,26 +11,26 @@ import pytest
 
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, stance
-from solver.coordinates import joint_places
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.coordinates import joint_slices
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import repair
 from solver.dance.design.design import DanceOptions, design
 from solver.dance.design.named_poses import NamedPose
-from solver.dance.design.options import expected_deviations
-from solver.dance.design.postures import Draw, PosturePool, draw_pool
-from solver.dance.design.sequence import transition_planner
+from solver.dance.design.options import sigma_objective
+from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
+from solver.dance.design.sequence import build_transition_planner
 from solver.dynamics import integrate, link_motions
-from solver.dynamics.legs import legs
+from solver.dynamics.legs import build_legs
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import from_urdf
-from solver.rigs.stated import with_soles
+from solver.rigs.overrides import with_soles
 from solver.so3 import exp
 from solver.trajectory.legged_rig import Footing, LeggedRig
-from solver.trajectory.tied_root import free_root
+from solver.trajectory.root_constraints import free_root_coordinates
 from tests.bipeds import Biped
 
 PITCH = (("pitch", "0 1 0"),)
@@ -54,8 +54,8 @@ def _options(**postures: int) -> DanceOptions:
 def _home(rig: Rig) -> tuple[np.ndarray, Footing]:
     """A balanced posture (nq,) with bent knees, and its footing."""
     legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    return legged.still(legged.home(footing)[None], footing.solved)[1].q[0], footing
+    footing = legged.get_footing("both")
+    return legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0], footing
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -72,7 +72,7 @@ def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
     rig, options = from_urdf(Biped(toes=True).write(tmp_path)), _options(left=1)
     dance = design(rig, options)
     motion = dance.sample(rig, 50.0)
-    places = {joint.name: own for joint, own, _ in joint_places(rig)}
+    places = {joint.name: own for joint, own, _ in joint_slices(rig)}
     assert dance.complete
     assert np.ptp(motion.q[:, places["left_toes"]]) == 0.0
     assert np.ptp(motion.q[:, places["right_knee"]]) > 0.1
@@ -82,13 +82,13 @@ def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
 def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) -> None:
     """The root keeps two coordinates as at home and goes the other four ways; feet stay to rounding."""
     rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
-    assert free_root(rig) == (True, True, True, True, False, False)
+    assert free_root_coordinates(rig) == (True, True, True, True, False, False)
     options = _options(both=1, left=1, right=1, right_forward=1)
     dance = design(rig, options)
     assert dance.complete
     for found in dance.check(rig, 500.0, options.checks):
         assert found.feasible
-        assert found.margin("slip").smallest.min() > options.checks.allowed_slip - 1e-9
+        assert found.get_margin("slip").smallest.min() > options.checks.allowed_slip - 1e-9
     turns = dance.sample(rig, 50.0).q[:, 3:7]
     assert np.abs(turns[:, 1:3]).max() < 1e-12
     assert np.ptp(dance.sample(rig, 50.0).q[:, 1]) > 0.1
@@ -97,7 +97,7 @@ def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) ->
 def test_legs_without_a_roll_at_the_ankle_dance_on_both_feet(tmp_path: Path) -> None:
     """Over two flat feet their hips go nowhere sideways: what that forbids is left out and told, the rest is danced."""
     rig = from_urdf(Biped(**NO_ROLL).write(tmp_path))
-    assert free_root(rig) == (True, False, True, False, True, False)
+    assert free_root_coordinates(rig) == (True, False, True, False, True, False)
     options = _options(both=2, left=1)
     dance = design(rig, options)
     assert len(dance.postures) == 2
@@ -114,12 +114,12 @@ def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> N
     geared = text[at:].replace('effort="200.0"/></joint>', 'effort="200.0"/><mimic joint="left_hip_yaw"/></joint>', 1)
     path.write_text(text[:at] + geared)
     rig = from_urdf(path)
-    assert [len(leg.solved) for leg in legs(rig)] == [5, 5]
+    assert [len(leg.solved) for leg in build_legs(rig)] == [5, 5]
     options = _options(both=1, left=1)
     dance = design(rig, options)
     assert dance.complete
     motion = dance.sample(rig, 50.0)
-    for joint, own, _ in joint_places(rig):
+    for joint, own, _ in joint_slices(rig):
         if joint.name.endswith("hip_yaw"):
             assert np.ptp(motion.q[:, own]) == 0.0
 
@@ -129,15 +129,15 @@ def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[st
     """Arms swung too fast for the feet: every check holds again, and the ways in which the root is tied stay tied."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
     q, footing = _home(rig)
-    columns = [own.start for joint, _, own in joint_places(rig) if joint.name.endswith("shoulder_pitch")]
+    columns = [own.start for joint, _, own in joint_slices(rig) if joint.name.endswith("shoulder_pitch")]
     step = np.zeros(rig.nv)
     step[columns] = 0.8
     keys = [Keyframe(0.0, q, "fixed"), Keyframe(0.3, integrate(rig, q, step)), Keyframe(0.6, integrate(rig, q, -step)),
             Keyframe(0.9, q, "fixed")]  # fmt: skip
-    result = repair(Keyed(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 0.9)))
-    assert result.before.margin("zmp").failed.any()
+    result = repair(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 0.9)))
+    assert result.before.get_margin("zmp").failed.any()
     assert result.feasible
-    assert result.after.margin("slip").smallest.min() > -1e-9
+    assert result.after.get_margin("slip").smallest.min() > -1e-9
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
@@ -164,7 +164,7 @@ def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd
     step = np.zeros(rig.nv)
     step[column] = 0.03
     keys = [Keyframe(0.0, q, "fixed"), Keyframe(1.0, integrate(rig, q, step)), Keyframe(2.0, q, "fixed")]
-    result = repair(Keyed(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 2.0)))
+    result = repair(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 2.0)))
     assert not result.before.feasible
     assert result.feasible
     np.testing.assert_allclose(result.motion.q[[0, -1]], [q, q], atol=1e-12)
@@ -176,7 +176,7 @@ def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
     q, footing = _home(rig)
     turn = exp(np.array([0.0, 0.0, 0.2]))
     anchors = [replace(anchor, rotation=turn @ anchor.rotation) for anchor in footing.anchors]
-    keyed = Keyed(rig, (Keyframe(0.0, q), Keyframe(1.0, q)), Schedule.constant(anchors, 0.0, 1.0))
+    keyed = AuthoredDance(rig, (Keyframe(0.0, q), Keyframe(1.0, q)), Schedule.constant(anchors, 0.0, 1.0))
     with pytest.raises(InvalidValue, match="let all feet point ahead"):
         repair(keyed)
 
@@ -200,21 +200,23 @@ def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, 
     rig, options = from_urdf(Biped(**odd).write(tmp_path)), _options(both=3)
     designed, planner, objective = (
         design(rig, options),
-        transition_planner(rig, options),
-        expected_deviations(rig, options),
+        build_transition_planner(rig, options),
+        sigma_objective(rig, options),
     )
     assert objective is not None
-    footing = planner.legged.footing("both")
-    home = here = planner.legged.home(footing)
-    random, lasted, told = objective.nothing, 0.0, objective.of_motion(rig, designed.sample(rig, 50.0))[0]
-    for there in draw_pool(planner.legged, planner.coarse, footing, home, base_parameters(rig), Draw(60, 3)).y:
-        way, _ = planner.straight("random", here, there, footing)
+    footing = planner.legged.get_footing("both")
+    home = here = planner.legged.home_posture(footing)
+    random, lasted, told = objective.prior_matrices, 0.0, objective.motion_matrices(rig, designed.sample(rig, 50.0))[0]
+    for there in draw_posture_pool(
+        planner.legged, planner.coarse_checker, footing, home, base_parameters(rig), DrawOptions(60, 3)
+    ).y:
+        way, _ = planner.plan_straight("random", here, there, footing)
         if way is not None:
-            random, lasted, here = random + planner.added(way, objective), lasted + way.duration, there
+            random, lasted, here = random + planner.added_information(way, objective), lasted + way.duration, there
         if lasted > designed.duration:
             break
     assert lasted > designed.duration
-    assert float(np.squeeze(objective.value(objective.nothing + told))) < 0.9 * float(
+    assert float(np.squeeze(objective.value(objective.prior_matrices + told))) < 0.9 * float(
         np.squeeze(objective.value(random))
     )
 
@@ -260,9 +262,9 @@ def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: 
     def drawn(*given: Any) -> PosturePool:
         if given[2].configuration == "left":
             raise InvalidValue("none of 200 postures stands")
-        return draw_pool(*given)
+        return draw_posture_pool(*given)
 
-    monkeypatch.setattr("solver.dance.design.sequence.draw_pool", drawn)
+    monkeypatch.setattr("solver.dance.design.sequence.draw_posture_pool", drawn)
     dance = design(from_urdf(Biped().write(tmp_path)), _options(both=1, left=1))
     assert len(dance.postures) == 1
     assert not dance.complete

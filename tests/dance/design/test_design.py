@@ -10,20 +10,20 @@ import pytest
 
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
-from solver.dance.design.design import DanceOptions, design, paper_options, transition_planner
+from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.design.design import DanceOptions, build_transition_planner, design, paper_options
 from solver.dance.design.excitation_groups import free_columns
-from solver.dance.design.postures import Draw, choose, draw_pool
-from solver.dance.design.route import route_of
+from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
+from solver.dance.design.route import shortest_route
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
-from solver.dance.workflows.export import export_motion
+from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
 from solver.errors import Cancelled, InputError, InvalidValue
-from solver.formats.archive import read_archive, write_archive
-from solver.formats.storage import read_storage
+from solver.formats.npz_archive import read_archive, write_archive
+from solver.formats.opensim_storage import read_storage
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
-from solver.identification.excitation.expected_deviations import NOISE, ExpectedDeviations, scales
+from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
@@ -52,10 +52,10 @@ def test_every_segment_keeps_every_limit_at_500_hz(dance: Dance) -> None:
 
 def test_segments_join_at_rest(dance: Dance) -> None:
     """Each segment starts where the one before stopped, with zero velocity and acceleration at both."""
-    assert dance.largest_jump() < 1e-9
-    legged = dance.legged(RIG)
+    assert dance.largest_discontinuity() < 1e-9
+    legged = dance.legged_rig(RIG)
     for segment in dance.segments:
-        _, curves, good = segment.frames(legged, np.array([0.0, segment.duration]))
+        _, curves, good = segment.evaluate(legged, np.array([0.0, segment.duration]))
         assert good.all()
         assert np.abs(curves.v).max() < 1e-9
         assert np.abs(curves.a).max() < 1e-7
@@ -72,7 +72,7 @@ def test_samples_are_a_continuous_motion(dance: Dance) -> None:
 
 def test_exciting_beats_the_straight_path(dance: Dance) -> None:
     """The search never ends worse than the straight path it started from, up to its coarser sampling."""
-    assert all(step.criterion <= 1.05 * step.straight for step in dance.trace)
+    assert all(step.criterion <= 1.05 * step.straight_criterion for step in dance.trace)
     assert any(step.kind == "exciting" for step in dance.trace)
 
 
@@ -91,17 +91,17 @@ def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
     thrice = design(RIG, replace(TINY, passes=3))
     assert len(thrice.postures) == len(once.postures)
     assert thrice.complete
-    assert thrice.largest_jump() < 1e-9
+    assert thrice.largest_discontinuity() < 1e-9
     assert all(checks.feasible for checks in thrice.check(RIG, 500.0, TINY.checks))
     structure = base_parameters(RIG)
-    legged = thrice.legged(RIG)
+    legged = thrice.legged_rig(RIG)
     moving = [s for s in thrice.segments if s.kind in ("exciting", "straight")]
     assert len(moving) % 3 == 0
     for first in range(0, len(moving), 3):
         told = []
         for segment in moving[first : first + 3]:
-            times = segment.spline.samples(50.0)
-            curves = segment.frames(legged, times)[1]
+            times = segment.spline_space.samples(50.0)
+            curves = segment.evaluate(legged, times)[1]
             found = excitation_of(RIG, [Motion(times, curves.q, curves.v, curves.a)], structure)
             told.append(found.factor.T @ found.factor)
         scale = np.abs(told[0]).max()
@@ -124,20 +124,22 @@ def test_cancelling_keeps_what_is_done() -> None:
 
 def test_searching_for_sigma_lowers_sigma() -> None:
     """A transition found for the mean deviation to expect leaves a smaller one than the straight path before it."""
-    parent = transition_planner(RIG, TINY)
-    footing = parent.legged.footing("both")
-    home = parent.legged.home(footing)
+    parent = build_transition_planner(RIG, TINY)
+    footing = parent.legged.get_footing("both")
+    home = parent.legged.home_posture(footing)
     bowed = home.copy()
     bowed[parent.legged.trunk[0]] += 0.3
-    bowed, _ = parent.legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
-    straight, trouble = parent.straight("bow", home, bowed[0], footing)
+    bowed, _ = parent.legged.balance(bowed[None], footing.polygon.centre[None], footing.solved)
+    straight, trouble = parent.plan_straight("bow", home, bowed[0], footing)
     assert straight is not None, trouble
     objective = ExpectedDeviations(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
     columns = free_columns(parent.legged, "both")
-    outcome = parent.exciting(straight, footing, objective, objective.nothing, columns, 0)
-    before = float(np.squeeze(objective.value(objective.nothing + parent.added(straight, objective))))
+    outcome = parent.plan_exciting(straight, footing, objective, objective.prior_matrices, columns, 0)
+    before = float(
+        np.squeeze(objective.value(objective.prior_matrices + parent.added_information(straight, objective)))
+    )
     assert outcome.criterion < 0.99 * before
-    assert parent.checked(outcome.segments[0])[1] >= 0.0
+    assert parent.check_segment(outcome.segments[0])[1] >= 0.0
 
 
 def test_information_is_judged_as_by_the_regressor() -> None:
@@ -148,13 +150,13 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     v, a = generator.standard_normal((2, 6, RIG.model.nv))
     motion = Motion(np.arange(6.0), q, v, a)
     objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
-    found = float(np.squeeze(objective.value(objective.nothing + objective.of_motion(RIG, motion))))
-    rows = excitation_of(RIG, [motion], structure, NOISE).factor * scales(structure, RIG.prior)
+    found = float(np.squeeze(objective.value(objective.prior_matrices + objective.motion_matrices(RIG, motion))))
+    rows = excitation_of(RIG, [motion], structure, DESIGN_NOISE).factor * parameter_sizes(structure, RIG.prior)
     stacked = np.concatenate([rows, np.eye(len(structure))])
     expected = np.exp(0.5 * np.log((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean())
     assert found == pytest.approx(expected, rel=1e-6)
-    halves = objective.of_motion(RIG, motion, 2)
-    np.testing.assert_allclose(halves.sum(axis=0), objective.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
+    halves = objective.motion_matrices(RIG, motion, 2)
+    np.testing.assert_allclose(halves.sum(axis=0), objective.motion_matrices(RIG, motion)[0], rtol=1e-9, atol=1e-9)
 
 
 def test_a_parameter_counts_as_much_known_well_or_badly() -> None:
@@ -181,12 +183,12 @@ def test_repr_fits_three_lines(dance: Dance) -> None:
 
 def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
     """A dance read back equals the dance written, bit for bit."""
-    assert differences(DANCE.read(DANCE.write(tmp_path / "small.npz", dance)), dance) == ()
+    assert differences(DESIGNED_DANCE.read(DESIGNED_DANCE.write(tmp_path / "small.npz", dance)), dance) == ()
 
 
 def test_a_pose_that_recurs_is_stored_once(dance: Dance, tmp_path: Path) -> None:
     """However many segments stand on one footing, its anchors' places are in the file once."""
-    stored, _ = read_archive(DANCE.write(tmp_path / "small.npz", dance))
+    stored, _ = read_archive(DESIGNED_DANCE.write(tmp_path / "small.npz", dance))
     places = {anchor.position.tobytes() for segment in dance.segments for anchor in segment.anchors}
     assert len(dance.segments) > len(places)
     assert sum(name.endswith(".position") and ".anchors" in name for name in stored) <= len(places)
@@ -197,21 +199,21 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "no.npz"
     np.savez(path, something=np.zeros(3))
     with pytest.raises(InputError, match="no file of this program"):
-        DANCE.read(path)
+        DESIGNED_DANCE.read(path)
     with path.open("wb") as stream:
         write_archive(stream, {}, {"tree.json": b'{"kind": "exciting dance designed dance", "version": 1}'})
     with pytest.raises(InputError, match="lacks the entry 'rig'"):
-        DANCE.read(path)
+        DESIGNED_DANCE.read(path)
 
 
 def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
     """The CSV's angles and speeds are the motion's; the .mot reads back in degrees."""
     motion = dance.sample(RIG, 10.0)
-    export_motion(RIG, motion, tmp_path / "dance.csv")
+    write_motion_table(RIG, motion, tmp_path / "dance.csv")
     table = np.loadtxt(tmp_path / "dance.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
     np.testing.assert_allclose(table[:, 22:], motion.v[:, 6:], atol=1e-8)
-    export_motion(RIG, motion, tmp_path / "dance.mot")
+    write_motion_table(RIG, motion, tmp_path / "dance.mot")
     storage = read_storage(tmp_path / "dance.mot")
     assert storage.in_degrees
     np.testing.assert_allclose(np.radians(storage.column("chest")), motion.q[:, 7], atol=1e-7)
@@ -220,12 +222,12 @@ def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
 def test_chosen_postures_beat_random_ones() -> None:
     """Exchange improves the static criterion over random choices from the same pool, and more starts never hurt."""
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
-    footing = legged.footing("both")
+    footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 1.0)
-    pool = draw_pool(legged, checker, footing, legged.home(footing), structure, Draw(60, 0))
-    chosen, value = choose([pool], [10], structure, RIG.masses, 0, 1)
+    pool = draw_posture_pool(legged, checker, footing, legged.home_posture(footing), structure, DrawOptions(60, 0))
+    chosen, value = choose_postures([pool], [10], structure, RIG.masses, 0, 1)
     assert len(set(chosen[0].tolist())) == 10
-    assert choose([pool], [10], structure, RIG.masses, 0, 3)[1] <= value
+    assert choose_postures([pool], [10], structure, RIG.masses, 0, 3)[1] <= value
     rows = pool.rows.reshape(len(pool.y), -1, len(structure))
     for seed in range(5):
         some = np.random.default_rng(seed).permutation(len(pool.y))[:10]
@@ -236,10 +238,12 @@ def test_chosen_postures_beat_random_ones() -> None:
 def test_what_no_posture_keeps_is_named_with_the_slack_that_was_asked() -> None:
     """Postures that keep every limit, but by less than the search asks, are refused for what they keep too little."""
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
-    footing = legged.footing("both")
+    footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 50.0)
     with pytest.raises(InvalidValue, match="fails in every one"):
-        draw_pool(legged, checker, footing, legged.home(footing), structure, Draw(5, 0, most=400))
+        draw_posture_pool(
+            legged, checker, footing, legged.home_posture(footing), structure, DrawOptions(5, 0, max_draws=400)
+        )
 
 
 def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
@@ -247,22 +251,22 @@ def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
     legged = LeggedRig(RIG, shrink=0.4)
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 0.0)
     parent = TransitionPlanner(legged, checker, checker, checker, SearchOptions(shortest=2.0))
-    footing = legged.footing("both")
-    home = legged.home(footing)
+    footing = legged.get_footing("both")
+    home = legged.home_posture(footing)
     bowed = home.copy()
     bowed[legged.trunk[0]] += 0.3
-    bowed, good = legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    bowed, good = legged.balance(bowed[None], footing.polygon.centre[None], footing.solved)
     assert good.all()
-    segment, trouble = parent.straight("bow", home, bowed[0], footing)
+    segment, trouble = parent.plan_straight("bow", home, bowed[0], footing)
     assert segment is not None, trouble
-    _, curves, _ = segment.frames(legged, segment.spline.samples(100.0))
-    assert np.abs(legged.zmp(curves) - footing.polygon.centre).max() < 0.004
+    _, curves, _ = segment.evaluate(legged, segment.spline_space.samples(100.0))
+    assert np.abs(legged.compute_zmp(curves) - footing.polygon.centre).max() < 0.004
 
 
 def test_routes_visit_everything_once() -> None:
     """A route is a permutation, and on a line it is monotone."""
     places = np.array([0.0, 3.0, 1.0, 4.0, 2.0])
-    route = route_of(np.abs(places[:, None] - places[None]))
+    route = shortest_route(np.abs(places[:, None] - places[None]))
     assert sorted(route) == [1, 2, 3, 4]
     tour = np.abs(np.diff(np.concatenate([[0.0], places[route], [0.0]]))).sum()
     assert tour == pytest.approx(8.0)

@@ -12,51 +12,51 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.dance.design.blocks import RING
-from solver.dance.design.design import DanceOptions, human_options, transition_planner
-from solver.dance.design.footsteps import STEPS, Footwork
+from solver.dance.design.blocks import CONFIGURATION_ORDER
+from solver.dance.design.design import DanceOptions, build_transition_planner, human_options
+from solver.dance.design.footsteps import STEPS, StepPlanner
 from solver.errors import InvalidValue
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hrp2, human
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
-from solver.trajectory.segment import fine
+from solver.trajectory.segment import free_control_count
 from solver.trajectory.splines import Spline
 from tests.bipeds import Biped
 
-PLANNER = transition_planner(human(1.7, 65.0, "female"), human_options())
+PLANNER = build_transition_planner(human(1.7, 65.0, "female"), human_options())
 
 
 @pytest.fixture(scope="module")
-def footwork() -> Footwork:
+def footwork() -> StepPlanner:
     """A person's."""
-    return Footwork(PLANNER)
+    return StepPlanner(PLANNER)
 
 
-def test_a_ring_through_all_footings_takes_eight_steps(footwork: Footwork) -> None:
+def test_a_ring_through_all_footings_takes_eight_steps(footwork: StepPlanner) -> None:
     """All four foot configurations are gone through by eight steps, one of them a shift from foot to foot."""
-    ways = [footwork.way(a, b) for a, b in zip(RING, [*RING[1:], "both"])]
+    ways = [footwork.find_path(a, b) for a, b in zip(CONFIGURATION_ORDER, [*CONFIGURATION_ORDER[1:], "both"])]
     steps = [pair for way in ways for pair in itertools.pairwise(way)]
     assert len(steps) == 8
     known = {frozenset(step[:2]) for step in STEPS}
     assert all(frozenset(pair) in known for pair in steps)
 
 
-def test_weight_shifts_as_fast_as_balance_allows(footwork: Footwork) -> None:
+def test_weight_shifts_as_fast_as_balance_allows(footwork: StepPlanner) -> None:
     """A person's weight is over one foot within 2 s (4.9 s along an even way), verified at 500 Hz."""
     for side in ("left", "right"):
-        shift = footwork.step("both", f"over {side}")
+        shift = footwork.plan_step("both", f"over {side}")
         assert shift.duration < 2.0
-        assert PLANNER.checked(shift)[1] >= 0.0
-        np.testing.assert_allclose(shift.stop, footwork.station(f"over {side}"), atol=1e-12)
+        assert PLANNER.check_segment(shift)[1] >= 0.0
+        np.testing.assert_allclose(shift.stop, footwork.standing_posture(f"over {side}"), atol=1e-12)
 
 
 def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
     """Between two places at rest, quickly: the zero-moment point stays inside, and passes both ends to do so."""
     support = convex_polygon(np.array([[-0.1, -0.15], [0.1, -0.15], [0.1, 0.15], [-0.1, 0.15]]))
-    spline = Spline(1.5, fine(1.5, 0.2))
+    spline = Spline(1.5, free_control_count(1.5, 0.2))
     balancer = Rebalancer(PLANNER.legged, spline, 60)
     first, last = np.zeros(2), np.array([0.0, 0.12])
-    goals = balancer.goals(first, last, support)
+    goals = balancer.plan_goals(first, last, support)
     assert support.margin(goals.zmp).min() > 0.0
     assert goals.zmp[:, 1].min() < -0.005
     assert goals.zmp[:, 1].max() > 0.125
@@ -64,18 +64,18 @@ def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
     bend = np.gradient(np.gradient(goals.com, balancer.times, axis=0), balancer.times, axis=0)
     pendulum = goals.com - height / GRAVITY * bend
     np.testing.assert_allclose(pendulum[5:-5], goals.zmp[5:-5], atol=0.01)
-    slow = Rebalancer(PLANNER.legged, Spline(8.0, fine(8.0, 0.2)), 60).goals(first, last, support)
+    slow = Rebalancer(PLANNER.legged, Spline(8.0, free_control_count(8.0, 0.2)), 60).plan_goals(first, last, support)
     assert slow.zmp is slow.com
 
 
-def test_a_step_back_is_the_step_backwards_in_time(footwork: Footwork) -> None:
+def test_a_step_back_is_the_step_backwards_in_time(footwork: StepPlanner) -> None:
     """What a body does from rest to rest it can undo: the same way, as long, and as far inside every limit."""
     for first, second in (("both", "over left"), ("over left", "left"), ("over left", "right_forward")):
-        forth, back = footwork.step(first, second), footwork.step(second, first)
+        forth, back = footwork.plan_step(first, second), footwork.plan_step(second, first)
         assert back.duration == forth.duration
         assert back.name != forth.name
         np.testing.assert_array_equal(back.control, forth.control[::-1])
-        assert PLANNER.checked(back)[1] == pytest.approx(PLANNER.checked(forth)[1], abs=1e-6)
+        assert PLANNER.check_segment(back)[1] == pytest.approx(PLANNER.check_segment(forth)[1], abs=1e-6)
 
 
 def test_a_hand_makes_way_for_the_knee_of_a_step(tmp_path: Path) -> None:
@@ -83,20 +83,20 @@ def test_a_hand_makes_way_for_the_knee_of_a_step(tmp_path: Path) -> None:
     path = Biped().write(tmp_path)
     text = path.read_text().replace('<box size="0.06 0.06 0.2"/>', '<box size="0.04 0.2 0.2"/>')
     path.write_text(re.sub(r'(<link name="\w+_forearm">.*?<collision><origin xyz=)"[^"]*"', r'\1"0.12 0 -0.3"', text))
-    steps = Footwork(transition_planner(from_urdf(path), DanceOptions(workers=1)))
-    assert steps.step("over left", "right_forward").kind == "step"
+    steps = StepPlanner(build_transition_planner(from_urdf(path), DanceOptions(workers=1)))
+    assert steps.plan_step("over left", "right_forward").kind == "step"
     assert not steps.notes
 
 
 def test_a_step_that_is_refused_is_sought_once() -> None:
     """Whether a shortcut can be stepped is asked for every way: a second answer costs no search."""
-    narrow = transition_planner(human(1.7, 65.0, "female"), human_options(shrink=0.985))
-    footwork = Footwork(narrow)
+    narrow = build_transition_planner(human(1.7, 65.0, "female"), human_options(shrink=0.985))
+    footwork = StepPlanner(narrow)
     times, troubles = [], []
     for pair in (("over left", "right_forward"), ("over left", "right_forward"), ("right_forward", "over left")):
         began = time.process_time()
         with pytest.raises(InvalidValue) as caught:
-            footwork.step(*pair)
+            footwork.plan_step(*pair)
         times.append(time.process_time() - began)
         troubles.append(str(caught.value))
     assert max(times[1:]) < 0.1 * times[0]
@@ -107,26 +107,26 @@ def test_a_step_that_is_refused_is_sought_once() -> None:
                                               (hrp2(), DanceOptions(step=None))])  # fmt: skip
 def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) -> None:
     """A swinging foot is 20 mm high, as asked, wherever it is farther than that from where it leaves and meets it."""
-    footwork = Footwork(transition_planner(rig, options))
-    step = footwork.step("over left", "right_forward")
-    assert PLANNER.swing == 0.02
+    footwork = StepPlanner(build_transition_planner(rig, options))
+    step = footwork.plan_step("over left", "right_forward")
+    assert PLANNER.foot_clearance == 0.02
     assert not footwork.notes
     assert step.duration == pytest.approx(options.quickest_step)
 
 
-def test_searches_can_set_out_from_every_station(footwork: Footwork) -> None:
+def test_searches_can_set_out_from_every_station(footwork: StepPlanner) -> None:
     """On one foot a body keeps the room that searches ask for: an ankle that ended just beyond it closed every way."""
-    lifted = footwork.station("left")
+    lifted = footwork.standing_posture("left")
     legged = PLANNER.legged
-    turned = np.abs(lifted - footwork.station("over left"))
+    turned = np.abs(lifted - footwork.standing_posture("over left"))
     ankle = next(k for k in legged.leg_columns["right"][::-1] if turned[k] > 0.05)
     limits = legged.rig.limits
     ends = {True: limits.upper.copy(), False: limits.lower.copy()}
     bends = lifted[ankle] > 0.0
     ends[bends][ankle - ROOT_NV] = lifted[ankle] + (0.002 if bends else -0.002)
     rig = replace(legged.rig, limits=replace(limits, upper=ends[True], lower=ends[False]))
-    planner = transition_planner(rig, human_options())
-    own = Footwork(planner)
+    planner = build_transition_planner(rig, human_options())
+    own = StepPlanner(planner)
     footing = own.footing("over left", "left")
-    still = planner.legged.still(own.station("left")[None], footing.solved)[1]
-    assert planner.coarse.margins(still, footing.anchors)[0] >= 0.0
+    still = planner.legged.solve_static(own.standing_posture("left")[None], footing.solved)[1]
+    assert planner.coarse_checker.worst_margins(still, footing.anchors)[0] >= 0.0

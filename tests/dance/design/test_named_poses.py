@@ -10,22 +10,22 @@ import pytest
 
 from solver.contacts.schedule import Schedule
 from solver.coordinates import to_flat
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.dance.design.design import design
-from solver.dance.design.named_poses import AMPLITUDES, Motifs, NamedPose
+from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
 from solver.dance.design.options import DanceOptions
-from solver.dance.design.postures import Draw, PosturePool, choose, draw_pool
-from solver.dance.design.sequence import find_candidates, footwork_of, transition_planner
-from solver.dance.workflows.reading import named_poses
+from solver.dance.design.postures import DrawOptions, PosturePool, choose_postures, draw_posture_pool
+from solver.dance.design.sequence import build_step_planner, build_transition_planner, find_candidates
+from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
 from solver.errors import InputError, InvalidValue
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import emphasised
+from solver.identification.excitation.excitation import link_weights
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
-from tests.dance.authored import home, turned
+from tests.dance.example_dances import home, rotate_joints
 
 REACH = {"left_upper_arm": (0, 0.9), "right_upper_arm": (0, -0.3)}
 BOW = {"left_shoulder": (0, -0.6)}
@@ -42,44 +42,44 @@ def rig() -> Rig:
 def poses(rig: Rig) -> tuple[NamedPose, ...]:
     """Two poses of the arms."""
     q, _ = home(rig)
-    return NamedPose("reach", turned(rig, q, REACH)), NamedPose("bow", turned(rig, q, BOW))
+    return NamedPose("reach", rotate_joints(rig, q, REACH)), NamedPose("bow", rotate_joints(rig, q, BOW))
 
 
 @pytest.fixture(scope="module")
 def pool(rig: Rig, poses: tuple[NamedPose, ...]) -> PosturePool:
     """Feasible variations on both feet."""
     options = replace(SMALL, poses=poses)
-    ground = footwork_of(transition_planner(rig, options), options).ground("both")
+    ground = build_step_planner(build_transition_planner(rig, options), options).stance_postures("both")
     return find_candidates(rig, options, ground, 7).pool
 
 
 def test_variations_lie_between_home_and_the_pose(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
     """Trunk and arms go a share of the way to the pose or to its mirror image; both sides come, and every pose."""
-    planner = transition_planner(rig, SMALL)
+    planner = build_transition_planner(rig, SMALL)
     legged = planner.legged
-    footing = legged.footing("both")
-    rest = legged.home(footing)
-    y, which = Motifs(legged, poses, footing, rest).drawn(np.random.default_rng(1), 200)
+    footing = legged.get_footing("both")
+    rest = legged.home_posture(footing)
+    y, which = PoseVariations(legged, poses, footing, rest).draw(np.random.default_rng(1), 200)
     assert set(which) == {0, 1}
     goal = to_flat(rig, poses[0].q)[legged.trunk] - rest[legged.trunk]
     moved = y[which == 0][:, legged.trunk] - rest[legged.trunk]
     share = moved @ goal / (goal @ goal)
     left = np.linalg.norm(moved - share[:, None] * goal, axis=1) < 1e-9
     assert 0.3 < left.mean() < 0.7
-    assert share[left].min() >= AMPLITUDES[0] - 1e-9
-    assert share[left].max() <= AMPLITUDES[1] + 1e-9
+    assert share[left].min() >= AMPLITUDE_RANGE[0] - 1e-9
+    assert share[left].max() <= AMPLITUDE_RANGE[1] + 1e-9
     sizes = np.linalg.norm(moved, axis=1) / np.linalg.norm(goal)
-    np.testing.assert_array_less(sizes[~left], AMPLITUDES[1] + 1e-6)
-    np.testing.assert_array_less(AMPLITUDES[0] - 1e-6, sizes[~left])
+    np.testing.assert_array_less(sizes[~left], AMPLITUDE_RANGE[1] + 1e-6)
+    np.testing.assert_array_less(AMPLITUDE_RANGE[0] - 1e-6, sizes[~left])
 
 
 def test_only_variations_are_drawn_and_each_pose_is_chosen(rig: Rig, pool: PosturePool) -> None:
     """Of four postures each of two poses gives two, however little one of them excites."""
-    assert set(pool.motifs) == {0, 1}
-    (chosen,), _ = choose([pool], [4], base_parameters(rig), emphasised(rig, {}), 0, 2)
-    assert sorted(pool.motifs[chosen]) == [0, 0, 1, 1]
-    (three,), _ = choose([pool], [3], base_parameters(rig), emphasised(rig, {}), 0, 2)
-    assert set(pool.motifs[three]) == {0, 1}
+    assert set(pool.pose_indices) == {0, 1}
+    (chosen,), _ = choose_postures([pool], [4], base_parameters(rig), link_weights(rig, {}), 0, 2)
+    assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]
+    (three,), _ = choose_postures([pool], [3], base_parameters(rig), link_weights(rig, {}), 0, 2)
+    assert set(pool.pose_indices[three]) == {0, 1}
 
 
 def test_a_dance_of_named_poses_tells_them(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
@@ -101,11 +101,11 @@ def test_a_pelvis_leans_and_does_not_turn(rig: Rig) -> None:
     elsewhere = np.array(leaning)
     elsewhere[:3] = pin.Quaternion(turn).toRotationMatrix() @ leaning[:3] + [1.0, 2.0, 0.0]
     elsewhere[3:7] = (pin.Quaternion(turn) * pin.Quaternion(leaning[3:7])).coeffs()
-    planner = transition_planner(rig, SMALL)
-    footing = planner.legged.footing("both")
-    rest = planner.legged.home(footing)
+    planner = build_transition_planner(rig, SMALL)
+    footing = planner.legged.get_footing("both")
+    rest = planner.legged.home_posture(footing)
     one, other = (
-        Motifs(planner.legged, (NamedPose("lean", own),), footing, rest).drawn(np.random.default_rng(0), 8)[0]
+        PoseVariations(planner.legged, (NamedPose("lean", own),), footing, rest).draw(np.random.default_rng(0), 8)[0]
         for own in (leaning, elsewhere)
     )
     np.testing.assert_allclose(one, other, atol=1e-9)
@@ -118,34 +118,40 @@ def test_poses_are_read_from_named_keys(rig: Rig, tmp_path: Path) -> None:
     q, anchors = home(rig)
 
     def written(names: tuple[str, ...]) -> Path:
-        keys = [Keyframe(float(k), turned(rig, q, REACH if k else {}), "preferred", n) for k, n in enumerate(names)]
-        return KEYED.write(tmp_path / "keyed.json", Keyed(rig, tuple(keys), Schedule.constant(anchors, 0.0, 3.0)))
+        keys = [
+            Keyframe(float(k), rotate_joints(rig, q, REACH if k else {}), "preferred", n) for k, n in enumerate(names)
+        ]
+        return AUTHORED_DANCE.write(
+            tmp_path / "keyed.json", AuthoredDance(rig, tuple(keys), Schedule.constant(anchors, 0.0, 3.0))
+        )
 
-    found = named_poses(written(("", "reach", "")), rig)
+    found = load_named_poses(written(("", "reach", "")), rig)
     assert [pose.name for pose in found] == ["reach"]
-    np.testing.assert_allclose(found[0].q, turned(rig, q, REACH), atol=1e-9)
+    np.testing.assert_allclose(found[0].q, rotate_joints(rig, q, REACH), atol=1e-9)
     with pytest.raises(InputError, match="none of its 3 postures has a name"):
-        named_poses(written(("", "", "")), rig)
+        load_named_poses(written(("", "", "")), rig)
     with pytest.raises(InputError, match="several postures are called reach"):
-        named_poses(written(("reach", "", "reach")), rig)
+        load_named_poses(written(("reach", "", "reach")), rig)
     with pytest.raises(InputError, match="has postures of"):
-        named_poses(written(("reach", "", "")), hrp2())
+        load_named_poses(written(("reach", "", "")), hrp2())
 
 
 def test_what_cannot_be_danced_is_named(rig: Rig) -> None:
     """An arm that the pose puts into the chest, and poses without or with equal names."""
     q, _ = home(rig)
-    inside = turned(rig, q, {"left_upper_arm": (0, -0.6)})
+    inside = rotate_joints(rig, q, {"left_upper_arm": (0, -0.6)})
     options = replace(SMALL, poses=(NamedPose("hug", inside),))
-    planner = transition_planner(rig, options)
-    ground = footwork_of(planner, options).ground("both")
-    motifs = Motifs(planner.legged, options.poses, ground.footing, ground.home)
-    few = Draw(5, 0, motifs, most=400)
+    planner = build_transition_planner(rig, options)
+    ground = build_step_planner(planner, options).stance_postures("both")
+    motifs = PoseVariations(planner.legged, options.poses, ground.footing, ground.home)
+    few = DrawOptions(5, 0, motifs, max_draws=400)
     with pytest.raises(InvalidValue, match="variations of hug in configuration 'both' keeps all limits"):
-        draw_pool(planner.legged, planner.coarse, ground.footing, ground.home, base_parameters(rig), few)
-    both = replace(options, poses=(NamedPose("bow", turned(rig, q, BOW)), *options.poses))
+        draw_posture_pool(
+            planner.legged, planner.coarse_checker, ground.footing, ground.home, base_parameters(rig), few
+        )
+    both = replace(options, poses=(NamedPose("bow", rotate_joints(rig, q, BOW)), *options.poses))
     found = find_candidates(rig, both, ground, 1)
-    assert set(found.pool.motifs) == {0}
+    assert set(found.pool.pose_indices) == {0}
     assert any("no variation of 'hug'" in note for note in found.notes)
     with pytest.raises(InvalidValue, match="needs a name"):
         NamedPose(" ", q)

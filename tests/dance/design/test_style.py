@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from solver.coordinates import to_manifold
-from solver.dance.design.blocks import blocks_of, styled
+from solver.dance.design.blocks import apply_style, order_blocks
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design, human_options, transition_planner
-from solver.dance.design.difficulty import HARDEST, difficulties
+from solver.dance.design.design import DanceOptions, build_transition_planner, design, human_options
+from solver.dance.design.difficulty import HARDEST, rate_moves
 from solver.dance.design.mirror import Mirror
-from solver.dance.design.style import SKILLS, Style, bending, comfortable, counted
+from solver.dance.design.style import SKILLS, Style, bending_columns, comfort_limits, round_to_counts
 from solver.dynamics import link_poses
 from solver.errors import InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.scene.counts import PHRASE, PICK_UP
+from solver.scene.dance_counts import PHRASE, PICK_UP_COUNTS
 from solver.so3 import exp
 from solver.trajectory.legged_rig import LeggedRig
 
@@ -65,9 +65,9 @@ def test_postures_land_on_beats_and_no_move_crosses_a_phrase(dance: Dance) -> No
     begin = 0.0
     for segment, start in zip(dance.segments, dance.starts):
         if segment.kind == "hold":
-            begin = (start - PICK_UP * beat) / beat
+            begin = (start - PICK_UP_COUNTS * beat) / beat
             continue
-        end = (start + segment.duration - PICK_UP * beat) / beat
+        end = (start + segment.duration - PICK_UP_COUNTS * beat) / beat
         assert end == pytest.approx(round(end), abs=1e-6)
         first = max(begin, end - PHRASE)
         assert np.floor(first / PHRASE + 1e-9) == np.floor((end - 1e-6) / PHRASE) or end - first > PHRASE
@@ -75,14 +75,14 @@ def test_postures_land_on_beats_and_no_move_crosses_a_phrase(dance: Dance) -> No
 
 def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -> None:
     """The second half's coordinates are the first half's mirror image, feasible at 500 Hz and without a jump."""
-    mirror = Mirror(dance.legged(ROBOT))
+    mirror = Mirror(dance.legged_rig(ROBOT))
     halves = [s for s in dance.segments if s.kind == "exciting"]
     own, image = halves[: len(halves) // 2], halves[len(halves) // 2 :]
     nv = ROBOT.nv
     for first, second in zip(own, image):
         np.testing.assert_allclose(mirror.image(first.control)[:, :nv], second.control[:, :nv], atol=1e-12)
     assert [str(f) for checks in dance.check(ROBOT, 500.0) for f in checks.first_failures] == []
-    assert dance.largest_jump() < 1e-9
+    assert dance.largest_discontinuity() < 1e-9
 
 
 def test_both_legs_are_lifted_where_one_is_designed() -> None:
@@ -95,48 +95,51 @@ def test_both_legs_are_lifted_where_one_is_designed() -> None:
 
 def test_left_and_right_are_balanced() -> None:
     """What was asked for on either foot is danced once on each; a beginner stands on both."""
-    both = styled(replace(STYLED, postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
+    both = apply_style(replace(STYLED, postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
     assert both.postures == {"both": 2, "left": 2, "right_forward": 1}
-    order = [(b.stands, b.motif, b.mirrors) for b in blocks_of(["both", "right_forward", "left"], both.style)]
+    order = [
+        (b.configuration, b.motif_configuration, b.mirrored)
+        for b in order_blocks(["both", "right_forward", "left"], both.style)
+    ]
     assert order == [
         ("both", "both", False), ("right_forward", "right_forward", False), ("left", "left", False),
         ("right", "left", True), ("both", "both", True),
     ]  # fmt: skip
     with pytest.raises(InvalidValue, match="one foot"):
-        styled(replace(STYLED, postures={"left": 2}, style=Style(skill="beginner")))
+        apply_style(replace(STYLED, postures={"left": 2}, style=Style(skill="beginner")))
 
 
 def test_a_beginner_bends_back_little_and_stays_in_comfort() -> None:
     """Ranges shrink about home, home stays inside, and trunk, head and root bend backward by no more than asked."""
-    legged = transition_planner(PERSON, human_options()).legged
-    home = legged.home(legged.footing("both"))
+    legged = build_transition_planner(PERSON, human_options()).legged
+    home = legged.home_posture(legged.get_footing("both"))
     skill = SKILLS["beginner"]
-    lower, upper = comfortable(legged, home, skill)
+    lower, upper = comfort_limits(legged, home, skill)
     inside = np.isfinite(lower) & np.isfinite(upper)
     assert ((lower <= home + 1e-12) & (home <= upper + 1e-12))[legged.trunk].all()
     assert (upper - lower)[inside].sum() < 0.7 * (legged.upper - legged.lower)[inside & np.isfinite(legged.upper)].sum()
-    assert lower[4] == -skill.back
-    columns = bending(legged)
+    assert lower[4] == -skill.max_backward_bend
+    columns = bending_columns(legged)
     assert len(columns) >= 2
     for column, sign in columns:
         back = -lower[column] if sign > 0.0 else upper[column]
-        assert back <= skill.back + 1e-12
+        assert back <= skill.max_backward_bend + 1e-12
 
 
 @pytest.mark.parametrize(("seconds", "counts"), [(0.4, 1), (0.6, 2), (1.1, 4), (2.6, 8), (4.1, 16)])
 def test_moves_fill_whole_counts(seconds: float, counts: int) -> None:
     """A move lasts 1, 2, 4, 8 or whole phrases of counts, its hold among them."""
-    assert counted(seconds, 0.5) == pytest.approx(0.5 * counts)
-    assert counted(seconds - 0.2, 0.5, 0.2) == pytest.approx(0.5 * counts - 0.2)
+    assert round_to_counts(seconds, 0.5) == pytest.approx(0.5 * counts)
+    assert round_to_counts(seconds - 0.2, 0.5, 0.2) == pytest.approx(0.5 * counts - 0.2)
 
 
 def test_every_move_tells_how_hard_it_is(dance: Dance) -> None:
     """From one to five; the same move slower is never harder."""
-    found = difficulties(dance)
+    found = rate_moves(dance)
     assert [m.segment for m in found] == [k for k, s in enumerate(dance.segments) if s.kind in ("exciting", "straight")]
     assert all(1 <= m.score <= HARDEST for m in found)
-    slow = replace(dance, segments=tuple(s.lasting(3.0 * s.duration) for s in dance.segments), trace=())
-    assert all(a.score <= b.score for a, b in zip(difficulties(slow), found))
+    slow = replace(dance, segments=tuple(s.with_duration(3.0 * s.duration) for s in dance.segments), trace=())
+    assert all(a.score <= b.score for a, b in zip(rate_moves(slow), found))
 
 
 def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
@@ -144,8 +147,8 @@ def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
     limits = dance.rig.limits
     free = replace(limits, lower=np.full_like(limits.lower, -np.inf), upper=np.full_like(limits.upper, np.inf))
     with np.errstate(invalid="raise"):
-        found = difficulties(replace(dance, rig=replace(dance.rig, limits=free)))
-    assert len(found) == len(difficulties(dance))
+        found = rate_moves(replace(dance, rig=replace(dance.rig, limits=free)))
+    assert len(found) == len(rate_moves(dance))
     assert not any("far" in reason for move in found for reason in move.reasons)
 
 

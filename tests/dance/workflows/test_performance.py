@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.workflows.performance import align, compare
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.workflows.performance import align_in_time, compare_performance
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
@@ -16,8 +16,8 @@ from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
 from solver.trajectory.curve import FlatCurve
 
-from ..authored import arm_swing
-from ..standing import posture
+from ..example_dances import arm_swing
+from ..static_motions import random_posture
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,12 @@ def person() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def dance(person: Rig) -> Keyed:
+def dance(person: Rig) -> AuthoredDance:
     """Four swings of the arms."""
     return arm_swing(person, 0.9, 0.8, swings=4)
 
 
-def performed(person: Rig, dance: Keyed, lag: float, stretch: float, gain: float = 1.0) -> Motion:
+def performed(person: Rig, dance: AuthoredDance, lag: float, stretch: float, gain: float = 1.0) -> Motion:
     """The dance begun ``lag`` after the recording, danced so much more slowly and so much larger."""
     times = np.arange(0.0, lag + stretch * dance.stop + 0.7, 0.01)
     y, dy, ddy = dance.curve().at(np.clip((times - lag) / stretch, 0.0, dance.stop))
@@ -54,43 +54,47 @@ class _Fixed:
 
 
 @pytest.mark.parametrize(("lag", "stretch"), [(0.0, 1.0), (1.3, 1.0), (0.4, 0.87), (0.75, 1.21)])
-def test_lag_and_pace_are_recovered(person: Rig, dance: Keyed, lag: float, stretch: float) -> None:
+def test_lag_and_pace_are_recovered(person: Rig, dance: AuthoredDance, lag: float, stretch: float) -> None:
     """A dance performed late and at another pace is aligned to 2 ms and 0.1 %."""
-    found = align(person, dance.motion(100.0), performed(person, dance, lag, stretch))
+    found = align_in_time(person, dance.motion(100.0), performed(person, dance, lag, stretch))
     assert found.lag == pytest.approx(lag, abs=2e-3)
     assert found.stretch == pytest.approx(stretch, rel=1e-3)
 
 
-def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: Keyed) -> None:
+def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: AuthoredDance) -> None:
     """Danced as planned: no error in any joint, correlation and gain one, the excitation of the plan."""
     plan = dance.motion(100.0)
-    result = compare(person, plan, performed(person, dance, 0.5, 1.0), structure=base_parameters(person))
+    result = compare_performance(person, plan, performed(person, dance, 0.5, 1.0), structure=base_parameters(person))
     assert result.rmse.max() < 1e-3
     assert result.correlation[~np.isnan(result.correlation)] == pytest.approx(1.0, abs=1e-4)
-    assert result.share > 0.99
-    determined = np.isfinite(result.planned.deviations)
-    assert np.allclose(result.reached.deviations[determined], result.planned.deviations[determined], rtol=0.05)
+    assert result.coverage > 0.99
+    determined = np.isfinite(result.planned_excitation.deviations)
+    assert np.allclose(
+        result.reached_excitation.deviations[determined], result.planned_excitation.deviations[determined], rtol=0.05
+    )
 
 
-def test_a_timid_performance_shows(person: Rig, dance: Keyed) -> None:
+def test_a_timid_performance_shows(person: Rig, dance: AuthoredDance) -> None:
     """Half the amplitude: gain one half in every moving joint, and every parameter known less well than planned."""
-    keys = [Keyframe(k.time, posture(person, seed, 0.6), k.role) for seed, k in enumerate(dance.keys)]
+    keys = [Keyframe(k.time, random_posture(person, seed, 0.6), k.role) for seed, k in enumerate(dance.keys)]
     rich = replace(dance, keys=tuple(keys))
     plan = rich.motion(100.0)
-    result = compare(person, plan, performed(person, rich, 0.5, 1.0, gain=0.5), structure=base_parameters(person))
+    result = compare_performance(
+        person, plan, performed(person, rich, 0.5, 1.0, gain=0.5), structure=base_parameters(person)
+    )
     moving = ~np.isnan(result.gain)
     assert result.gain[moving] == pytest.approx(0.5, abs=1e-3)
     assert result.correlation[moving] == pytest.approx(1.0, abs=1e-3)
-    both = np.isfinite(result.planned.deviations) & np.isfinite(result.reached.deviations)
+    both = np.isfinite(result.planned_excitation.deviations) & np.isfinite(result.reached_excitation.deviations)
     assert both.sum() > 50
-    assert np.median(result.reached.deviations[both] / result.planned.deviations[both]) > 1.2
-    assert result.reached.well < result.planned.well
-    assert result.least_close in result.joints
+    assert np.median(result.reached_excitation.deviations[both] / result.planned_excitation.deviations[both]) > 1.2
+    assert result.reached_excitation.well_determined < result.planned_excitation.well_determined
+    assert result.least_similar_joint in result.joints
 
 
-def test_standing_still_is_refused(person: Rig, dance: Keyed) -> None:
+def test_standing_still_is_refused(person: Rig, dance: AuthoredDance) -> None:
     """A plan in which no joint moves cannot be aligned with anything."""
     still = dance.motion(50.0).part(0, 1)
     nothing = Motion(np.arange(100) / 50.0, np.tile(still.q, (100, 1)), *np.zeros((2, 100, still.v.shape[1])))
     with pytest.raises(InvalidValue, match="still"):
-        align(person, nothing, nothing)
+        align_in_time(person, nothing, nothing)

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration.calibrated import Calibration
+from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
-from solver.dance.authoring.keyed_file import KEYED
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DANCE
-from solver.dance.workflows.reading import load_dance
+from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.workflows.loading import load_dance
 from solver.differences import differences
 from solver.inertials import InertialParameters
 from solver.rig import Rig
@@ -27,7 +27,7 @@ from solver.scene.rig import RIG
 from solver.scene.timeline import TIMELINE, SceneTimeline
 from solver.tracking.targets import Attachment
 from solver.trajectory.segment import DanceSegment
-from tests.dance.authored import arm_swing
+from tests.dance.example_dances import arm_swing
 
 ROOT = Path(__file__).parents[3]
 CODE = """
@@ -58,13 +58,13 @@ def write_calibrated(folder: Path, rig: Rig) -> Path:
 def write_authored(folder: Path, rig: Rig) -> Path:
     """As `repair` does."""
     keyed = arm_swing(rig, 0.3, 0.3)
-    return KEYED.write(folder / "keyed.json", replace(keyed, checks=CheckOptions(shrink=0.3)))
+    return AUTHORED_DANCE.write(folder / "keyed.json", replace(keyed, checks=CheckOptions(shrink=0.3)))
 
 
 def write_designed(folder: Path, rig: Rig) -> Path:
     """As `dance` does."""
     segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.model.nv)), (), ())
-    return DANCE.write(folder / "dance.npz", Dance(rig, (segment,), CheckOptions(shrink=0.3), None))
+    return DESIGNED_DANCE.write(folder / "dance.npz", Dance(rig, (segment,), CheckOptions(shrink=0.3), None))
 
 
 def write_shown(folder: Path, rig: Rig) -> Path:

@@ -12,15 +12,15 @@ import pytest
 import solver
 from solver.cli import OK, main
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keyed_file import KEYED
-from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.repair import IMPROVED, Repair
-from solver.dance.workflows.repair import repair_sentence
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.repair import IMPROVED, RepairedDance
+from solver.dance.workflows.repair import describe_repair
 from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from tests.dance.authored import home, moved
+from tests.dance.example_dances import home, shift_root
 
 QUIET = ("--progress", "none")
 
@@ -31,78 +31,80 @@ def robot() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def dragged(robot: Rig) -> Keyed:
+def dragged(robot: Rig) -> AuthoredDance:
     """A robot whose feet were dragged along with its root by 1 cm."""
     q, anchors = home(robot)
-    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.01)), Keyframe(2.0, q, "fixed"))
-    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.01)), Keyframe(2.0, q, "fixed"))
+    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
 
 
 @pytest.fixture(scope="module")
-def repaired(dragged: Keyed) -> solver.Answer:
+def repaired(dragged: AuthoredDance) -> solver.EditedDance:
     return solver.repair(dragged)
 
 
-def test_a_notebook_s_repair_is_the_verb_s(dragged: Keyed, repaired: solver.Answer, tmp_path: Path) -> None:
+def test_a_notebook_s_repair_is_the_verb_s(
+    dragged: AuthoredDance, repaired: solver.EditedDance, tmp_path: Path
+) -> None:
     """The function and the command line write the same keys and say the same sentence."""
     path = tmp_path / "dragged.json"
-    KEYED.write(path, dragged)
+    AUTHORED_DANCE.write(path, dragged)
     assert main(["repair", str(path), "--output", str(tmp_path / "verb"), *QUIET]) == OK
     repaired.write(tmp_path / "function")
-    one, other = (KEYED.read(tmp_path / folder / "keyed.json") for folder in ("verb", "function"))
+    one, other = (AUTHORED_DANCE.read(tmp_path / folder / "keyed.json") for folder in ("verb", "function"))
     np.testing.assert_allclose([key.q for key in one.keys], [key.q for key in other.keys], atol=1e-9)
     texts = [(tmp_path / folder / "report.txt").read_text("utf-8").splitlines()[0] for folder in ("verb", "function")]
     assert texts == [repaired.message] * 2
 
 
-def test_an_answer_is_judged_as_any_dance_is(dragged: Keyed, repaired: solver.Answer) -> None:
+def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: solver.EditedDance) -> None:
     """What a repair calls feasible, a check of the repaired dance calls feasible; and the dance before it fails."""
     assert repaired.feasible
-    assert solver.check(repaired.keyed).feasible
+    assert solver.check(repaired.dance).feasible
     before = solver.check(dragged)
     assert not before.feasible
     assert "slide" in before.message
     assert before.report.endswith(before.message)
 
 
-def test_what_a_repair_breaks_is_said(dragged: Keyed, repaired: solver.Answer, robot: Rig) -> None:
+def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.EditedDance, robot: Rig) -> None:
     """A repair after which other checks fail than before does not pass for one that mended all of them."""
     weak = replace(robot, limits=replace(robot.limits, torque=0.1 * robot.limits.torque))
     result = repaired.details
-    assert isinstance(result, Repair)
-    after = check_motion(weak, result.motion, repaired.keyed.schedule, repaired.keyed.checks)
-    said = repair_sentence(robot, replace(result, after=after, status=IMPROVED), [])
+    assert isinstance(result, RepairedDance)
+    after = check_motion(weak, result.motion, repaired.dance.schedule, repaired.dance.checks)
+    said = describe_repair(robot, replace(result, after=after, status=IMPROVED), [])
     fresh = {f.check.name for f in after.first_failures} - {f.check.name for f in result.before.first_failures}
     assert f"but {len(fresh)} that held do" in said
     assert "checks hold again" in said
 
 
-def test_slowing_what_is_slow_changes_nothing(repaired: solver.Answer) -> None:
+def test_slowing_what_is_slow_changes_nothing(repaired: solver.EditedDance) -> None:
     """A dance within its speed limits keeps its duration."""
-    answer = solver.slow(repaired.keyed)
+    answer = solver.slow(repaired.dance)
     assert answer.status == "unchanged"
-    assert answer.keyed.stop == repaired.keyed.stop
+    assert answer.dance.stop == repaired.dance.stop
 
 
-def test_completing_needs_a_gap(repaired: solver.Answer) -> None:
+def test_completing_needs_a_gap(repaired: solver.EditedDance) -> None:
     """A dance without a free key has nothing to complete, and the error says how to get one."""
     with pytest.raises(InvalidValue, match="no free key"):
-        solver.complete(repaired.keyed)
+        solver.complete(repaired.dance)
 
 
-def test_export_writes_every_joint(repaired: solver.Answer, robot: Rig, tmp_path: Path) -> None:
+def test_export_writes_every_joint(repaired: solver.EditedDance, robot: Rig, tmp_path: Path) -> None:
     """The table has a row for each sample and angle and speed for each joint; another suffix is refused."""
-    motion = solver.export(repaired.keyed, tmp_path / "dance.csv", 50.0)
+    motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)
     rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 1 + len(motion)
     assert len(rows[0]) == 1 + 2 * len(robot.limits.lower)
     with pytest.raises(InputError, match="no suffix"):
-        solver.export(repaired.keyed, tmp_path / "dance.xyz")
+        solver.export(repaired.dance, tmp_path / "dance.xyz")
     with pytest.raises(InvalidValue, match="must be positive"):
-        solver.export(repaired.keyed, tmp_path / "dance.csv", 0.0)
+        solver.export(repaired.dance, tmp_path / "dance.csv", 0.0)
 
 
-def test_an_answer_appears_whole_or_not_at_all(repaired: solver.Answer, tmp_path: Path) -> None:
+def test_an_answer_appears_whole_or_not_at_all(repaired: solver.EditedDance, tmp_path: Path) -> None:
     """A rate that cannot be sampled leaves no folder behind."""
     with pytest.raises(InvalidValue, match="must be positive"):
         repaired.write(tmp_path / "answer", float("nan"))

@@ -13,8 +13,8 @@ from solver.identification.excitation.excitation import (
     base_rows,
     condition,
     condition_gradient,
-    emphasised,
     excitation_of,
+    link_weights,
 )
 from solver.identification.excitation.gram_matrices import GramMatrices
 from solver.motion import Motion
@@ -28,7 +28,7 @@ def test_base_rows_carry_the_whole_wrench() -> None:
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 20)
     rows = base_rows(rig, motion, structure)
-    np.testing.assert_allclose(rows @ structure.of(rig.prior), predicted_wrench(rig, motion, rig.prior), atol=1e-9)
+    np.testing.assert_allclose(rows @ structure.project(rig.prior), predicted_wrench(rig, motion, rig.prior), atol=1e-9)
     np.testing.assert_allclose(rows, base_regressor(rig, motion)[:, :, structure.independent], atol=1e-12)
 
 
@@ -39,13 +39,13 @@ def test_history_as_a_triangle_equals_stacked_rows() -> None:
     motions = [random_motion(rig, 30, seed) for seed in range(3)]
     stacked = np.concatenate([base_rows(rig, m, structure).reshape(-1, len(structure)) for m in motions])
     folded = excitation_of(rig, motions, structure)
-    joined = excitation_of(rig, motions[:1], structure).joined([excitation_of(rig, motions[1:], structure)])
+    joined = excitation_of(rig, motions[:1], structure).merge([excitation_of(rig, motions[1:], structure)])
     for found in (folded, joined):
         assert found.frames == 90
         assert found.total_condition == pytest.approx(np.linalg.cond(stacked), rel=1e-8)
         links = found.link_conditions("dynamic")
         for link, value in zip(structure.links, links):
-            columns = structure.of_link(link, "dynamic")
+            columns = structure.link_indices(link, "dynamic")
             if len(columns):
                 assert value == pytest.approx(np.linalg.cond(stacked[:, columns]), rel=1e-8)
 
@@ -58,13 +58,13 @@ def test_criterion_weighs_link_conditions_by_mass() -> None:
     values = found.link_conditions("all")
     plain = found.criterion(rig.masses)
     assert plain == pytest.approx(float(np.nansum(rig.masses * values)))
-    heavy = emphasised(rig, {"ball": 3.0})
+    heavy = link_weights(rig, {"ball": 3.0})
     share = rig.masses[rig.index("ball")] * values[rig.index("ball")]
     assert found.criterion(heavy) == pytest.approx(plain + 2.0 * share)
     with pytest.raises(UnknownLink):
-        emphasised(rig, {"tail": 2.0})
+        link_weights(rig, {"tail": 2.0})
     with pytest.raises(InvalidValue):
-        emphasised(rig, {"ball": -1.0})
+        link_weights(rig, {"ball": -1.0})
 
 
 def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
@@ -72,13 +72,13 @@ def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 80)
     rows = base_rows(rig, motion, structure)
-    truth = structure.of(rig.prior)
+    truth = structure.project(rig.prior)
     generator = np.random.default_rng(3)
     weighted = (rows / NOISE[:, None]).reshape(-1, len(structure))
     clean = (rows @ truth / NOISE).reshape(-1, 1)
     noisy = clean + generator.standard_normal((len(clean), 2000))
     estimates = np.linalg.lstsq(weighted, noisy, rcond=None)[0]
-    found = Excitation.none(structure, NOISE).with_motion(rig, motion)
+    found = Excitation.before_motion(structure, NOISE).with_motion(rig, motion)
     ratio = estimates.std(axis=1) / found.deviations()
     assert np.all(np.abs(ratio - 1.0) < 0.1)
 
@@ -115,11 +115,11 @@ def test_small_gram_matrices_agree_with_singular_values() -> None:
         together = Motion(
             np.arange(160.0), *(np.concatenate([getattr(m, n) for m in motions]) for n in ("q", "v", "a"))
         )
-        matrices = objective.of_motion(rig, together, 4)
+        matrices = objective.motion_matrices(rig, together, 4)
         for gram, motion in zip(matrices, motions):
             found = excitation_of(rig, [motion], structure)
             assert float(objective.value(gram)) == pytest.approx(found.criterion(rig.masses, part), rel=1e-6)
-            np.testing.assert_allclose(objective.of_factor(found.factor), gram, rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(objective.factor_matrices(found.factor), gram, rtol=1e-8, atol=1e-8)
 
 
 def test_gradient_of_the_condition_number() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import difference, integrate
-from solver.dynamics.mechanics import Mechanics, wrench_slopes
+from solver.dynamics.mechanics import Mechanics, root_residual_derivatives
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import base_rows
@@ -47,7 +47,7 @@ def moving(tempo: float = 1.0, frames: int = 40) -> Motion:
 
 def left_over(motion: Motion, measured: np.ndarray) -> np.ndarray:
     """(6,) of one frame: the wrench of its motion less the measured one (world axes, about the world origin)."""
-    world = Mechanics(RIG).wrenches(motion.q, motion.v, motion.a)[0] - measured
+    world = Mechanics(RIG).compute_wrenches(motion.q, motion.v, motion.a)[0] - measured
     turn, place = to_matrix(motion.q[0, 3:7]), motion.q[0, :3]
     force = turn.T @ world[:3]
     return np.concatenate([force, turn.T @ (world[3:] - np.cross(place, world[:3]))])
@@ -57,8 +57,8 @@ def left_over(motion: Motion, measured: np.ndarray) -> np.ndarray:
 def test_slopes_are_the_change_of_what_is_left_over(order: int) -> None:
     """Shaking one coordinate, speed or acceleration of a frame changes its equations as the slopes say."""
     motion = moving().part(7, 8)
-    measured = Mechanics(RIG).wrenches(motion.q, motion.v, motion.a)[0]
-    slopes = wrench_slopes(RIG, motion.q, motion.v, motion.a)[0, :, order]
+    measured = Mechanics(RIG).compute_wrenches(motion.q, motion.v, motion.a)[0]
+    slopes = root_residual_derivatives(RIG, motion.q, motion.v, motion.a)[0, :, order]
     step = 1e-6
     for column in range(RIG.nv):
         found = []
@@ -102,8 +102,8 @@ def test_with_errors_of_the_motion_speed_gains_less() -> None:
     gains = []
     for noise in (PLATE, BOTH):
         objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)), noise)
-        told = [objective.of_motion(RIG, moving(tempo))[0] for tempo in (1.0, 3.0)]
-        worth = [objective.value(objective.nothing + one) for one in told]
+        told = [objective.motion_matrices(RIG, moving(tempo))[0] for tempo in (1.0, 3.0)]
+        worth = [objective.value(objective.prior_matrices + one) for one in told]
         gains.append(float(worth[0] / worth[1]))
     assert gains[1] < gains[0]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solver.rig import Rig
-from solver.study.following import track_all
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import Poses, TrialRecord
 from tests.simulated_walk import simulated_walker
 
@@ -23,5 +23,5 @@ def walks(request: pytest.FixtureRequest) -> tuple[Rig, tuple[TrialRecord, ...]]
             for recording, motion in zip(walker.recordings[1:], walker.motions)
         )
     recordings = load([request.getfixturevalue("shared_data") / "subject_e"])
-    person = calibrate_subject(recordings, sex="male", mass=72.8)
+    person = calibrate(recordings, sex="male", mass=72.8)
     return person.rig, track_all(person, recordings, jobs=1)

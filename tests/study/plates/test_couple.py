@@ -12,15 +12,15 @@ from solver.demo.examples import simulated_robot
 from solver.plate_options import COUPLE, KnownLayout, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.signals.pooled import jackknifed
-from solver.study.following import track_all
+from solver.signals.pooling import jackknife_ratio
 from solver.study.joint_motion import poses_of
 from solver.study.plates.correction import PlateCorrection
-from solver.study.plates.finding import Done, Finding
-from solver.study.plates.known import known_plates
-from solver.study.preparation import Prepared, prepare
+from solver.study.plates.finding import Action, Finding
+from solver.study.plates.known_plates import collect_known_plates
+from solver.study.preparation import PreparedTrials, prepare
 from solver.study.recordings import load
-from solver.study.subject import calibrate_subject
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 
@@ -39,21 +39,21 @@ def robot() -> Body:
     return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))
 
 
-def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> Prepared:
+def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> PreparedTrials:
     """The robot's trial on sensors that read a moment of ``lever`` times their load."""
     rig, record = robot
     wrenches = record.recording.wrenches
     assert wrenches is not None
-    askew = replace(record.recording, wrenches=wrenches.less_couple(-lever))
+    askew = replace(record.recording, wrenches=wrenches.without_couple(-lever))
     return prepare(rig, [replace(record, recording=askew)], PRESET, plates=options)
 
 
-def found(prepared: Prepared) -> list[Finding]:
+def found(prepared: PreparedTrials) -> list[Finding]:
     """What is said of it."""
     return [finding for finding in prepared.findings if finding.kind == COUPLE]
 
 
-def moments(prepared: Prepared) -> np.ndarray:
+def moments(prepared: PreparedTrials) -> np.ndarray:
     """Vertical, as it enters the equations."""
     trial = prepared.records[0].trial
     assert trial is not None
@@ -63,11 +63,11 @@ def moments(prepared: Prepared) -> np.ndarray:
 def test_a_moment_of_the_load_is_found_and_taken_off(robot: Body) -> None:
     """Sensors that read 4 N m for every kilonewton give the trial that right ones give, within the interval."""
     right, wrong = prepared(robot, 0.0), prepared(robot, LEVER)
-    assert [finding.done for finding in found(right)] == [Done.NOTHING]
+    assert [finding.done for finding in found(right)] == [Action.NOTHING]
     (finding,) = found(wrong)
-    assert finding.done is Done.TAKEN_OFF
+    assert finding.done is Action.TAKEN_OFF
     assert finding.interval[0] < 1e3 * LEVER < finding.interval[1]
-    assert wrong.records[0].plates.couple == pytest.approx(1e-3 * finding.evidence)
+    assert wrong.records[0].plate_correction.couple == pytest.approx(1e-3 * finding.evidence)
     before, after = (
         np.abs(moments(prepared(robot, LEVER, PlateOptions(overruled=(COUPLE,)))) - moments(right)),
         np.abs(moments(wrong) - moments(right)),
@@ -78,23 +78,23 @@ def test_a_moment_of_the_load_is_found_and_taken_off(robot: Body) -> None:
 def test_what_is_overruled_is_told_and_left(robot: Body) -> None:
     """One word leaves the moment where it is."""
     left = prepared(robot, LEVER, PlateOptions(overruled=(COUPLE,)))
-    assert [finding.done for finding in found(left)] == [Done.OVERRULED]
-    assert left.records[0].plates.couple == 0.0
+    assert [finding.done for finding in found(left)] == [Action.OVERRIDDEN]
+    assert left.records[0].plate_correction.couple == 0.0
 
 
 def test_what_was_found_before_holds(robot: Body) -> None:
     """On the same plates a trial is rid of what the fitted trials found of them, not of its own."""
     frames = robot[1].recording.wrenches.frames  # type: ignore[union-attr]
     known = KnownPlates((KnownLayout(frames, 1.0, (0.0, 0.0, 0.0), couple=LEVER),))
-    assert prepared(robot, 0.0, PlateOptions(known=known)).records[0].plates.couple == LEVER
-    assert known_plates([(frames, PlateCorrection(couple=LEVER))], None) == known
+    assert prepared(robot, 0.0, PlateOptions(known=known)).records[0].plate_correction.couple == LEVER
+    assert collect_known_plates([(frames, PlateCorrection(couple=LEVER))], None) == known
 
 
 def test_forces_and_centres_of_pressure_stay() -> None:
     """Only the vertical moment changes, by the lever times each sensor's own load."""
     values = np.random.default_rng(0).standard_normal((5, 2, 6))
     before = Wrenches(np.arange(5) / 100.0, ("one", "two"), values)
-    after = PlateCorrection(couple=LEVER).applied(before)
+    after = PlateCorrection(couple=LEVER).apply(before)
     assert np.array_equal(after.values[:, :, :5], before.values[:, :, :5])
     assert before.values[:, :, 5] - after.values[:, :, 5] == pytest.approx(LEVER * values[:, :, 2])
 
@@ -102,10 +102,10 @@ def test_forces_and_centres_of_pressure_stay() -> None:
 def test_a_ratio_of_alike_blocks_is_certain_and_few_blocks_tell_nothing() -> None:
     """Blocks of one ratio leave no doubt of it; one block leaves every doubt; those that differ scatter by it."""
     blocks = np.array([[2.0, 1.0], [4.0, 2.0], [6.0, 3.0], [2.0, 1.0]])
-    assert jackknifed(blocks) == pytest.approx((2.0, 0.0))
-    assert jackknifed(blocks[:1])[1] == np.inf
+    assert jackknife_ratio(blocks) == pytest.approx((2.0, 0.0))
+    assert jackknife_ratio(blocks[:1])[1] == np.inf
     even = np.column_stack([[1.0, 3.0, 1.0, 3.0], np.ones(4)])
-    value, std = jackknifed(even)
+    value, std = jackknife_ratio(even)
     assert (value, std) == pytest.approx((2.0, np.std(even[:, 0], ddof=1) / 2.0))
 
 
@@ -117,7 +117,7 @@ def test_standing_and_squats_of_one_laboratory_show_it(shared_data: Path) -> Non
         folder / kind / f"{name}{end}" for name in names for kind, end in (("markers", ".trc"), ("forces", ".mot"))
     ]
     recordings = load(files)
-    person = calibrate_subject(recordings, sex="female", mass=63.5)
+    person = calibrate(recordings, sex="female", mass=63.5)
     (finding,) = found(prepare(person.rig, track_all(person, recordings, jobs=1), PRESET))
-    assert finding.done is Done.TAKEN_OFF
+    assert finding.done is Action.TAKEN_OFF
     assert -1.8 < finding.evidence < -0.9

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solver.rig import GRAVITY
-from solver.study.plates.impossible import impossible
-from solver.study.plates.pair import Pair
+from solver.study.plates.impossible import find_impossible_forces
+from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.wrenches import Wrenches
 
 MASS = 70.0
@@ -15,13 +15,15 @@ TIMES = np.arange(0.0, 4.0, 0.01)
 SOLE = np.array([[-0.05, -0.04, 0.0], [0.2, -0.04, 0.0], [0.2, 0.04, 0.0], [-0.05, 0.04, 0.0]])
 
 
-def standing(left: tuple[float, float, float], right: tuple[float, float, float], acts: tuple[float, float]) -> Pair:
+def standing(
+    left: tuple[float, float, float], right: tuple[float, float, float], acts: tuple[float, float]
+) -> ForceMotionPair:
     """A body at rest on two soles at such places [m]; one plate reads its weight at one point."""
     force = np.tile([0.0, 0.0, MASS * GRAVITY], (len(TIMES), 1))
     wrench = np.hstack([force, np.cross([*acts, 0.0], force)])
     feet = np.tile(np.stack([SOLE + left, SOLE + right]), (len(TIMES), 1, 1, 1))
     wrenches = Wrenches(TIMES, ("plate",), wrench[:, None])
-    return Pair("trial", TIMES, wrench, np.zeros((len(TIMES), 3)), feet, wrenches)
+    return ForceMotionPair("trial", TIMES, wrench, np.zeros((len(TIMES), 3)), feet, wrenches)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,6 @@ def test_one_plate_may_carry_both_feet(
 ) -> None:
     """A force between feet that are both on the floor is possible; outside their hull, or between a foot on the floor
     and one in the air, it is not. What acts under one foot is possible wherever the other one is."""
-    share, text = impossible(standing((0.0, 0.0, 0.0), right, acts), MASS)
+    share, text = find_impossible_forces(standing((0.0, 0.0, 0.0), right, acts), MASS)
     assert share == (0.0 if possible else 1.0)
     assert possible or "outside the hull of both feet" in text

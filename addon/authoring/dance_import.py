@@ -1,0 +1,303 @@
+"""A dance folder into the scene: dense keys between postures, contact curves, and what the dance excites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from .. import action, armature, convert, inertials, scores
+from .. import bpy_access as typed
+from ..action import CHANNELS, EULER, Curves, frames_at
+from ..check_settings import store_checks
+from ..legend import show_quantity
+from ..solver_api import (
+    MOTION,
+    SUMMARY,
+    Rig,
+    SceneKey,
+    SceneMotion,
+    SceneStrip,
+    SceneSummary,
+    dance_folder,
+    errors,
+    read_consistent,
+    read_rig,
+    study_folder,
+    write_folder,
+)
+from ..study import BODY_KEY, TRIAL_KEY, show_recording
+from ..transaction import all_or_nothing
+from .pose_sampling import bone_path, require_unscaled, scale_problem
+from .resample import resample as resample
+from .timeline import (
+    CONTACT_PREFIX,
+    FRAME_TOLERANCE,
+    GENERATED,
+    KEY_TYPE_NUMBERS,
+    ROLE_TYPES,
+    contact_path,
+    flight_spans,
+    motion_range,
+    read_key_roles,
+    read_posture_names,
+    times_at_frames,
+)
+
+PICTURED_QUANTITIES = ("mass", "excitation", "deviation")
+"""What the body is coloured by in a dance's picture."""
+END_TOLERANCE = 0.02
+"""[s] A key this near to the dance's end is its end."""
+CONTACTS_GROUP = "Contacts"
+"""Group of the contact curves in the Dope Sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dance:
+    """What a folder holds, read.
+
+    Attributes:
+        folder: it.
+        summary: what the verb says, with keys and strips.
+        motion: sampled; None of a mere check.
+        rig: of a designed dance; None where the scene's rig dances.
+    """
+
+    folder: Path
+    summary: SceneSummary
+    motion: SceneMotion | None = None
+    rig: Rig | None = None
+
+
+def read_dance(folder: str | Path) -> Dance:
+    """Read what a verb wrote about a dance.
+
+    Raises:
+        InputError: the folder holds no summary, or a file is damaged.
+    """
+    folder = Path(folder)
+    return read_consistent(folder, lambda: _read(folder))
+
+
+def _read(folder: Path) -> Dance:
+    motion, rig = folder / dance_folder.MOTION_FILE, folder / dance_folder.RIG_FILE
+    return Dance(
+        folder=folder,
+        summary=SUMMARY.read(folder / dance_folder.SUMMARY_FILE),
+        motion=MOTION.read(motion).scene if motion.exists() else None,
+        rig=read_rig(rig) if rig.exists() else None,
+    )
+
+
+def show_dance(
+    context: bpy.types.Context, dance: Dance, *, target: bpy.types.Object | None = None, name: str = "Dance"
+) -> bpy.types.Object:
+    """Let a body dance: a new action with the dance's keys, and the scene plays it; if anything fails nothing stays.
+
+    Args:
+        context: whose scene receives it.
+        dance: with a motion.
+        target: a rig; when None, or when the dance is of another rig, a new one is made.
+        name: of the action.
+
+    Returns:
+        the armature.
+    """
+    scene = typed.scene(context)
+    with all_or_nothing():
+        body = target
+        if dance.rig is not None:
+            taken = body is not None and not armature.rig_problem(body, data=True) and not scale_problem(body)
+            if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
+                body = armature.build_armature(context, dance.rig)
+                inertials.write_prior(body)
+                show_quantity(scene, body, "mass")
+                armature.hide_rig(target)
+            else:
+                armature.store_rig(body, dance.rig)
+        body = typed.require(body, "rig")
+        require_unscaled(body)
+        old = body.animation_data.action if body.animation_data else None
+        made = bpy.data.actions.new(name)
+        _key_dance(scene, body, Curves(made, body), dance, body.matrix_world.inverted())
+        store_checks(body, dance.summary.checks)
+        scores.write_scores(body, dance.summary.excitation, dance.summary.deviation)
+        first, last = motion_range(scene, body)
+        action.set_frame_range(scene, first, last)
+        show_recording(context, body, None)  # it does not dance this
+        if old is not None:
+            old.use_fake_user = True
+    return body
+
+
+def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
+    """Make ``scene.blend`` and ``body.png`` in a designed dance's folder, in a fresh Blender session.
+
+    Returns:
+        paths of the scene and of the picture (None when not asked for).
+    """
+    from ..render import render_body
+
+    folder = Path(folder).resolve()
+    dance = read_dance(folder)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    body = show_dance(bpy.context, dance)
+    with write_folder(folder, keep_previous=True) as building:
+        if picture:
+            render_body(bpy.context, body, building / study_folder.PICTURE_FILE, PICTURED_QUANTITIES)
+        bpy.ops.wm.save_as_mainfile(filepath=str(building / study_folder.SCENE_FILE), compress=True)
+    return folder / study_folder.SCENE_FILE, folder / study_folder.PICTURE_FILE if picture else None
+
+
+def add_dance_action(
+    scene: bpy.types.Scene, body: bpy.types.Object, target: bpy.types.Object, dance: Dance, name: str
+) -> None:
+    """Give a target with a body's bones the body's action with a dance instead of the rig's curves.
+
+    Whatever else the body's action animates is kept; the body keeps its action.
+
+    Raises:
+        InvalidValue: the body is scaled or mirrored.
+    """
+    require_unscaled(body)
+    animation = body.animation_data
+    if animation is None or animation.action is None or animation.action_slot is None:
+        made = bpy.data.actions.new(name)
+        curves = Curves(made, target)
+    else:
+        made = typed.local_copy(animation.action)
+        made.name = name
+        for key in (TRIAL_KEY, BODY_KEY):
+            if key in made:
+                del made[key]
+        curves = Curves(made, target, made.slots[animation.action_slot.identifier])
+        curves.remove(_dance_paths(body))
+    _key_dance(scene, target, curves, dance, body.matrix_world.inverted(), source=body)
+    scores.store_scores(made, dance.summary.excitation, dance.summary.deviation)
+
+
+def frames_of_keys(scene: bpy.types.Scene, keys: tuple[SceneKey, ...], existing: list[float]) -> dict[float, SceneKey]:
+    """Frame of every key: where the timeline has a key already, otherwise the nearest whole frame."""
+    result = {}
+    for key in keys:
+        frame = float(frames_at(scene, np.array(key.time)))
+        near = [other for other in existing if abs(other - frame) < FRAME_TOLERANCE]
+        result[near[0] if near else float(round(frame))] = key
+    return result
+
+
+def contact_keys(
+    strips: tuple[SceneStrip, ...], patch: str, first: float, last: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times [s] and values (K,) that say when a patch stands between first and last, from strips.
+
+    The first one tells its state at the start; what stands at the end is not lifted there.
+    """
+    own = sorted((strip.start, strip.stop) for strip in strips if strip.patch == patch)
+    edges = [(start, 1.0) for start, _ in own]
+    edges += [
+        (stop, 0.0) for (_, stop), (start, _) in pairwise([*own, (np.inf, np.inf)]) if stop + 1e-6 < min(start, last)
+    ]
+    edges.sort()
+    if not edges or edges[0][0] > first + 1e-6:
+        edges.insert(0, (first, 0.0))
+    times, values = zip(*edges)
+    return np.array(times), np.array(values)
+
+
+def _key_dance(
+    scene: bpy.types.Scene,
+    target: bpy.types.Object,
+    curves: Curves,
+    dance: Dance,
+    world_to_target: Matrix,
+    source: bpy.types.Object | None = None,
+) -> None:
+    """Key a dance on a target: poses as generated keys, postures in their roles, contacts, names as pose markers."""
+    motion = typed.require(dance.motion, "motion of the dance")
+    if motion.links != armature.rig_of(target).links:
+        raise errors.InputError(dance.folder, "moves other links than the rig", remedy="Choose the rig it was made for")
+    kept = list(read_key_roles(source)) if source is not None else []
+    keys = frames_of_keys(scene, _clip_keys(dance) if source is not None else _keys_with_ends(dance), kept)
+    span = frames_at(scene, motion.times[[0, -1]])
+    frames = _dense_frames(span, list(keys))
+    own = frames_at(scene, motion.times)
+    for flight in flight_spans(scene, dance.summary.strips):
+        frames = _add_flight_samples(frames, own, flight, list(keys))
+    moved = resample(convert.transform_motion(world_to_target, motion), times_at_frames(scene, frames))
+    action.key_motion(curves, target, moved, frames)
+    curves.set_key_types(frames, _key_types(frames, keys), _dance_paths(target))
+    for name in armature.rig_of(target).patches:
+        times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())
+        target[CONTACT_PREFIX + name] = 1.0
+        curves.add(
+            contact_path(name), frames_at(scene, times), values, group=CONTACTS_GROUP, interpolation=action.CONSTANT
+        )
+    named = [] if source is None else [frame for frame in read_posture_names(source) if float(frame) in kept]
+    _name_postures(curves.action, keys, named)
+
+
+def _keys_with_ends(dance: Dance) -> tuple[SceneKey, ...]:
+    """The keys of a designed dance, with its two ends: they must stay when the in-betweens go."""
+    keys, times = _clip_keys(dance), typed.require(dance.motion, "motion of the dance").times
+    ends = [float(end) for end in times[[0, -1]] if all(abs(key.time - end) > END_TOLERANCE for key in keys)]
+    return tuple(sorted([*keys, *(SceneKey(end, "preferred") for end in ends)], key=lambda key: key.time))
+
+
+def _clip_keys(dance: Dance) -> tuple[SceneKey, ...]:
+    """The dance's keys; one that ends it stands on its last sample, which may be up to a step earlier."""
+    times = typed.require(dance.motion, "motion of the dance").times
+    return tuple(replace(key, time=float(np.clip(key.time, times[0], times[-1]))) for key in dance.summary.keys)
+
+
+def _dense_frames(span: np.ndarray, keyed: list[float]) -> np.ndarray:
+    """Whole frames that hold the span, with keys between them."""
+    first, last = np.floor(span[0] + FRAME_TOLERANCE), np.ceil(span[1] - FRAME_TOLERANCE)
+    exact = [frame for frame in keyed if first <= frame <= last and abs(frame - round(frame)) > FRAME_TOLERANCE]
+    return np.unique(np.concatenate([np.arange(first, max(last, first) + 0.5), exact]))
+
+
+def _add_flight_samples(
+    frames: np.ndarray, own: np.ndarray, flight: tuple[float, float], keyed: list[float]
+) -> np.ndarray:
+    """Frames with those of the motion's own samples instead of them in a flight's span, where there are more of these.
+
+    Postures keep theirs; others are those of single precision, which Blender keeps.
+    """
+    own = own.astype(np.float32).astype(float)
+    within = [(some >= flight[0]) & (some <= flight[1]) for some in (frames, own)]
+    if within[0].sum() >= within[1].sum():
+        return frames
+    postures = np.array(keyed).reshape(-1, 1)
+    kept = frames[~within[0] | (np.abs(frames - postures) < FRAME_TOLERANCE).any(axis=0)]
+    added = own[within[1]]
+    return np.sort(np.concatenate([kept, added[np.abs(added[:, None] - kept).min(axis=1) > FRAME_TOLERANCE]]))
+
+
+def _key_types(frames: np.ndarray, keys: dict[float, SceneKey]) -> np.ndarray:
+    types = np.full(len(frames), KEY_TYPE_NUMBERS[GENERATED], np.int32)
+    for frame, key in keys.items():
+        types[np.abs(frames - frame) < FRAME_TOLERANCE] = KEY_TYPE_NUMBERS[ROLE_TYPES[key.role]]
+    return types
+
+
+def _name_postures(made: bpy.types.Action, keys: dict[float, SceneKey], before: list[int]) -> None:
+    """A pose marker at the first of keys of one name; the markers that named other keys go."""
+    for marker in [marker for marker in made.pose_markers if marker.frame in before]:
+        made.pose_markers.remove(marker)
+    last = ""
+    for frame, key in sorted(keys.items()):
+        if key.name and key.name != last:
+            made.pose_markers.new(key.name).frame = round(frame)
+        last = key.name
+
+
+def _dance_paths(body: bpy.types.Object) -> set[str]:
+    """Data paths of all that a dance keys."""
+    channels = ("location", EULER[0], *(name for name, _ in CHANNELS.values()))
+    bones = {f"{bone_path(bone.name)}.{channel}" for bone in typed.pose_bones(body) for channel in channels}
+    return bones | {contact_path(name) for name in armature.rig_of(body).patches}

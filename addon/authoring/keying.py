@@ -1,0 +1,320 @@
+"""Keys as an animator sets them: postures in roles, contacts, and the keys between that can go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import bpy_access as typed
+from ..action import BEZIER, CHANNELS, EULER, FIRST_FRAME, ensure_local_action, frame_rate, frames_at, key_frames
+from ..armature import rig_of
+from ..change_cache import cached_until_change
+from ..solver_api import Rig, SceneStrip, errors
+from .dance_import import CONTACTS_GROUP, contact_keys
+from .pose_sampling import pose_curves
+from .timeline import (
+    CONTACT_PREFIX,
+    FRAME_TOLERANCE,
+    GENERATED,
+    KEY_TYPE_NUMBERS,
+    ROLE_TYPES,
+    contact_curves,
+    contact_path,
+    motion_range,
+    read_key_roles,
+    read_keyed_strips,
+    read_posture_names,
+    read_strips,
+    sample_timeline,
+    times_at_frames,
+)
+
+KEY_FIELDS = {
+    **{"co": 2, "handle_left": 2, "handle_right": 2},
+    **dict.fromkeys(("handle_left_type", "handle_right_type", "interpolation", "easing", "type"), 1),
+    **dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), 1),
+    **dict.fromkeys(("amplitude", "back", "period"), 1),
+}
+"""What a keyframe consists of, and the size of each part."""
+INTEGER_FIELDS = ("handle_left_type", "handle_right_type", "interpolation", "easing", "type")
+BOOLEAN_FIELDS = ("select_control_point", "select_left_handle", "select_right_handle")
+LISTED_STRIPS = 5
+"""Strips shown before and after the present."""
+
+
+def current_frame(scene: bpy.types.Scene) -> float:
+    """The frame the scene stands at."""
+    return float(scene.frame_current) + scene.frame_subframe
+
+
+def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, between: bool = True) -> None:
+    """Key the whole posture that the body has now, in a role.
+
+    Args:
+        scene: whose frame counts.
+        body: a rig.
+        role: one of `ROLE_TYPES`.
+        between: remove the generated keys up to the neighbouring postures, which belong to the old posture.
+
+    Raises:
+        InvalidValue: a channel of the rig takes no key.
+    """
+    rig, frame, kind = rig_of(body), current_frame(scene), ROLE_TYPES[role]
+    ensure_local_action(body)
+    _refuse_locked(body)
+    for link, joint in zip(rig.links, rig.joints, strict=True):
+        bone = typed.pose_bones(body)[link]
+        channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
+        if joint.slides:
+            _insert_key(bone, "location", frame=frame, group=link, keytype=kind)
+        if joint.kind != "prismatic":
+            hinge = joint.hinge and channel == EULER[0]
+            for index in hinge_axes(bone) if hinge else [-1]:
+                _insert_key(bone, channel, index=index, frame=frame, group=link, keytype=kind)
+    set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
+    if between:
+        clear_inbetweens(body, *_neighbours(body, frame))
+
+
+def _local_curves(body: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The curves that move the rig's bones, in an action that takes keys; none without an action."""
+    if pose_curves(body):
+        ensure_local_action(body)
+    return pose_curves(body)
+
+
+def _refuse_locked(body: bpy.types.Object) -> None:
+    """Refuse to key a posture of which some channels are locked: they would keep their old keys.
+
+    Raises:
+        InvalidValue: some are.
+    """
+    locked = [curve for curve in pose_curves(body) if curve.lock or (curve.group is not None and curve.group.lock)]
+    names = sorted({curve.group.name if curve.group is not None else curve.data_path for curve in locked})
+    if names:
+        raise errors.InvalidValue(
+            f"no posture was keyed: channels of {', '.join(names)} are locked; unlock them in the Dope Sheet"
+        )
+
+
+def _insert_key(owner: bpy.types.PoseBone | bpy.types.Object, path: str, **key: Any) -> None:
+    """Insert a key, which Blender may refuse without raising an error.
+
+    Raises:
+        InvalidValue: it did.
+    """
+    if not owner.keyframe_insert(path, **key):
+        raise errors.InvalidValue(
+            f"Blender set no key on {path} of {owner.name}: its channel is locked, baked, or replaced by the NLA"
+        )
+
+
+def hinge_axes(bone: bpy.types.PoseBone) -> list[int]:
+    """The Euler angles of a bone that are not locked; all (-1) where all are."""
+    return [axis for axis in range(3) if not bone.lock_rotation[axis]] or [-1]  # type: ignore[index]
+
+
+def set_role(body: bpy.types.Object, role: str, *, frame: float | None = None) -> int:
+    """Give the keys of the posture at a frame, or without one the selected keys, a role; how many keys.
+
+    A generated key becomes a key by this.
+    """
+    kind, count = KEY_TYPE_NUMBERS[ROLE_TYPES[role]], 0
+    for curve in _local_curves(body):
+        types, selected = _read_key_field(curve, "type"), _read_key_field(curve, "select_control_point") > 0
+        chosen = selected if frame is None else np.abs(key_frames(curve) - frame) < FRAME_TOLERANCE
+        if chosen.any():
+            soft = _read_key_field(curve, "interpolation")
+            types[chosen], soft[chosen] = kind, BEZIER
+            curve.keyframe_points.foreach_set("type", types)
+            curve.keyframe_points.foreach_set("interpolation", soft)
+            curve.update()
+            count += int(chosen.sum())
+    return count
+
+
+def next_posture(scene: bpy.types.Scene, body: bpy.types.Object, *, forward: bool) -> float | None:
+    """Frame of the next posture, or of the one before; None after the last."""
+    frames, frame = list(read_key_roles(body)), current_frame(scene)
+    after = [key for key in frames if key > frame + FRAME_TOLERANCE]
+    before = [key for key in frames if key < frame - FRAME_TOLERANCE]
+    if forward:
+        return after[0] if after else None
+    return before[-1] if before else None
+
+
+def posture_name_at_frame(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """Name of the posture at the present frame."""
+    return read_posture_names(body).get(scene.frame_current, "")
+
+
+def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> None:
+    """Name the posture at the present frame; without a name its marker goes.
+
+    Raises:
+        InvalidValue: nothing is keyed yet.
+    """
+    if body.animation_data is None or body.animation_data.action is None:
+        raise errors.InvalidValue(f"{body.name!r} has no posture to name: key one first")
+    action = ensure_local_action(body)
+    for marker in [marker for marker in action.pose_markers if marker.frame == scene.frame_current]:
+        action.pose_markers.remove(marker)
+    if name:
+        action.pose_markers.new(name).frame = scene.frame_current
+
+
+def standing_patches(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
+    """Patches that stand at the present frame, as keyed."""
+    return {
+        name
+        for name, curve in contact_curves(body).items()
+        if curve.evaluate(current_frame(scene) + FRAME_TOLERANCE) > 0.5
+    }
+
+
+def standing_patches_by_motion(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
+    """Patches that stand at the present frame: as keyed, and where they are not keyed as the motion has them."""
+    known, frame = contact_curves(body), float(times_at_frames(scene, np.array(current_frame(scene))))
+    if all(sole.name in known for sole in rig_of(body).soles):
+        return standing_patches(scene, body)
+    first, last = motion_range(scene, body)
+    strips = read_strips(scene, body, min(first, current_frame(scene)), max(last, current_frame(scene)))
+    moved = {s.patch for s in strips if s.patch not in known and s.start - 1e-6 <= frame <= s.stop + 1e-6}
+    return standing_patches(scene, body) | moved
+
+
+def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> int:
+    """From this frame on these patches stand on the floor and no others, until their next key.
+
+    What was not keyed before is first keyed as the motion has it, so that the past stays as it was. Where there is no
+    past, at the motion's first frame, nothing but what was said is keyed: it holds until something else is said.
+
+    Returns:
+        How many patches were keyed as the motion has them.
+    """
+    rig, frame, standing = rig_of(body), current_frame(scene), set(standing)
+    unknown = standing - set(rig.patches)
+    if unknown:
+        raise errors.InvalidValue(f"rig {rig.name!r} has no contact patch {', '.join(sorted(unknown))}")
+    known, past = contact_curves(body), frame > motion_range(scene, body)[0] + FRAME_TOLERANCE
+    missing = [name for name in rig.patches if name not in known] if past else []
+    if missing:
+        _key_contacts_by_motion(scene, body, rig, missing)
+    for name in rig.patches:
+        _key_contact(body, name, frame, name in standing)
+    return len(missing)
+
+
+def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[SceneStrip]) -> None:
+    """Key over the whole motion that patches stand in these strips and nowhere else; what was keyed before goes."""
+    first, last = motion_range(scene, body)
+    span, every = times_at_frames(scene, np.array([first, last])), tuple(strips)
+    ensure_local_action(body)
+    for name in rig_of(body).patches:
+        earlier = contact_curves(body).get(name)
+        if earlier is not None:
+            earlier.keyframe_points.clear()
+        times, values = contact_keys(every, name, *span.tolist())
+        for frame, value in zip(frames_at(scene, times), values):
+            _key_contact(body, name, float(frame), bool(value > 0.5))
+
+
+def nearby_strips(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:
+    """Keyed strips around the present: each with the frame it starts at, and whether the present lies in it."""
+    found, rate = contact_curves(body), frame_rate(scene)
+    sizes = tuple(len(curve.keyframe_points) for curve in found.values())
+    played = body.animation_data.action.session_uid if found else 0
+    mark = (rate, scene.frame_start, scene.frame_end, sizes, played)
+    strips = cached_until_change(
+        "contact strips",
+        body,
+        lambda: _read_sorted_strips(scene, body, found),
+        kinds=("ACTION", "ARMATURE"),
+        state=mark,
+    )
+    frames = [FIRST_FRAME + strip.start * rate for strip in strips]
+    seconds = (current_frame(scene) - FIRST_FRAME) / rate
+    past = sum(strip.start <= seconds for strip in strips)
+    near = slice(max(past - LISTED_STRIPS, 0), past + LISTED_STRIPS)
+    return [
+        (strip, frame, strip.start - 1e-6 <= seconds < strip.stop) for strip, frame in zip(strips[near], frames[near])
+    ]
+
+
+def _read_sorted_strips(
+    scene: bpy.types.Scene, body: bpy.types.Object, found: dict[str, bpy.types.FCurve]
+) -> list[SceneStrip]:
+    strips = read_keyed_strips(scene, rig_of(body), found, *motion_range(scene, body))
+    return sorted(strips, key=lambda strip: (strip.start, strip.patch))
+
+
+def clear_inbetweens(body: bpy.types.Object, first: float, last: float, *, selected: bool = False) -> int:
+    """Remove the generated keys between two frames, or of those only the selected; how many.
+
+    The postures stay, and Blender interpolates between them.
+    """
+    count = 0
+    for curve in _local_curves(body):
+        frames, types = key_frames(curve), _read_key_field(curve, "type")
+        gone = (
+            (types == KEY_TYPE_NUMBERS[GENERATED])
+            & (frames > first - FRAME_TOLERANCE)
+            & (frames < last + FRAME_TOLERANCE)
+        )
+        if selected:
+            gone &= _read_key_field(curve, "select_control_point") > 0
+        if gone.any():
+            _filter_keys(curve, ~gone)
+            count += int(gone.sum())
+    return count
+
+
+def _neighbours(body: bpy.types.Object, frame: float) -> tuple[float, float]:
+    """Frames of the postures before and after a frame; infinite where there is none."""
+    frames = list(read_key_roles(body))
+    before = [key for key in frames if key < frame - FRAME_TOLERANCE]
+    after = [key for key in frames if key > frame + FRAME_TOLERANCE]
+    return (before[-1] if before else -np.inf), (after[0] if after else np.inf)
+
+
+def _read_key_field(curve: bpy.types.FCurve, name: str) -> np.ndarray:
+    kind = np.int32 if name in INTEGER_FIELDS else bool if name in BOOLEAN_FIELDS else np.float32
+    values = np.empty(KEY_FIELDS[name] * len(curve.keyframe_points), kind)
+    curve.keyframe_points.foreach_get(name, values)
+    return values
+
+
+def _filter_keys(curve: bpy.types.FCurve, keep: np.ndarray) -> None:
+    """Keep some of a curve's keys as they are; removing them one by one would take a second per thousand."""
+    parts = {name: _read_key_field(curve, name).reshape(len(keep), -1)[keep].ravel() for name in KEY_FIELDS}
+    curve.keyframe_points.clear()
+    curve.keyframe_points.add(int(keep.sum()))
+    for name, values in parts.items():
+        curve.keyframe_points.foreach_set(name, values)
+    curve.update()
+
+
+def _key_contacts_by_motion(scene: bpy.types.Scene, body: bpy.types.Object, rig: Rig, names: list[str]) -> None:
+    first, last = motion_range(scene, body)
+    strips = sample_timeline(scene, body, first, last).strips
+    for name in names:
+        own = [strip for strip in strips if strip.patch == name]
+        _key_contact(body, name, first, bool(own) and own[0].start <= 1e-6 + (first - 1.0) / frame_rate(scene))
+        for strip in own:
+            start, stop = (float(frame) for frame in frames_at(scene, np.array([strip.start, strip.stop])))
+            _key_contact(body, name, max(start, first), True)
+            if stop < last - FRAME_TOLERANCE:
+                _key_contact(body, name, stop, False)
+
+
+def _key_contact(body: bpy.types.Object, name: str, frame: float, stands: bool) -> None:
+    body[CONTACT_PREFIX + name] = float(stands)
+    ui = body.id_properties_ui(CONTACT_PREFIX + name)
+    ui.update(min=0.0, max=1.0, description=f"1: {name} stands on the floor from this key on; 0: it does not")
+    ensure_local_action(body)
+    _insert_key(body, contact_path(name), frame=frame, group=CONTACTS_GROUP)
+    for point in contact_curves(body)[name].keyframe_points:
+        point.interpolation = "CONSTANT"

@@ -1,0 +1,183 @@
+"""How the joints of a rig move in the scene, by its curves or frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from .. import bpy_access as typed
+from .. import convert
+from ..action import CHANNELS, EULER, curves_of
+from ..armature import bone_axes, is_limit_constraint
+from ..solver_api import Rig, errors
+
+OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
+SCALE_TOLERANCE = 1e-4
+"""A scale nearer to 1 than this is none."""
+KEY_TOLERANCE = 1e-6
+"""[frames] from a key within which a curve has the key's value."""
+
+
+def bone_path(link: str) -> str:
+    """Data path of a link's bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(link)}"]'
+
+
+def pose_curves(armature: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The curves that move the rig's bones, in the rotation mode that each bone has now."""
+    wanted = set()
+    for bone in typed.pose_bones(armature):
+        path = bone_path(bone.name)
+        wanted |= {f"{path}.location", f"{path}.{CHANNELS.get(bone.rotation_mode, EULER)[0]}"}
+    return [curve for curve in curves_of(armature) if curve.data_path in wanted and not curve.mute]
+
+
+def needs_frame_stepping(armature: bpy.types.Object) -> bool:
+    """Whether anything besides the action's curves moves the rig, so that frames must be stepped to see its motion."""
+    animation = armature.animation_data
+    if any(_is_active(constraint) for constraint in armature.constraints):
+        return True
+    if any(
+        _is_active(c) and not is_limit_constraint(bone, c)
+        for bone in typed.pose_bones(armature)
+        for c in bone.constraints
+    ):
+        return True
+    if armature.parent is not None or typed.armature(armature).pose_position != "POSE":
+        return True
+    if animation is None:
+        return False
+    layered = animation.use_tweak_mode or (
+        animation.use_nla and any(not track.mute and len(track.strips) for track in animation.nla_tracks)
+    )
+    partly = animation.action_blend_type != "REPLACE" or animation.action_influence < 1.0
+    others = any(
+        curve.data_path.startswith(OBJECT_CHANNELS) or (curve.data_path.endswith(".scale") and _is_scaling(curve))
+        for curve in curves_of(armature)
+    )
+    return layered or partly or others or len(animation.drivers) > 0
+
+
+def evaluate_curves(
+    scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Movement of the joints from the curves alone."""
+    found = {(curve.data_path, curve.array_index): curve for curve in pose_curves(armature)}
+    rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
+    rotations, translations = np.empty((len(frames), len(rig.links), 4)), np.empty((len(frames), len(rig.links), 3))
+    for index, link in enumerate(rig.links):
+        bone = typed.pose_bones(armature)[link]
+        name, size = CHANNELS.get(bone.rotation_mode, EULER)
+        channels = []
+        for channel, count in ((name, size), ("location", 3)):
+            values = np.tile(np.array(getattr(bone, channel), float), (len(frames), 1))
+            for component in range(count):
+                curve = found.get((f"{bone_path(link)}.{channel}", component))
+                if curve is not None:
+                    values[:, component] = evaluate_curve(curve, frames)
+            channels.append(_apply_limits(bone, values) if channel == EULER[0] else values)
+        basis = convert.basis_quaternions(bone.rotation_mode, channels[0])
+        root = rest[0] if index == 0 else None
+        rotations[:, index], translations[:, index] = convert.joint_movement(basis, channels[1], axes[index], root)
+    rotations[:, 0], translations[:, 0] = convert.transform(armature.matrix_world, rotations[:, 0], translations[:, 0])
+    return rotations, translations
+
+
+def _is_active(constraint: bpy.types.Constraint) -> bool:
+    return constraint.enabled and not constraint.mute and constraint.influence > 0.0
+
+
+def _apply_limits(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
+    """Euler angles (N, 3) [rad] as the add-on's own limits let them be, where they are switched on."""
+    result = angles
+    for constraint in bone.constraints:
+        if _is_active(constraint) and is_limit_constraint(bone, constraint):
+            result = result.copy()
+            for axis, name in enumerate("xyz"):
+                if getattr(constraint, f"use_limit_{name}"):
+                    low, high = getattr(constraint, f"min_{name}"), getattr(constraint, f"max_{name}")
+                    result[:, axis] = np.clip(result[:, axis], low, high)
+    return result
+
+
+def require_unscaled(armature: bpy.types.Object) -> None:
+    """Refuse a rig whose object is scaled or mirrored: its links would have other lengths, or sides, than its rig.
+
+    Raises:
+        InvalidValue: it is.
+    """
+    why = scale_problem(armature)
+    if why:
+        raise errors.InvalidValue(why)
+
+
+def scale_problem(armature: bpy.types.Object) -> str:
+    """How a rig's object is scaled or mirrored, and the way out, in one sentence; empty where it is not."""
+    turns = convert.to_array(armature.matrix_world)[:3, :3]
+    sizes, mirrored = np.linalg.norm(turns, axis=0), np.linalg.det(turns) < 0.0
+    if not mirrored and np.abs(sizes - 1.0).max() <= SCALE_TOLERANCE:
+        return ""
+    scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < SCALE_TOLERANCE else " x ".join(f"{size:.4g}" for size in sizes)
+    remedy = "a rig's lengths and sides are fixed. Clear its scale, or its parent's: Object > Clear > Scale"
+    return f"{armature.name} is scaled by {scale}{' and mirrored' if mirrored else ''}, but {remedy}"
+
+
+def _is_scaling(curve: bpy.types.FCurve) -> bool:
+    """Whether a curve of a scale says anything but 1: keying a bone in pose mode keys its scale, too."""
+    return any(abs(point.co[1] - 1.0) > SCALE_TOLERANCE for point in curve.keyframe_points)
+
+
+def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
+    """Values (N,) of a curve at frames; at its keys without asking Blender, which takes longer than all the rest."""
+    keys = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", keys)
+    own = keys[::2].astype(float)
+    if not len(own) or len(curve.modifiers):
+        return np.array([curve.evaluate(frame) for frame in frames])
+    place = np.clip(np.searchsorted(own, frames), 1, max(len(own) - 1, 1)) - 1
+    place += np.abs(own[np.minimum(place + 1, len(own) - 1)] - frames) < np.abs(own[place] - frames)
+    place = np.minimum(place, len(own) - 1)
+    values = keys[1::2].astype(float)[place]
+    for index in np.flatnonzero(np.abs(own[place] - frames) > KEY_TOLERANCE):
+        values[index] = curve.evaluate(frames[index])
+    return values
+
+
+def step_frames(
+    scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Movement of the joints frame by frame, as all that moves the rig together makes it."""
+    seen = []
+    with _restore_frame(scene, armature):
+        for frame in frames:
+            scene.frame_set(int(frame // 1), subframe=float(frame % 1.0))
+            seen.append(evaluated_links(bpy.context.evaluated_depsgraph_get(), armature, rig))
+    turns, places = (np.array(part) for part in zip(*seen))
+    return convert.joint_movements(rig, turns, places)
+
+
+def evaluated_links(graph: bpy.types.Depsgraph, armature: bpy.types.Object, rig: Rig) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world as Blender evaluated them."""
+    body = armature.evaluated_get(graph)
+    world = convert.to_array(body.matrix_world)
+    bones = world @ np.array([convert.to_array(typed.pose_bones(body)[link].matrix) for link in rig.links])
+    turns = bones[:, :3, :3] / np.linalg.norm(bones[:, :3, :3], axis=1, keepdims=True)
+    return turns @ bone_axes(armature, rig).transpose(0, 2, 1), bones[:, :3, 3]
+
+
+@contextmanager
+def _restore_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[None]:
+    """Put frame and pose back, a pose not keyed yet included."""
+    frame, part = scene.frame_current, scene.frame_subframe
+    channels = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+    pose = {bone.name: [tuple(getattr(bone, name)) for name in channels] for bone in typed.pose_bones(armature)}
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=part)
+        for name, values in pose.items():
+            for channel, value in zip(channels, values):
+                setattr(typed.pose_bones(armature)[name], channel, value)

@@ -1,0 +1,136 @@
+"""What is drawn of a checked frame, as plain geometry and colours. No drawing here.
+
+The three colours differ in lightness as well as in hue, and each is told a second way (a cross instead of a disc, a
+full bar, a word), so that nobody needs to tell red from green.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..colours import SEQUENTIAL_MAP, interpolate_colour
+from ..drawing import Colour, arrow_lines
+from ..recording import METRES_PER_NEWTON
+from ..solver_api import SceneFrame, SceneMargin, display_name
+from .check_results import AIR, BOTH
+
+FAIL_COLOUR: Colour = (0.88, 0.16, 0.12, 1.0)
+NEAR_COLOUR: Colour = (1.00, 0.78, 0.20, 1.0)
+PASS_COLOUR: Colour = (0.05, 0.66, 0.52, 1.0)
+UNKNOWN_COLOUR: Colour = (0.50, 0.50, 0.52, 1.0)
+FORCE_COLOUR: Colour = (0.98, 0.55, 0.10, 1.0)
+COLLISION_COLOUR: Colour = (1.00, 0.05, 0.20, 1.0)
+CONTACT_COLOURS: dict[str, Colour] = {
+    "right": (0.87, 0.62, 0.86, 1.0),
+    "left": (0.20, 0.47, 0.86, 1.0),
+    BOTH: (0.62, 0.68, 0.76, 1.0),
+    AIR: (0.13, 0.13, 0.15, 1.0),
+    "": (0.45, 0.72, 0.80, 1.0),
+}
+"""Of contact states, by the side that stands; the last for patches without a side, or on both sides."""
+SIDES = ("right", "left")
+GOOD_CONDITION, POOR_CONDITION = 10.0, 1000.0
+"""Condition numbers at the ends of the legend of excitation."""
+EXCITATION_TITLE = "Excitation so far [cond.]"
+EXCITATION_TICKS = ((0.0, "1000 and more: poor"), (0.25, "300"), (0.5, "100"), (0.75, "30"), (1.0, "10: good"))
+"""Shares of the legend's height and what they mean; nearly so for 300 and 30."""
+COMFORTABLE_MARGIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """How a link is drawn over.
+
+    Attributes:
+        colour: with alpha.
+        shows_through: whether it shows through what is in front of it.
+        striped: tells a warning from a material of the same colour.
+    """
+
+    colour: Colour
+    shows_through: bool = False
+    striped: bool = False
+
+
+def comfort_colour(comfort: float) -> Colour:
+    """Of a margin by its comfort: below 0, up to 1, above; grey where it is not known."""
+    if math.isnan(comfort):
+        return UNKNOWN_COLOUR
+    return FAIL_COLOUR if comfort < 0.0 else NEAR_COLOUR if comfort < COMFORTABLE_MARGIN else PASS_COLOUR
+
+
+def margin_colour(margin: SceneMargin) -> Colour:
+    """Of one margin; what fails within the tolerance has not failed."""
+    return FAIL_COLOUR if margin.failed else comfort_colour(max(margin.comfort, 0.0))
+
+
+def is_inside(corners: np.ndarray, point: tuple[float, float]) -> bool:
+    """Whether a point (2,) lies in a convex polygon (V, 2), whichever way around its corners go."""
+    if len(corners) < 3:
+        return False
+    edges, away = np.roll(corners, -1, axis=0) - corners, np.asarray(point) - corners
+    turns = edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0]
+    return bool((turns >= 0.0).all() or (turns <= 0.0).all())
+
+
+def force_lines(frame: SceneFrame) -> list[np.ndarray]:
+    """Pairs of points of the arrows of the feet's forces, each ending where it pushes: at the centre of pressure."""
+    points: list[np.ndarray] = []
+    for foot in frame.feet:
+        if foot.centre is not None:
+            points += arrow_lines(np.array(foot.centre), METRES_PER_NEWTON * np.array(foot.force))
+    return points
+
+
+def check_highlights(frame: SceneFrame) -> dict[str, Highlight]:
+    """Links to draw over: near a limit, failing, colliding; the worst counts."""
+    found = {link: Highlight((*NEAR_COLOUR[:3], 0.85), striped=True) for link in frame.near}
+    found |= {link: Highlight((*FAIL_COLOUR[:3], 0.78)) for link in frame.failing}
+    found |= {link: Highlight((*COLLISION_COLOUR[:3], 0.85), shows_through=True) for link in frame.colliding}
+    return found
+
+
+def excitation_fraction(condition: float) -> float:
+    """Place of a condition number on the colour map: 0 poorly, 1 well excited; NaN where nothing is excited yet."""
+    if not math.isfinite(condition):
+        return math.nan
+    share = math.log(POOR_CONDITION / max(condition, 1e-9)) / math.log(POOR_CONDITION / GOOD_CONDITION)
+    return min(max(share, 0.0), 1.0)
+
+
+def excitation_highlights(values: dict[str, float]) -> dict[str, Highlight]:
+    """Links coloured by how well they have been excited; grey where not at all."""
+    found = {}
+    for link, condition in values.items():
+        share = excitation_fraction(condition)
+        found[link] = Highlight(
+            (*UNKNOWN_COLOUR[:3], 0.9) if math.isnan(share) else (*interpolate_colour(SEQUENTIAL_MAP, share), 0.9)
+        )
+    return found
+
+
+def contact_colour(state: str) -> Colour:
+    """Of a contact state."""
+    sides = [side for side in SIDES if side in state]
+    return CONTACT_COLOURS.get(state) or CONTACT_COLOURS[sides[0] if len(sides) == 1 else ""]
+
+
+def contact_labels(state: str) -> tuple[str, str]:
+    """Long and short label of a contact state."""
+    if state == BOTH:
+        return "both feet", "both"
+    if state == AIR:
+        return "airborne", "air"
+    names = state.split(" + ")
+    pairs = [name.removeprefix("left_") for name in names if name.startswith("left_")]
+    pairs = [name for name in pairs if f"right_{name}" in names]
+    words = " + ".join(
+        [f"{display_name(name)}s" for name in pairs]
+        + [display_name(name) for name in names if name.split("_", 1)[-1] not in pairs]
+    )
+    if len(names) > 1:
+        return words, str(len(names))
+    return words, "R" if "right" in words else "L" if "left" in words else words[:1].upper()

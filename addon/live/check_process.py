@@ -1,0 +1,79 @@
+"""The child process of the live check: requests go out and answers come in on threads, so that nothing waits."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..child_process import ServerProcess
+from ..interpreter import Interpreter
+from ..solver_api import (
+    TIMELINE,
+    SceneTimeline,
+    create_locked_folder,
+    dance_folder,
+    errors,
+    remove_abandoned_folders,
+    remove_locked_folder,
+)
+from .responses import MAX_BYTES, Response, parse_response
+
+FOLDER_PREFIX = "exciting-dance-live-"
+"""Begins the names of the folders of timelines."""
+KEPT_FILES = 3
+"""Files of each kind that stay: the child may not have read the last ones yet."""
+REQUEST_ORDER = ("pose", "timeline", "look")
+"""What goes out first."""
+
+
+class CheckProcess(ServerProcess[Response, tuple[dict, SceneTimeline | None]]):
+    """``python -m solver live``, or whatever else speaks its protocol.
+
+    Of each kind of request only the newest is sent: what a newer one overtook is of no use to anybody.
+    """
+
+    def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...] = ("live",)) -> None:
+        self._requests: dict[str, tuple[dict, SceneTimeline | None]] = {}
+        self._files: dict[str, list[Path]] = {}
+        parent = Path(tempfile.gettempdir())
+        remove_abandoned_folders(parent, FOLDER_PREFIX)  # of a Blender that was killed
+        self.folder, self._lock = create_locked_folder(parent, FOLDER_PREFIX)
+        super().__init__(interpreter, arguments, parse_response, MAX_BYTES)
+
+    def send(self, request: Mapping[str, object], timeline: SceneTimeline | None = None) -> None:
+        """Send a request, at once as far as the caller is concerned; a timeline's file is written on the way."""
+        with self._changed:
+            self._requests[str(request["do"])] = dict(request), timeline
+            self._changed.notify()
+
+    def has_request(self) -> bool:
+        return bool(self._requests)
+
+    def next_request(self) -> tuple[dict, SceneTimeline | None]:
+        kind = min(
+            self._requests, key=lambda name: REQUEST_ORDER.index(name) if name in REQUEST_ORDER else len(REQUEST_ORDER)
+        )
+        return self._requests.pop(kind)
+
+    def encode_request(self, request: tuple[dict, SceneTimeline | None]) -> bytes | None:
+        tree, timeline = request
+        try:
+            if timeline is not None:
+                tree["path"] = str(self._write_timeline(tree, timeline))
+        except (OSError, errors.SolverError) as error:  # as where the disk is full: the next one may be written
+            self.put_response(Response("error", tree.get("serial", -1), message=str(error)))
+            return None
+        return json.dumps(tree).encode()
+
+    def on_end(self) -> None:
+        remove_locked_folder(self.folder, self._lock)
+
+    def _write_timeline(self, request: Mapping, timeline: SceneTimeline) -> Path:
+        path = self.folder / f"{request['do']}-{request['serial']}{dance_folder.TIMELINE_END}"
+        files = self._files.setdefault(str(request["do"]), [])
+        files.append(TIMELINE.write(path, timeline))
+        while len(files) > KEPT_FILES:
+            files.pop(0).unlink(missing_ok=True)
+        return path

@@ -1,0 +1,192 @@
+"""What the live check has said of one timeline so far, looked up by frame and by time. No drawing, no scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from ..solver_api import SceneFrame, SceneMargin, SceneTimeline
+from .responses import INVALID, Response
+
+ROTATION_TOLERANCE, POSITION_TOLERANCE = 1e-3, 1e-4
+"""[1] of a quaternion's components and [m]: a posture nearer than this to the timeline's is the timeline's."""
+BOTH, AIR = "both", "air"
+"""Names of the contact states in which no single foot stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstFrame:
+    """The frame in which a check fails most."""
+
+    index: int
+    margin: SceneMargin
+
+
+@dataclass(frozen=True, slots=True)
+class ContactState:
+    """What stands on the floor from start to stop [s]: `DIRECTIONS` (all soles "
+    "alone), `FLIGHT_COLOUR`, or the names of the patches."""
+
+    state: str
+    start: float
+    stop: float
+
+
+@dataclass(slots=True)
+class CheckResults:
+    """Of one timeline, while they arrive.
+
+    Attributes:
+        serial: of the request.
+        timeline: that is checked.
+        previous: readings of the timeline it replaced, shown until there are newer ones.
+        frames: (N,) checked so far; None where not yet.
+        comfort: (N,) of each frame's worst margin; NaN where not yet checked.
+        failed: (N,) True where a check fails.
+        checked: how many frames are, those included that cannot be.
+        unchecked: (N,) True where a frame cannot be checked.
+        done: whether that is all.
+        message: of an error; empty without.
+        notes: what cannot be checked on this rig.
+        worst: by check, of those that fail.
+        excitation: (time, value by link) in the order of time.
+        version: grows with every change, so that a drawing knows when it is out of date.
+    """
+
+    serial: int
+    timeline: SceneTimeline
+    previous: CheckResults | None = None
+    frames: list[SceneFrame | None] = field(init=False)
+    comfort: np.ndarray = field(init=False)
+    failed: np.ndarray = field(init=False)
+    unchecked: np.ndarray = field(init=False)
+    checked: int = 0
+    done: bool = False
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    worst: dict[str, WorstFrame] = field(default_factory=dict)
+    excitation: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        count = len(self.timeline)
+        self.frames = [None] * count
+        self.comfort, self.failed = np.full(count, np.nan), np.zeros(count, bool)
+        self.unchecked = np.zeros(count, bool)
+        if self.previous is not None:
+            self.previous.previous = None  # one generation is enough
+
+    def add_response(self, response: Response) -> bool:
+        """Take an answer in; whether it was one of this timeline."""
+        if response.serial != self.serial or response.kind in ("pose", INVALID):
+            return False
+        if response.kind == "frames":
+            for frame in response.frames:
+                self._add_frame(frame)
+        elif response.kind == "excitation":
+            self.excitation.append((response.time, dict(response.links)))
+            self.excitation.sort(key=lambda entry: entry[0])
+        elif response.kind == "done":
+            self.done, self.notes = True, response.notes
+        elif response.kind == "error":
+            self.message = response.message or "the check failed"
+            for first, last in response.unchecked:
+                self.checked += int((~self.unchecked[first : last + 1]).sum())
+                self.unchecked[first : last + 1] = True
+        self.version += 1
+        return True
+
+    def index_at(self, time: float) -> int | None:
+        """Index of the sample nearest to a time; None more than a sample outside the timeline."""
+        times = self.timeline.times
+        if not len(times):
+            return None
+        step = float(times[-1] - times[0]) / max(len(times) - 1, 1)
+        if not times[0] - step <= time <= times[-1] + step:
+            return None
+        after = int(np.searchsorted(times, time))
+        near = [k for k in (after - 1, after) if 0 <= k < len(times)]
+        return min(near, key=lambda k: abs(float(times[k]) - time))
+
+    def result_at(self, time: float) -> tuple[SceneFrame | None, bool]:
+        """The reading of a time, and whether it is of this timeline (and not of the one before)."""
+        index = self.index_at(time)
+        found = None if index is None else self.frames[index]
+        if found is None and self.previous is not None:
+            return self.previous.result_at(time)[0], False
+        return found, True
+
+    def all_comforts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Comfort (N,) of each frame, NaN where not known, and (N,) whether it is of this timeline."""
+        fresh, comfort = ~np.isnan(self.comfort), self.comfort.copy()
+        if self.previous is not None and len(self.previous.timeline) and not fresh.all():
+            old, times = self.previous.timeline.times, self.timeline.times[~fresh]
+            after = np.clip(np.searchsorted(old, times), 0, len(old) - 1)
+            near = np.where(times - old[after - 1] < old[after] - times, np.maximum(after - 1, 0), after)
+            inside = (times >= old[0]) & (times <= old[-1])
+            comfort[~fresh] = np.where(inside, self.previous.comfort[near], np.nan)
+        return comfort, fresh
+
+    def failing_intervals(self) -> list[tuple[float, float]]:
+        """(start, stop) [s] of runs of frames known to fail."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], self.failed.astype(int), [0]])))
+        times = self.timeline.times
+        return [(float(times[a]), float(times[b - 1])) for a, b in edges.reshape(-1, 2)]
+
+    def worst_first(self) -> list[WorstFrame]:
+        """Where each check that fails does so most, the worst first."""
+        return sorted(self.worst.values(), key=lambda entry: entry.margin.comfort)
+
+    def excitation_at(self, time: float) -> dict[str, float]:
+        """What the dance has excited up to a time; empty where that is not known."""
+        before = [links for when, links in self.excitation if when <= time + 1e-6]
+        return before[-1] if before else {}
+
+    def differs(self, posture: SceneTimeline, time: float) -> bool:
+        """Whether a posture is another than the timeline's at a time that is one of its samples."""
+        index = self.index_at(time)
+        if index is None or posture.links != self.timeline.links:
+            return True
+        if not abs(float(self.timeline.times[index]) - time) < 1e-4:
+            return False  # between frames: what is shown is interpolated, not posed
+        one, other = posture.rotations[0], self.timeline.rotations[index]
+        turned = np.minimum(np.abs(one - other), np.abs(one + other)).max(initial=0.0)
+        return bool(
+            turned > ROTATION_TOLERANCE
+            or np.abs(posture.root[0] - self.timeline.root[index]).max() > POSITION_TOLERANCE
+            or np.abs(posture.translations[0] - self.timeline.translations[index]).max(initial=0.0) > POSITION_TOLERANCE
+        )
+
+    def _add_frame(self, frame: SceneFrame) -> None:
+        if not 0 <= frame.frame < len(self.frames):
+            return
+        self.checked += self.frames[frame.frame] is None
+        self.frames[frame.frame] = frame
+        self.comfort[frame.frame], self.failed[frame.frame] = frame.comfort, frame.failed
+        for margin in frame.margins:
+            known = self.worst.get(margin.check)
+            if margin.failed and (known is None or margin.comfort < known.margin.comfort):
+                self.worst[margin.check] = WorstFrame(frame.frame, margin)
+
+
+def contact_states(timeline: SceneTimeline, soles: tuple[str, ...]) -> list[ContactState]:
+    """What stands when, without gaps; ``soles`` are all of the rig's."""
+    patches = tuple(dict.fromkeys([*soles, *(strip.patch for strip in timeline.strips)]))
+    times = timeline.times
+    if not len(times):
+        return []
+    edges = {float(times[0]), float(times[-1])}
+    edges |= {t for strip in timeline.strips for t in (strip.start, strip.stop) if times[0] < t < times[-1]}
+    found: list[ContactState] = []
+    ordered = sorted(edges)
+    for start, stop in pairwise(ordered):
+        middle = 0.5 * (start + stop)
+        down = tuple(p for p in patches if any(s.patch == p and s.start <= middle <= s.stop for s in timeline.strips))
+        state = AIR if not down else BOTH if len(down) > 1 and down == soles else " + ".join(down)
+        if found and found[-1].state == state:
+            found[-1] = ContactState(state, found[-1].start, stop)
+        else:
+            found.append(ContactState(state, start, stop))
+    return found

@@ -1,0 +1,136 @@
+"""Links drawn over in a translucent colour: their shapes' triangles, kept on the graphics card; no material changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+from mathutils import Vector
+
+from .. import bpy_access as typed
+from .. import drawing
+from ..armature import shapes_of
+from ..colours import srgb_to_linear
+
+if TYPE_CHECKING:
+    from .check_colours import Highlight
+
+SURFACE_OFFSET = 0.006
+"""Share of a shape's size by which it is drawn outside itself, lest it fight with the body for the depth."""
+THROUGH_ALPHA = 0.35
+"""Share of the alpha of what shows through other bodies."""
+STRIPE_WIDTH = 4.0
+"""[px] Width of the stripes of links that only warn."""
+VERTEX = """
+void main()
+{
+  facing = abs(dot(normalize(normal), eye));
+  gl_Position = projection * vec4(pos, 1.0);
+}
+"""
+FRAGMENT = """
+void main()
+{
+  float shade = 0.35 + 0.65 * facing;
+  bool between = mod(gl_FragCoord.x + gl_FragCoord.y, 2.0 * stripe) > stripe;
+  fragColor = vec4(tint.rgb * shade, between ? 0.25 * tint.a : tint.a);
+}
+"""
+
+
+class ShapeBatches:
+    """Triangles of each mesh on the graphics card, made when first drawn."""
+
+    batches: ClassVar[dict[tuple[int, int], gpu.types.GPUBatch]] = {}
+    shader: ClassVar[gpu.types.GPUShader | None] = None
+
+    @classmethod
+    def batch(cls, shader: gpu.types.GPUShader, item: bpy.types.Object) -> gpu.types.GPUBatch:
+        """The triangles of an evaluated object, in its own space."""
+        mesh = typed.mesh(item)
+        key = (mesh.session_uid, len(mesh.vertices))
+        if key not in cls.batches:
+            positions, normals, faces = read_triangles(mesh)
+            content: Any = {"pos": positions, "normal": normals}
+            indices: Any = faces  # arrays are taken as they are, whatever the stubs say
+            cls.batches[key] = batch_for_shader(shader, "TRIS", content, indices=indices)
+        return cls.batches[key]
+
+    @classmethod
+    def get_shader(cls) -> gpu.types.GPUShader:
+        """A flat colour, darker where the surface turns away."""
+        if cls.shader is None:
+            between = gpu.types.GPUStageInterfaceInfo("exciting_dance_facing")
+            between.smooth("FLOAT", "facing")
+            info = gpu.types.GPUShaderCreateInfo()
+            info.push_constant("MAT4", "projection")
+            info.push_constant("VEC4", "tint")
+            info.push_constant("VEC3", "eye")
+            info.push_constant("FLOAT", "stripe")
+            info.vertex_in(0, "VEC3", "pos")
+            info.vertex_in(1, "VEC3", "normal")
+            info.vertex_out(between)
+            info.fragment_out(0, "VEC4", "fragColor")
+            info.vertex_source(VERTEX)
+            info.fragment_source(FRAGMENT)
+            cls.shader = gpu.shader.create_from_info(info)
+        return cls.shader
+
+    @classmethod
+    def clear(cls) -> None:
+        """Free the graphics card's memory."""
+        cls.batches.clear()
+        cls.shader = None
+
+
+def read_triangles(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners (V, 3) [m] a little outside the surface, normals (V, 3), and triangles (T, 3)."""
+    count = len(mesh.vertices)
+    positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
+    mesh.vertices.foreach_get("co", positions.ravel())
+    mesh.vertex_normals.foreach_get("vector", normals.ravel())
+    mesh.calc_loop_triangles()
+    faces = np.empty((len(mesh.loop_triangles), 3), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", faces.ravel())
+    size = float(np.max(positions.max(axis=0) - positions.min(axis=0))) if count else 0.0
+    return positions + SURFACE_OFFSET * size * normals, normals, faces
+
+
+def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highlights: dict[str, Highlight]) -> None:
+    """Draw links over; in a 3D view's POST_VIEW."""
+    if not highlights:
+        return
+    graph = context.evaluated_depsgraph_get()
+    shader = ShapeBatches.get_shader()
+    shapes = [
+        (highlights[link], shape)
+        for link, shape in shapes_of(body).items()
+        if link in highlights and shape.visible_get()
+    ]
+    view = gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix()
+    back = context.region_data.view_matrix.inverted().to_3x3() @ Vector((0.0, 0.0, 1.0))
+    gpu.state.blend_set("ALPHA")
+    gpu.state.face_culling_set("BACK")
+    gpu.state.depth_mask_set(False)
+    shader.bind()
+    for through in (True, False):
+        gpu.state.depth_test_set("NONE" if through else "LESS_EQUAL")
+        for tint, shape in shapes:
+            if through and not tint.shows_through:
+                continue
+            item = shape.evaluated_get(graph)
+            red, green, blue, _ = srgb_to_linear(tint.colour[:3])  # the view turns it into sRGB
+            alpha = tint.colour[3]
+            placed: Any = view @ item.matrix_world
+            eye = (item.matrix_world.to_3x3().transposed() @ back).normalized()
+            shader.uniform_float("projection", placed)
+            shader.uniform_float("eye", (eye.x, eye.y, eye.z))
+            shader.uniform_float("stripe", STRIPE_WIDTH * drawing.interface_scale() if tint.striped else 1e6)
+            shader.uniform_float("tint", (red, green, blue, THROUGH_ALPHA * alpha if through else alpha))
+            ShapeBatches.batch(shader, item).draw(shader)
+    gpu.state.depth_test_set("NONE")
+    gpu.state.face_culling_set("NONE")
+    gpu.state.blend_set("NONE")

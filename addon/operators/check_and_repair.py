@@ -1,0 +1,127 @@
+"""Complete, balance, slow down and check dances, in child processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..authoring.properties import dance_settings
+from ..bpy_access import require, scene
+from ..job_messages import JobMessage
+from ..scores import write_scores
+from .base import require_active_rig
+from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message
+
+NOT_WRITTEN = "The bones are linked, so the excitation of the links was not written to them"
+
+
+class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
+    """Fill the free postures; fixed ones stay, preferred ones move as little as possible. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.complete_dance"
+    bl_label = "Complete"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, past_tense = "Completing", "complete", "completed"
+
+    @classmethod
+    def find_posture_problem(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
+        free = "" if "free" in roles.values() else "No posture is free: give one the role Free"
+        return super().find_posture_problem(body, roles) or free
+
+    def extra_arguments(self, context: bpy.types.Context) -> list[str]:
+        settings = dance_settings(context)
+        calm = ["--calm"] if settings.calm else []
+        return [*super().extra_arguments(context), "--seed", str(settings.seed), *calm]
+
+
+class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
+    """Keep balance, limits and distances by moving as little as possible; fixed postures stay. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.balance_dance"
+    bl_label = "Balance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, past_tense = "Balancing", "repair", "balanced"
+    takes_recordings = True
+
+
+class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):
+    """Stretch time where joints are too fast; keys and contacts move along. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.slow_dance"
+    bl_label = "Slow Down"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, past_tense = "Slowing down", "slow", "slower"
+
+    def extra_arguments(self, context: bpy.types.Context) -> list[str]:
+        dynamics = ["--dynamics"] if dance_settings(context).dynamics else []
+        return [*super().extra_arguments(context), *dynamics]
+
+
+class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
+    """Check limits, balance, friction, feet and collisions at 500 samples a second; mark on the timeline what fails"""
+
+    bl_idname = "exciting_dance.check_dance"
+    bl_label = "Check"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest_postures = "Checking", "check", 0
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..authoring.dance_import import read_dance
+        from ..authoring.failure_markers import mark_failures
+
+        dance = read_dance(folder / RESULT_FOLDER)
+        body = require(self.rig(), "rig")
+        written = write_scores(body, dance.summary.excitation, dance.summary.deviation)
+        mark_failures(scene(context), body, dance.summary)
+        return summary_message(dance, *([] if written else [NOT_WRITTEN]))
+
+
+class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
+    """Key when which sole stands, as the recording's motion and forces tell, and say whose doing its failures are"""
+
+    bl_idname = "exciting_dance.find_contacts"
+    bl_label = "Find in Recording"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest_postures = "Finding contacts", "check", 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a recording of the rig's study."""
+        from ..study import played_trial, study_folder_of
+
+        if not super().poll(context):
+            return False
+        body = require_active_rig(context)
+        if not played_trial(body) or study_folder_of(body) is None:
+            cls.poll_message_set("The rig plays no recording: track or identify one, and choose it under See")
+            return False
+        return True
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..study import played_trial, study_folder_of
+
+        body = require_active_rig(context)
+        words = [self.verb, str(study_folder_of(body)), "--trial", played_trial(body)]
+        return [*words, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..authoring.dance_import import read_dance
+        from ..authoring.failure_markers import mark_failures
+        from ..authoring.keying import key_strips
+
+        dance, body = read_dance(folder / RESULT_FOLDER), require(self.rig(), "rig")
+        key_strips(scene(context), body, dance.summary.strips)
+        mark_failures(scene(context), body, dance.summary)
+        return summary_message(dance)
+
+
+CLASSES: tuple[Any, ...] = (
+    EXCITING_DANCE_OT_complete_dance,
+    EXCITING_DANCE_OT_balance_dance,
+    EXCITING_DANCE_OT_slow_dance,
+    EXCITING_DANCE_OT_check_dance,
+    EXCITING_DANCE_OT_find_contacts,
+)

@@ -1,0 +1,161 @@
+"""What the verbs about a dance share: the timeline as their input, their words as the panel's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import bpy
+
+from ..authoring.posture_cache import summarise_postures
+from ..authoring.properties import dance_settings
+from ..bpy_access import require, scene
+from ..dance_moves import store_moves
+from ..job_messages import JobMessage
+from ..jobs import JobOperator
+from ..scene_rigs import active_rig
+from ..solver_api import dance_folder, errors
+from .base import find_rig_problem, require_active_rig
+
+if TYPE_CHECKING:
+    from ..authoring.dance_import import Dance
+
+RESULT_FOLDER = "result"
+"""Folder of the child's results within the job's."""
+ALSO_MOVED = "Constraints, drivers, a parent or the NLA move this rig, too: they still act on what is applied"
+INPUT_NAMES = {dance_folder.TIMELINE_FILE: "the timeline", dance_folder.BODY_FILE: "the rig"}
+JSON_PROGRESS = ("--progress", "json")
+
+
+class DanceJob(JobOperator):
+    """Mix-in: a verb about the dance on the timeline."""
+
+    panel = "dance"
+
+    input_names = INPUT_NAMES
+
+    verb: ClassVar[str] = ""
+    fewest_postures: ClassVar[int] = 2
+    takes_recordings: ClassVar[bool] = False
+    """Whether it takes a recording, which has no postures."""
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """A rig with postures."""
+        body = active_rig(context)
+        if body is None or find_rig_problem(context):
+            return find_rig_problem(context)
+        if body.animation_data is None or body.animation_data.action is None:
+            return "Nothing dances yet: key postures, or design a dance"
+        known = summarise_postures(body)
+        return cls.find_posture_problem(body, known.roles) if known.up_to_date else ""
+
+    @classmethod
+    def find_posture_problem(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
+        """What the postures of a rig, roles by frame, lack for the verb, in one sentence."""
+        from ..study import played_trial
+
+        if (
+            cls.fewest_postures
+            and not (cls.takes_recordings and played_trial(body))
+            and len(roles) < cls.fewest_postures
+        ):
+            return f"Key at least {cls.fewest_postures} postures first"
+        return ""
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..authoring.timeline import read_key_roles
+
+        if why := self.find_posture_problem(require_active_rig(context), read_key_roles(require_active_rig(context))):
+            raise errors.InvalidValue(why)
+        path = write_timeline(context, folder)
+        return [
+            self.verb,
+            str(path),
+            *self.extra_arguments(context),
+            "--output",
+            str(folder / RESULT_FOLDER),
+            *JSON_PROGRESS,
+        ]
+
+    def extra_arguments(self, context: bpy.types.Context) -> list[str]:
+        """More options of the verb."""
+        return []
+
+    def has_results(self, folder: Path) -> bool:
+        return has_summary(folder)
+
+
+class GhostJob(DanceJob):
+    """Mix-in: a verb that proposes a changed dance, shown as a ghost."""
+
+    past_tense: ClassVar[str] = ""
+
+    def extra_arguments(self, context: bpy.types.Context) -> list[str]:
+        from ..action import frame_rate
+
+        return ["--rate", f"{frame_rate(scene(context)):.12g}"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..authoring.dance_import import read_dance
+        from ..authoring.ghost import OPERATION_KEY, find_ghost, show_ghost
+        from ..authoring.timeline import needs_frame_stepping
+
+        body, dance = require(self.rig(), "rig"), read_dance(folder / RESULT_FOLDER)
+        if dance.motion is not None and dance.summary.status != "unchanged":
+            name = f"{body.animation_data.action.name} {self.past_tense}"
+            beside = dance_settings(context).ghost_place == "beside"
+            show_ghost(context, body, dance, name, beside=beside)
+            ghost = require(find_ghost(scene(context), body), "ghost")
+            ghost[OPERATION_KEY] = self.past_tense
+            store_moves(scene(context), ghost, ())  # those of the copied action are of the dance as it was designed
+        return summary_message(dance, *([ALSO_MOVED] if needs_frame_stepping(body) else []))
+
+
+def has_summary(folder: Path) -> bool:
+    """Whether a child wrote its results, which may be less than was requested: it then ends with a code."""
+    return (folder / RESULT_FOLDER / dance_folder.SUMMARY_FILE).exists()
+
+
+def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
+    """The rig's dance as a timeline file, over all of its keys."""
+    from ..authoring.timeline import motion_range, sample_timeline
+    from ..solver_api import TIMELINE
+
+    now, body = scene(context), require_active_rig(context)
+    return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample_timeline(now, body, *motion_range(now, body)))
+
+
+def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Object | None) -> bpy.types.Object:
+    """Let a rig dance what was designed where it stands, with the difficulty of each move.
+
+    Args:
+        context: whose scene receives it.
+        dance: of which the folder has a motion.
+        target: a rig; where it is another one than was designed for, or None, a new one is made.
+
+    Returns:
+        the armature.
+    """
+    from .. import convert
+    from ..authoring.dance_import import show_dance
+    from ..placement import avoid_overlap, floor_matrix
+    from ..viewport import frame_objects
+
+    motion = convert.transform_motion(floor_matrix(target), require(dance.motion, "motion of the dance"))
+    body = show_dance(context, replace(dance, motion=motion), target=target)
+    if target is None:
+        avoid_overlap(context, body)
+        frame_objects(context, [body])
+    store_moves(scene(context), body, dance.summary.moves)
+    return body
+
+
+def summary_message(dance: Dance, *notes: str) -> JobMessage:
+    """What a verb says of a dance."""
+    summary = dance.summary
+    failures = [f"{f.text}, first at {f.time:.2f} s" for f in summary.failures]
+    verdict = "good" if summary.feasible else "bad"
+    return JobMessage(summary.message, verdict, (*summary.problems, *failures), (*summary.notes, *notes))

@@ -1,0 +1,217 @@
+"""See what was found: colours, legend, ellipsoids, picture, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ..bpy_access import Status, require, scene
+from ..colours import QUANTITIES, colour_body, shown_quantity
+from ..file_cache import FileCache
+from ..properties import study_settings
+from ..scene_rigs import active_rig
+from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
+
+REPORTS: FileCache[Path] = FileCache(lambda path: path)
+"""The reports that there are."""
+SHAPES_REMEDY = "override or append the whole collection that holds them"
+"""The way out for a rig whose armature alone was linked."""
+
+
+class InertialsOperator(AtomicOperator):
+    """Mix-in: the scene has a rig with inertial parameters."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether there is something to see."""
+        from ..inertials import PARAMETERS
+
+        body, why = active_rig(context), find_rig_problem(context)
+        if body is not None and not why and not any(PARAMETERS in bone for bone in body.data.bones):
+            why = f"{body.name} has no masses on its bones: identify them, or add the rig again"
+        if why:
+            cls.poll_message_set(why)  # type: ignore[attr-defined]
+        return not why
+
+
+class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
+    """Colour the body by a quantity"""
+
+    bl_idname = "exciting_dance.colour"
+    bl_label = "Colour Body"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With shapes that can take a colour."""
+        from ..armature import shapes_of
+
+        if not super().poll(context):
+            return False
+        body = require_active_rig(context)
+        if not any(shape.library is None for shape in shapes_of(body).values()):
+            cls.poll_message_set(f"{body.name} has no shapes of this file to colour: {SHAPES_REMEDY}")
+            return False
+        return True
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..legend import show_quantity
+
+        show_quantity(scene(context), require_active_rig(context), self.quantity)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_legend(InertialsOperator, bpy.types.Operator):
+    """Put a legend that renders beside the body, or take it away"""
+
+    bl_idname = "exciting_dance.legend"
+    bl_label = "Legend"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..armature import local_collection
+        from ..legend import find_legends, make_legend, place_legend, remove_legends
+
+        body = require_active_rig(context)
+        had = bool(find_legends(scene(context)))
+        remove_legends(scene(context))
+        if not had:
+            shown = colour_body(scene(context), body, shown_quantity(body) or study_settings(context).quantity)
+            place_legend(make_legend(local_collection(scene(context), body), shown), body)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
+    """Show each link's centre of mass and inertia as an ellipsoid, or take them away"""
+
+    bl_idname = "exciting_dance.ellipsoids"
+    bl_label = "Ellipsoids"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..armature import local_collection
+        from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+
+        body = require_active_rig(context)
+        if any(ELLIPSOID_KEY in child for child in body.children):
+            remove_ellipsoids(body)
+            return {"FINISHED"}
+        impossible = make_ellipsoids(body, local_collection(scene(context), body))
+        if impossible:
+            self.report({"WARNING"}, f"No body has the inertia found for {', '.join(impossible)}")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
+    """Play this trial, with its markers and forces"""
+
+    bl_idname = "exciting_dance.trial"
+    bl_label = "Trial"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    name: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..study import show_trial
+
+        show_trial(context, require_active_rig(context), self.name)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
+    """Render the coloured body to a picture beside the results or the .blend file"""
+
+    bl_idname = "exciting_dance.picture"
+    bl_label = "Picture"
+
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..render import render_body
+        from ..solver_api import study_folder
+        from ..study import study_folder_of
+
+        body = require_active_rig(context)
+        beside = study_folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
+        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
+        render_body(context, body, path)
+        self.report({"INFO"}, f"Picture in {path}")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_report(bpy.types.Operator):
+    """Open the report of the last identification in the browser"""
+
+    bl_idname = "exciting_dance.report"
+    bl_label = "Open Report"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _find_report(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        bpy.ops.wm.url_open(url=require(_find_report(context), "report").resolve().as_uri())
+        return {"FINISHED"}
+
+
+def _find_report(context: bpy.types.Context) -> Path | None:
+    body = active_rig(context)
+    if body is None:
+        return None
+    from ..solver_api import study_folder
+    from ..study import study_folder_of
+
+    folder = study_folder_of(body)
+    return None if folder is None else REPORTS.get(folder / study_folder.REPORT_FILE)
+
+
+class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
+    """Give the rig a copy of its recorded action with few keys, which can be edited; the recorded one stays"""
+
+    bl_idname = "exciting_dance.reduce_keys"
+    bl_label = "Reduce Keys"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    angle: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Angle", description="By which a bone may turn otherwise", default=0.01, min=1e-4, max=0.5,
+        subtype="ANGLE", precision=3,
+    )  # fmt: skip
+    distance: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Distance", description="By which a bone may be moved otherwise", default=0.002, min=1e-5, max=0.2,
+        subtype="DISTANCE", precision=4,
+    )  # fmt: skip
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a recorded motion."""
+        from ..study import played_trial
+
+        if not super().poll(context):
+            return False
+        if not played_trial(require_active_rig(context)):
+            cls.poll_message_set("The rig plays no recorded motion: choose one of its trials")
+            return False
+        return True
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..key_reduction import reduce_keys
+
+        before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
+        self.report({"INFO"}, f"{now} keys of {before} are left")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    EXCITING_DANCE_OT_reduce_keys,
+    EXCITING_DANCE_OT_colour,
+    EXCITING_DANCE_OT_legend,
+    EXCITING_DANCE_OT_ellipsoids,
+    EXCITING_DANCE_OT_trial,
+    EXCITING_DANCE_OT_picture,
+    EXCITING_DANCE_OT_report,
+)

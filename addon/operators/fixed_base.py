@@ -1,0 +1,89 @@
+"""Find the exciting motion of an arm that is bolted down, in a child process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import degrees
+from pathlib import Path
+
+import bpy
+
+from ..bpy_access import require, scene
+from ..fixed_base import fixed_base_settings
+from ..job_messages import JobMessage
+from ..jobs import JobOperator
+from ..solver_api import dance_folder
+from .base import find_rig_problem, require_active_rig
+from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER
+
+MOTION_NAME = "exciting"
+
+
+class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
+    """Find a motion that excites the inertias of an arm that is bolted down as it stands, and lay it on the timeline"""
+
+    bl_idname = "exciting_dance.excite"
+    bl_label = "Excite"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, panel, input_names = "Exciting", "bench", INPUT_NAMES
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """A rig."""
+        return find_rig_problem(context)
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..inertials import rig_with_inertials
+        from ..solver_api import write_rig
+
+        settings, body = fixed_base_settings(scene(context)), require_active_rig(context)
+        asked = write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body))
+        words = ["excite", str(asked), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_angles(body))]
+        words += ["--measured", settings.measured, "--criterion", settings.criterion, "--seed", str(settings.seed)]
+        numbers = {"seconds": "seconds", "speed": "speed", "effort": "torque", "clearance": "clearance"}
+        words += [
+            word for option, name in numbers.items() for word in (f"--{option}", f"{getattr(settings, name):.6g}")
+        ]
+        words += [] if settings.drives else ["--no-drives"]
+        words += ["--hold", *settings.held.split()] if settings.held.split() else []
+        self.keeps_folder = not settings.output
+        self._output = folder / RESULT_FOLDER if self.keeps_folder else Path(bpy.path.abspath(settings.output))
+        return [*words, "--output", str(self._output), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        import numpy as np
+
+        from .. import action, convert
+        from ..armature import rig_of
+        from ..solver_api import MOTION, SUMMARY, study_folder
+        from ..study import show_recording
+
+        body, now = require(self.rig(), "rig"), scene(context)
+        record = MOTION.read(self._output / f"{MOTION_NAME}{study_folder.MOTION_END}")
+        summary = SUMMARY.read(self._output / dance_folder.SUMMARY_FILE)
+        moved = convert.transform_motion(body.matrix_world.inverted(), record.scene)
+        bolted = convert.rest_matrices(rig_of(body))[0, :3, 3]
+        made = action.add_motion_action(
+            now, body, replace(moved, root=np.tile(bolted, (len(moved), 1))), "Exciting motion"
+        )
+        animation = body.animation_data or body.animation_data_create()
+        if animation.action is not None:
+            animation.action.use_fake_user = True
+        animation.action, animation.action_slot = made, made.slots[0]
+        show_recording(context, body, None)  # it does not move like one
+        first, last = (made.frame_range[end] for end in (0, 1))
+        action.set_frame_range(now, first, last)
+        return JobMessage(summary.message, notes=(*summary.notes, f"exciting.csv is in {self._output}"))
+
+
+def mount_angles(body: bpy.types.Object) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] in the world of the root link of a rig as its object is turned."""
+    from .. import convert
+    from ..armature import rig_of
+
+    rest = convert.to_matrix(convert.rest_matrices(rig_of(body))[0])
+    turn = (body.matrix_world @ rest).to_euler("XYZ")
+    return turn.x, turn.y, turn.z
+
+
+CLASSES = (EXCITING_DANCE_OT_excite,)

@@ -1,0 +1,91 @@
+"""Options of the command line that the solver's sentences name, as the fields of panels that ask the same."""
+
+from __future__ import annotations
+
+import re
+
+import bpy
+
+STUDY, DANCE, CHECKS = "exciting_dance", "exciting_dance_dance", "exciting_dance_checks"
+CAPTURE = "exciting_dance_capture"
+"""Where the choices are kept: properties of a scene, or of a rig."""
+
+FIELDS: dict[str, tuple[str, str, str]] = {
+    "postures": ("design", DANCE, "postures"),
+    "shortest": ("design", DANCE, "shortest"),
+    "hold": ("design", DANCE, "hold"),
+    "passes": ("design", DANCE, "passes"),
+    "emphasise": ("design", DANCE, "emphasis"),
+    "objective": ("design", DANCE, "objective"),
+    "poses": ("design", DANCE, "posed"),
+    "bpm": ("design", DANCE, "bpm"),
+    "skill": ("design", DANCE, "skill"),
+    "effort": ("design", DANCE, "effort"),
+    "seed": ("design", DANCE, "seed"),
+    "calm": ("check", DANCE, "calm"),
+    "dynamics": ("check", DANCE, "dynamics"),
+    "trial": ("perform", DANCE, "trial"),
+    "shrink": ("checks", CHECKS, "shrink"),
+    "friction": ("checks", CHECKS, "friction"),
+    "allowed-slip": ("checks", CHECKS, "allowed_slip"),
+    "clearance": ("checks", CHECKS, "clearance"),
+    "pairs": ("checks", CHECKS, "pairs"),
+    "feet": ("stated", STUDY, "stated_feet"),
+    "soles": ("stated", STUDY, "stated_soles"),
+    "patches": ("stated", STUDY, "stated_patches"),
+    "torques": ("stated", STUDY, "stated_torques"),
+    "may-touch": ("stated", STUDY, "stated_pairs"),
+    "srdf": ("stated", STUDY, "stated_srdf"),
+    "packages": ("rig", STUDY, "packages"),
+    "height": ("identify", STUDY, "height"),
+    "sex": ("identify", STUDY, "sex"),
+    "mass": ("identify", STUDY, "mass"),
+    "smooth": ("identify", STUDY, "smooth"),
+    "trunk": ("identify_how", STUDY, "trunk"),
+    "shoulders": ("identify_how", STUDY, "shoulders"),
+    "method": ("identify_how", STUDY, "method"),
+    "flight-only": ("identify_how", STUDY, "flight_only"),
+    "bootstrap": ("identify_how", STUDY, "bootstrap"),
+    "output": ("identify_how", STUDY, "output"),
+    "marker-set": ("markers", STUDY, "marker_set"),
+    "keep-pace": ("retarget", STUDY, "follow_pace"),
+    "slower": ("retarget", STUDY, "follow_slower"),
+    "overlaps": ("retarget", STUDY, "follow_overlaps"),
+    "broken-steps": ("retarget", STUDY, "follow_broken_steps"),
+    "forces": ("retarget", STUDY, "follow_forces"),
+    "address": ("stream", CAPTURE, "address"),
+    "port": ("stream", CAPTURE, "port"),
+    "lsl": ("stream", CAPTURE, "lsl"),
+    "budget": ("stream", CAPTURE, "budget"),
+}
+"""Of an option, the panel that asks the same, and the choice it shows: where it is kept, and under which name."""
+COMMANDS = {"python -m solver excite": "Arm on a Bench > Excite"}
+"""Commands that a sentence of the solver names, as the button that does the same."""
+LIST_OPTIONS = {"place": "Markers > Place"}
+"""Options that are asked by a row of a list."""
+COMMAND_LINE = "on the command line "
+OPTION = re.compile(rf"(?<![\w-])(?<!{COMMAND_LINE})--([a-z][a-z0-9-]*)")
+USAGE = re.compile(r" \(see [^()]* --help\)")
+
+
+def use_field_labels(text: str) -> str:
+    """A sentence of the solver with the panel's field in the place of every option that it names.
+
+    ``"ask less (--shrink)"`` becomes ``"ask less (Checks > Shrink support)"``. An option that no panel asks keeps its
+    name and is said to be of the command line.
+    """
+    for command, button in COMMANDS.items():
+        text = text.replace(command, button)
+    return OPTION.sub(lambda found: find_field(found[1]) or f"{COMMAND_LINE}{found[0]}", USAGE.sub("", text))
+
+
+def find_field(option: str) -> str:
+    """Panel and field that ask what an option does, as the window names them; empty where none does."""
+    if option not in FIELDS:
+        return LIST_OPTIONS.get(option, "")
+    place, kept, name = FIELDS[option]
+    owner = bpy.types.Object if kept == CHECKS else bpy.types.Scene
+    panel, settings = getattr(bpy.types, f"EXCITING_DANCE_PT_{place}", None), owner.bl_rna.properties.get(kept)
+    if panel is None or not isinstance(settings, bpy.types.PointerProperty):  # no window, no panels
+        return ""
+    return f"{panel.bl_label} > {settings.fixed_type.properties[name].name}"

@@ -1,0 +1,63 @@
+"""Panel: Arm on a Bench. For rigs without feet, which stand nowhere but bolted down."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bpy_access import layout as layout_of
+from ..bpy_access import scene
+from ..fixed_base import fixed_base_settings
+from ..scene_rigs import active_rig
+from .messages import draw_job, draw_message
+from .tab import DancePanel
+
+
+class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+    """Arm on a bench."""
+
+    bl_label = "Arm on a Bench"
+    bl_order = 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig that has no feet."""
+        body = active_rig(context)
+        if body is None:
+            return False
+        from ..armature import rig_of, rig_problem
+
+        return not rig_problem(body) and not rig_of(body).soles
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = layout_of(self), fixed_base_settings(scene(context))
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        column.prop(settings, "seconds")
+        column.prop(settings, "measured")
+        if settings.measured == "torques":
+            column.prop(settings, "drives")
+        column.prop(settings, "held")
+        row = layout.row()
+        row.scale_y = 1.3
+        row.operator("exciting_dance.excite", icon="CON_ARMATURE")
+        draw_job(layout, "bench")
+        draw_message(context, layout, "bench")
+
+
+class EXCITING_DANCE_PT_bench_how(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+    """How it is searched, and where the motion goes."""
+
+    bl_label = "Limits and Results"
+    bl_parent_id = "EXCITING_DANCE_PT_bench"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = layout_of(self), fixed_base_settings(scene(context))
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("criterion", "speed", "torque", "clearance", "seed", "output"):
+            layout.prop(settings, name)
+
+
+CLASSES = (EXCITING_DANCE_PT_bench, EXCITING_DANCE_PT_bench_how)

@@ -1,0 +1,108 @@
+"""The only place that finds the solver package: beside the add-on, inside the extension or in the repository.
+
+Each name is imported when a module first asks for it, so that enabling the extension imports little of the solver.
+"""
+# ruff: noqa: F401  # what type checkers read here is imported by `__getattr__`
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solver import errors, so3
+    from solver import termination as stopping
+    from solver.check_options import DANCE_CHECKS, CheckOptions
+    from solver.formats.atomic import write_atomically
+    from solver.formats.file_formats import RECORDING_SUFFIXES
+    from solver.formats.json_tree import read_json
+    from solver.formats.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
+    from solver.formats.npz import write_recording_npz
+    from solver.formats.output_folder import read_consistent, write_folder
+    from solver.formats.recording import has_joints
+    from solver.formats.value_tree import from_tree, to_tree
+    from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
+    from solver.live.line_reader import bounded_lines
+    from solver.live.protocol import parse_json_line
+    from solver.motion import RestPose, SegmentPoses
+    from solver.rig import Rig
+    from solver.scene import centroidal_estimate as estimate_language
+    from solver.scene import dance_folder, marker_set, study_folder
+    from solver.scene.centroidal_estimate import ESTIMATE, SceneEstimate
+    from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+    from solver.scene.dance_counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
+    from solver.scene.flight_arc import FlightArc
+    from solver.scene.key_reduction import central_slopes, select_keys
+    from solver.scene.labels import display_name
+    from solver.scene.live_pose import ScenePose, scene_pose
+    from solver.scene.motion import (
+        RECORDING,
+        SceneMotion,
+        SceneRecording,
+        find_trial_files,
+        read_trials,
+    )
+    from solver.scene.motion_record import MOTION
+    from solver.scene.result import RESULT, SceneResult, densities, equivalent_ellipsoids
+    from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
+    from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
+    from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
+    from solver.shape import Shape
+    from solver.trial import Recording
+
+_SOLVER = f"{__package__.rpartition('.')[0]}.solver" if "." in __package__ else "solver"
+"""In the extension, bl_ext.<repository>.exciting_dance, it is a package beside this one; in the repository a folder."""
+_MODULES = {
+    "errors": "errors",
+    "so3": "so3",
+    "stopping": "termination",
+    "dance_folder": "scene.dance_folder",
+    "marker_set": "scene.marker_set",
+    "study_folder": "scene.study_folder",
+    "estimate_language": "scene.centroidal_estimate",
+}
+_NAMES = {
+    "check_options": ("DANCE_CHECKS", "CheckOptions"),
+    "formats.atomic": ("write_atomically",),
+    "formats.file_formats": ("RECORDING_SUFFIXES",),
+    "formats.json_tree": ("read_json",),
+    "formats.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),
+    "formats.npz": ("write_recording_npz",),
+    "formats.output_folder": ("read_consistent", "write_folder"),
+    "formats.recording": ("has_joints",),
+    "formats.value_tree": ("from_tree", "to_tree"),
+    "inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
+    "live.line_reader": ("bounded_lines",),
+    "live.protocol": ("parse_json_line",),
+    "motion": ("RestPose", "SegmentPoses"),
+    "rig": ("Rig",),
+    "scene.centroidal_estimate": ("ESTIMATE", "SceneEstimate"),
+    "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
+    "scene.dance_counts": ("FASTEST_BEAT", "PHRASE", "SLOWEST_BEAT", "counts_at", "is_tempo"),
+    "scene.flight_arc": ("FlightArc",),
+    "scene.key_reduction": ("select_keys", "central_slopes"),
+    "scene.labels": ("display_name",),
+    "scene.live_pose": ("ScenePose", "scene_pose"),
+    "scene.motion": ("RECORDING", "SceneMotion", "SceneRecording", "find_trial_files", "read_trials"),
+    "scene.motion_record": ("MOTION",),
+    "scene.result": ("RESULT", "SceneResult", "densities", "equivalent_ellipsoids"),
+    "scene.rig": ("read_rig", "rig_from_text", "rig_to_text", "write_rig"),
+    "scene.summary": ("SUMMARY", "SceneFailure", "SceneMove", "SceneSummary"),
+    "scene.timeline": ("TIMELINE", "SceneKey", "SceneStrip", "SceneTimeline", "flights_between_strips"),
+    "shape": ("Shape",),
+    "trial": ("Recording",),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted({*_MODULES, *_MODULE_OF})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value: Any = import_module(f"{_SOLVER}.{_MODULES[name]}")
+    elif name in _MODULE_OF:
+        value = getattr(import_module(f"{_SOLVER}.{_MODULE_OF[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

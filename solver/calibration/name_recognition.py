@@ -1,0 +1,156 @@
+"""What a marker's name says: its side, and the landmark or link it sits on, in whichever convention it was given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ..assets import ASSETS
+from ..files import read_bytes
+from ..formats.json_tree import parse_json_object
+from ..person import LINKS, split_side
+from ..scene.marker_set import MIDLINE_LANDMARKS
+
+VOCABULARY_FILE = ASSETS / "marker_names.json"
+LANDMARK, LINK, JOINT_CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"
+MIN_LETTERS = 2
+EXACT_CONFIDENCE, NUMBERED_CONFIDENCE, PREFIX_CONFIDENCE, BEGINNING_CONFIDENCE, LETTER_CONFIDENCE = (
+    0.95,
+    0.85,
+    0.7,
+    0.6,
+    0.45,
+)
+"""Confidence of a word that is known as it stands, without its number, before the colon, by how it begins, and of a
+single letter."""
+MISSING_SIDE_FACTOR = 0.5
+"""Share of it that stays where a link that a body has twice is named without its side."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameReading:
+    """What one name says.
+
+    Attributes:
+        kind: `LANDMARK`, `LINK`, `CENTRE` (a computed joint centre), `VIRTUAL` (computed) or `OBJECT`, not of the body.
+        body_part: the landmark or link, without side; empty for what is not of the body.
+        side: ``"left"``, ``"right"`` or empty.
+        confidence: share of certainty in it, 0 to 1.
+    """
+
+    kind: str
+    body_part: str
+    side: str
+    confidence: float
+
+    @property
+    def landmark(self) -> str:
+        """As a marker set has it: ``"left asis"``; empty for others than landmarks."""
+        return f"{self.side} {self.body_part}".strip() if self.kind == LANDMARK else ""
+
+    @property
+    def link(self) -> str:
+        """The sided link of a `LINK` or `CENTRE`; empty for others, and where a side is missing."""
+        named = f"{self.side}_{self.body_part}" if f"{self.side}_{self.body_part}" in LINKS else self.body_part
+        return named if self.kind in (LINK, JOINT_CENTRE) and named in LINKS else ""
+
+
+def read_name(name: str) -> NameReading | None:
+    """The best reading of a name, None where it says nothing.
+
+    Whatever stands before the last colon is a subject's name, unless the rest says nothing: then it may name the body
+    part (``ArmL:Marker1``).
+    """
+    prefix, _, own = name.rpartition(":")
+    best = _best_reading(own)
+    if best is None and prefix:
+        best = _best_reading(prefix.rpartition(":")[2])
+        if best is not None:
+            best = NameReading(best.kind, best.body_part, best.side, min(best.confidence, PREFIX_CONFIDENCE))
+    return best
+
+
+def read_names(names: Sequence[str]) -> dict[str, NameReading]:
+    """Readings of names that say something; of several that name one landmark the surest, if one is."""
+    found = {name: reading for name in names if (reading := read_name(name)) is not None}
+    alike: dict[str, list[str]] = {}
+    for name, reading in found.items():
+        if reading.kind == LANDMARK:
+            alike.setdefault(reading.landmark, []).append(name)
+    for several in alike.values():
+        best = max(found[name].confidence for name in several)
+        surest = [name for name in several if found[name].confidence == best]
+        for name in several:
+            if len(surest) > 1 or name not in surest:
+                del found[name]
+    return found
+
+
+def _best_reading(word: str) -> NameReading | None:
+    readings = list(_candidate_readings(word))
+    return max(readings, key=lambda reading: reading.confidence, default=None)
+
+
+def _candidate_readings(name: str) -> Iterator[NameReading]:
+    """All that a name may say."""
+    vocabulary = _vocabulary()
+    for side, words in split_side(name):
+        forms = {"".join(words), "".join(reversed(words))}
+        for form in forms:
+            for stem, share in (
+                (form, EXACT_CONFIDENCE),
+                (re.sub(r"\d+$", "", form), NUMBERED_CONFIDENCE),
+                (form.rstrip("0123456789_"), NUMBERED_CONFIDENCE),
+            ):
+                if len(stem) < MIN_LETTERS:
+                    share = LETTER_CONFIDENCE if len(name) == MIN_LETTERS else 0.0
+                for kind, what in vocabulary.get(stem, ()) if share else ():
+                    if (reading := _apply_side(kind, what, side, share)) is not None:
+                        yield reading
+        for stem, link in _link_prefixes():
+            if (
+                "".join(words).startswith(stem)
+                and (reading := _apply_side(LINK, link, side, BEGINNING_CONFIDENCE)) is not None
+            ):
+                yield reading
+
+
+def _apply_side(kind: str, body_part: str, side: str, confidence: float) -> NameReading | None:
+    """A reading, None where a side is named that the thing does not have."""
+    twice = (kind == LANDMARK and body_part not in MIDLINE_LANDMARKS) or (
+        kind in (LINK, JOINT_CENTRE) and body_part not in LINKS
+    )
+    if twice and not side:
+        return NameReading(kind, body_part, side, MISSING_SIDE_FACTOR * confidence)
+    if side and kind == LANDMARK and not twice:
+        return None
+    return NameReading(kind, body_part, side if twice else "", confidence)
+
+
+def _tree() -> Mapping[str, Any]:
+    return parse_json_object(VOCABULARY_FILE, read_bytes(VOCABULARY_FILE), "Install the program again")
+
+
+@lru_cache(maxsize=1)
+def _link_prefixes() -> tuple[tuple[str, str], ...]:
+    """Beginnings of words, and the link that each tells; the longest first."""
+    pairs = [(word, link) for link, words in _tree()["parts"].items() for word in words]
+    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """What each word may mean: kind and landmark or link."""
+    tree = _tree()
+    found: dict[str, list[tuple[str, str]]] = {}
+    for kind, group in ((LANDMARK, "landmarks"), (LINK, "links"), (JOINT_CENTRE, "joint_centres")):
+        for what, words in tree[group].items():
+            for word in words:
+                found.setdefault(word, []).append((kind, what))
+    for kind, group in ((VIRTUAL, "virtual"), (OBJECT, "objects")):
+        for word in tree[group]:
+            found.setdefault(word, []).append((kind, ""))
+    return {word: tuple(meanings) for word, meanings in found.items()}

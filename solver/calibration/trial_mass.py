@@ -1,0 +1,236 @@
+"""What one trial tells of the body's mass: the impulse over its counted frames, and whether its plates read zero.
+
+Over any counted stretch the impulse of the ground is the change of momentum and the weight,
+    J(t) = int F dt = m (v(t) + g t) + const,
+be it standing, a stride or a jump. J is fitted on v and on g t with separate factors: the factor of v carries the error
+of the kinematic centre of mass (wrong segment masses, skin movement: up to 10 %), the factor of g t is the mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import cumulative_trapezoid
+
+from ..arrays import frozen, frozen_mask, frozen_times, true_runs
+from ..errors import InvalidValue
+from ..rig import GRAVITY
+from ..signals.windows import Windows
+from ..wrenches import Wrenches
+
+DYNAMIC_STD = 0.1
+"""Believed spread of the factor of v about the mass: how wrong a kinematic centre of mass's motion is."""
+PLATE_LINEARITY = 0.003
+"""Linearity of a force plate, as makers state it: no trial is believed better than this."""
+MIN_DURATION = 0.3
+"""[s] Counted stretches shorter than this say nothing about the mass."""
+LOADED_FRACTION, UNLOADED_FRACTION = 0.5, 0.03
+"""Shares of body weight: a sensor that carried this much, and one that carries nothing."""
+MIN_UNLOADED_TIME = 0.03
+"""[s] A sensor must read zero at least this long to prove it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadedReading:
+    """What the sensors that carry the body in this trial read while nothing touches them.
+
+    Attributes:
+        offset: [N] vertical, mean over the counted time of the loaded sensors' readings.
+        std: [N]
+    """
+
+    offset: float
+    std: float
+
+
+@dataclass(frozen=True, slots=True)
+class MassEvidence:
+    """One trial's motion of the centre of mass and its forces.
+
+    Attributes:
+        name: of the trial.
+        times: (N,) [s].
+        velocity: (N, 3) [m/s] of the kinematic centre of mass, world.
+        wrench: (N, 6) total measured, through the motion's filter, about the world origin; NaN where missing.
+        counted: (N,) every contact measured.
+        unloaded: reading of the unloaded sensors; None if they are never seen unloaded in counted frames.
+    """
+
+    name: str
+    times: np.ndarray
+    velocity: np.ndarray
+    wrench: np.ndarray
+    counted: np.ndarray
+    unloaded: UnloadedReading | None = None
+
+    def __post_init__(self) -> None:
+        count = len(np.asarray(self.times))
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "velocity", frozen("velocity", self.velocity, (count, 3)))
+        object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 6), finite=False))
+        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (count,)))
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMass:
+    """What one trial reads.
+
+    Attributes:
+        name: of the trial.
+        apparent_mass: [kg] factor of g t: mass, if the plates have no offset.
+        std: [kg] of `apparent`, without what an unseen offset could add.
+        dynamic_mass: [kg] factor of v: mass times the error of the kinematic motion; NaN if nothing moved.
+        dynamic_std: [kg]
+        loaded_fraction: share of the counted time during which something touches; an offset b adds loaded b / g to
+            `apparent`.
+        unloaded: see `MassEvidence`.
+        seconds: counted time [s].
+        horizontal: (2,) [N] mean horizontal force that no acceleration explains.
+        horizontal_std: (2,) [N]
+        centre_of_pressure: (2,) [m] mean, world.
+    """
+
+    name: str
+    apparent_mass: float
+    std: float
+    dynamic_mass: float
+    dynamic_std: float
+    loaded_fraction: float
+    unloaded: UnloadedReading | None
+    seconds: float
+    horizontal: np.ndarray
+    horizontal_std: np.ndarray
+    centre_of_pressure: np.ndarray
+
+
+def collect_mass_evidence(
+    name: str, velocity: np.ndarray, filtered: Wrenches, native: Wrenches, windows: Windows, mass: float
+) -> MassEvidence:
+    """Evidence of one trial.
+
+    Args:
+        name: of the trial.
+        velocity: (N, 3) [m/s] of the kinematic centre of mass, world.
+        filtered: at the motion's times, through its filter.
+        native: unfiltered, at their own rate, to see what unloaded sensors read.
+        windows: counted frames.
+        mass: [kg] roughly, to tell loaded from unloaded.
+    """
+    if len(filtered) != len(windows.times):
+        raise InvalidValue(f"trial {name!r}: {len(filtered)} wrench samples for {len(windows.times)} frames")
+    zero = read_unloaded_plates(native, windows, mass)
+    return MassEvidence(name, windows.times, velocity, filtered.total, windows.counted, zero)
+
+
+def read_unloaded_plates(native: Wrenches, windows: Windows, mass: float) -> UnloadedReading | None:
+    """What the sensors that carry the body read in counted moments (flight, swing) in which nothing touches them.
+
+    Readings of exactly zero were cut by software; then the lowest reading in contact bounds the offset, because the
+    ground only pushes. A sensor that reads zero only while a chair carries the body proves nothing: those frames do
+    not count. None if any loaded sensor is never unloaded.
+    """
+    nearest = np.searchsorted(windows.times, native.times).clip(0, len(windows.times) - 1)
+    counted = windows.counted[nearest] & (native.times <= windows.times[-1])
+    weight = mass * GRAVITY
+    offsets, deviations, shares = [], [], []
+    for load in native.values[:, :, 2].T:
+        known = counted & np.isfinite(load)
+        if not np.any(load[known] > LOADED_FRACTION * weight):
+            continue
+        empty = known & (np.abs(load) < UNLOADED_FRACTION * weight)
+        for start, stop in true_runs(empty):
+            if (stop - start) / native.rate < MIN_UNLOADED_TIME:
+                empty[start:stop] = False
+        if not empty.any():
+            return None
+        readings = load[empty]
+        lowest = np.min(load[np.isfinite(load) & (load > 0.0)])
+        cut = np.mean(readings == 0.0) > 0.5
+        offsets.append(0.0 if cut else float(np.median(readings)))
+        deviations.append(min(lowest, UNLOADED_FRACTION * weight) if cut else max(float(np.std(readings)), 1.0))
+        shares.append(np.sum(known & ~empty) / np.sum(known))
+    if not offsets:
+        return None
+    loaded = np.array(shares)
+    return UnloadedReading(float(loaded @ offsets), float(np.linalg.norm(loaded * deviations)))
+
+
+def estimate_trial_mass(evidence: MassEvidence) -> TrialMass | None:
+    """Mass read by one trial; None if no counted stretch is long enough."""
+    known = evidence.counted & np.isfinite(evidence.wrench).all(axis=1)
+    rate = (len(known) - 1) / (evidence.times[-1] - evidence.times[0])
+    spans = [slice(start, stop) for start, stop in true_runs(known) if (stop - start) / rate >= MIN_DURATION]
+    if not spans:
+        return None
+    force = evidence.wrench[:, :3]
+    up = _fit_impulse(evidence, spans, force[:, 2], 2)
+    mean_force = np.mean(np.concatenate([force[span, 2] for span in spans]))
+    # A plate cut to zero in flight shows its offset only while it is loaded.
+    touching = [np.abs(force[span, 2]) > UNLOADED_FRACTION * mean_force for span in spans]
+    sides = [_fit_impulse(evidence, spans, force[:, axis], axis) for axis in (0, 1)]
+    moments = np.concatenate([evidence.wrench[span] for span in spans]).mean(axis=0)
+    std = float(np.hypot(up.std[1] / GRAVITY, PLATE_LINEARITY * up.steady / GRAVITY))
+    return TrialMass(
+        evidence.name,
+        up.steady / GRAVITY,
+        std,
+        up.dynamic if up.moved else float("nan"),
+        float(up.std[0]),
+        float(np.mean(np.concatenate(touching))),
+        evidence.unloaded,
+        sum(span.stop - span.start for span in spans) / rate,
+        np.array([side.steady for side in sides]),
+        np.array([side.std[1] for side in sides]),
+        np.array([-moments[4], moments[3]]) / moments[2],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ImpulseFit:
+    dynamic: float  # factor of v [kg]
+    steady: float  # factor of t [N]
+    std: np.ndarray  # (2,) of both
+    moved: bool
+
+
+def _fit_impulse(evidence: MassEvidence, intervals: list[slice], force: np.ndarray, axis: int) -> _ImpulseFit:
+    """int F dt = dynamic v + steady t + a constant per stretch, residuals taken as correlated."""
+    rows, impulses = [], []
+    for span in intervals:
+        t = evidence.times[span]
+        table = np.stack([evidence.velocity[span, axis], t], axis=1)
+        impulse = cumulative_trapezoid(force[span], t, initial=0.0)
+        rows.append(table - table.mean(axis=0))
+        impulses.append(impulse - impulse.mean())
+    table, impulse = np.concatenate(rows), np.concatenate(impulses)
+    weight = float(np.mean(np.concatenate([evidence.wrench[span, 2] for span in intervals])))
+    mass = weight / GRAVITY
+    # dynamic ~ steady / g on the vertical axis, ~ the mean weight / g on the others, within DYNAMIC_SPREAD.
+    prior = np.array([1.0, -1.0 / GRAVITY if axis == 2 else 0.0]) / (DYNAMIC_STD * mass)
+    target = 0.0 if axis == 2 else 1.0 / DYNAMIC_STD
+    noise = 0.01 * mass  # first guess: 1 cm/s of the centre of mass
+    solution, covariance = np.zeros(2), np.zeros((2, 2))
+    for _ in range(3):
+        normal = table.T @ table / noise**2 + np.outer(prior, prior)
+        covariance = np.linalg.inv(normal)
+        solution = covariance @ (table.T @ impulse / noise**2 + prior * target)
+        residual = impulse - table @ solution
+        inflation = np.mean(
+            [_variance_inflation(part) for part in np.split(residual, np.cumsum([len(r) for r in rows])[:-1])]
+        )
+        noise = max(float(np.sqrt(np.mean(residual**2) * inflation)), 1e-6 * mass)
+    moved = bool(table[:, 0].std() > 0.1)
+    return _ImpulseFit(float(solution[0]), float(solution[1]), np.sqrt(np.diag(covariance)), moved)
+
+
+def _variance_inflation(residual: np.ndarray) -> float:
+    """How many times fewer independent samples there are: 1 + 2 sum of the autocorrelation up to its first zero."""
+    square = float(residual @ residual)
+    if square <= 0.0 or len(residual) < 3:
+        return 1.0
+    size = 1 << (2 * len(residual) - 1).bit_length()
+    spectrum = np.abs(np.fft.rfft(residual, size)) ** 2
+    correlation = np.fft.irfft(spectrum, size)[: len(residual)] / square
+    below = np.flatnonzero(correlation <= 0.0)
+    return float(1.0 + 2.0 * correlation[1 : below[0] if len(below) else len(residual)].sum())

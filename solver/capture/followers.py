@@ -1,0 +1,300 @@
+"""From the numbers of a sample to the configuration of a rig: markers, segments or joint values by their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..calibration.calibration import Calibration
+from ..errors import BackendError, InvalidValue
+from ..motion import POSE, JointCoordinates, Markers, SegmentPoses
+from ..rig import Rig
+from ..so3 import to_matrix
+from ..study.joint_motion import compute_configurations
+from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
+from ..tracking.bone_mapping import NEUTRAL_TIME, BoneMapping, guess_mapping, targets_from_segments
+from ..tracking.targets import match_attachment_names
+from ..trial import Recording
+from .datagram import MARKERS, SEGMENTS, Layout
+from .live_labels import LiveLabels
+
+MAX_VALUE = 1e3
+"""[m, rad] Numbers beyond are taken for missing: no body is there."""
+MAX_LENGTH_ERROR = 0.1
+"""By which the length of a quaternion may differ from 1 before it counts as missing."""
+FADE_IN = 0.1
+"""[s] In which a marker that comes back regains its weight, so that it does not bend the motion in one frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """What one sample made of a rig.
+
+    Attributes:
+        q: (nq,) configuration.
+        tracked: False where too little was seen and the pose was held.
+        converged: False where the time budget ended the refinement.
+        error: [m] root mean square distance of the markers; NaN without any.
+        measured, modelled: (P, 3) [m] markers where they were seen (NaN: not) and where the rig has them; P may be 0.
+    """
+
+    q: np.ndarray
+    tracked: bool = True
+    converged: bool = True
+    error: float = float("nan")
+    measured: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    modelled: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+
+class Follower(Protocol):
+    """Follows the samples of one layout.
+
+    Attributes:
+        rig: that moves.
+        markers: P names of the markers that it follows.
+    """
+
+    rig: Rig
+    markers: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and what was found of the stream so far."""
+
+    def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose | None:
+        """The pose of a sample (n,); None as long as more is needed for the first one.
+
+        Args:
+            values: of the sample.
+            time: [s] of the stream.
+            arrived: [s] when its time budget begins, of `time.perf_counter`.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOptions:
+    """How samples are followed.
+
+    Attributes:
+        body: calibrated person for markers; rig for segments and joint values.
+        options: of the tracker; its budget bounds the time of a sample.
+        mapping: of segments to links; None: guessed from their names and the first half second of standing.
+        planted_patch: patch that stands still where joint values come without the root's pose.
+    """
+
+    body: Calibration | Rig
+    options: TrackingOptions = field(default_factory=TrackingOptions)
+    mapping: BoneMapping | None = None
+    planted_patch: str | None = None
+
+    @property
+    def rig(self) -> Rig:
+        """That moves."""
+        return self.body.rig if isinstance(self.body, Calibration) else self.body
+
+    def create_follower(self, layout: Layout) -> Follower:
+        """What follows a stream of a layout.
+
+        Raises:
+            InvalidValue: the layout does not fit the body.
+        """
+        if layout.quantity == MARKERS:
+            if not isinstance(self.body, Calibration):
+                raise InvalidValue("markers need to know where they sit: calibrate a standing trial, and name its "
+                                   "calibration.json")  # fmt: skip
+            return MarkerFollower(self.body, layout, self.options)
+        if layout.quantity == SEGMENTS:
+            return SegmentFollower(self, layout)
+        return JointFollower(self.rig, layout, self.planted_patch)
+
+
+class MarkerFollower:
+    """Markers of a calibrated person.
+
+    Raises:
+        InvalidValue: none of them is attached to the person.
+    """
+
+    def __init__(self, body: Calibration, layout: Layout, options: TrackingOptions) -> None:
+        self.rig = body.rig
+        blank = Markers(np.zeros(1), layout.names, np.full((1, len(layout.names), 3), np.nan))
+        blank = match_attachment_names(blank, body.attachments)
+        self._tracker = RobustTracker(self.rig, Targets.from_markers(self.rig, body.attachments, blank), options)
+        task = self._tracker.tracker.tasks.positions
+        assert task is not None
+        self.markers = task.names
+        self._columns = np.array([blank.names.index(name) for name in task.names])
+        left = [name for name in blank.names if name not in task.names]
+        self._unattached: tuple[str, ...] = ()
+        if left:
+            self._unattached = (f"{len(left)} markers are not attached and are left out: {', '.join(left)}",)
+        self.labels = LiveLabels(task.names)
+        self._links = task.links
+        self._seen_for = np.full(len(task.names), np.inf)
+        self._time: float | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and which labels were exchanged."""
+        return self._unattached + self.labels.notes
+
+    def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose:
+        """The pose of a sample."""
+        positions = self.labels.correct(_remove_outliers(values).reshape(-1, 3)[self._columns], time)
+        step = 0.0 if self._time is None else time - self._time
+        self._time = time
+        seen = np.isfinite(positions).all(axis=1)
+        self._seen_for = np.where(seen, self._seen_for + step, 0.0)
+        reach = np.minimum(self._seen_for / FADE_IN, 1.0)
+        shares = None if bool((reach == 1.0).all()) else np.maximum(reach, 1e-3) ** 2 * (3.0 - 2.0 * reach)
+        found = self._tracker.step(
+            TargetSample(np.where(seen[:, None], positions, np.nan), weight_factors=shares), time, arrived
+        )
+        modelled = self._tracker.points()
+        turns = self._tracker.tracker.solver.kinematics.rotations[self._links]
+        self.labels.update_prediction(modelled, turns, found.is_tracked)
+        return Pose(found.q, found.is_tracked, found.converged, found.error, positions, modelled)
+
+
+class SegmentFollower:
+    """Turning segments, as of inertial units."""
+
+    markers: tuple[str, ...] = ()
+
+    def __init__(self, how: FollowOptions, layout: Layout) -> None:
+        self.rig, self._layout, self._options = how.rig, layout, how.options
+        self._mapping = how.mapping
+        self._q = self.rig.neutral
+        self._first: list[tuple[float, np.ndarray]] = []
+        self._tracker: RobustTracker | None = None
+        self.notes: tuple[str, ...] = ()
+        if self._mapping is not None:
+            self._targets(self._poses([(0.0, np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(layout.names)))]))
+
+    def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose | None:
+        """The pose of a sample; None while the first half second of standing tells how the segments lie."""
+        if not np.isfinite(_segment_quaternions(values.reshape(1, -1, POSE))).any():
+            return Pose(self._q, tracked=False)
+        if self._mapping is None:
+            self._first.append((time, values))
+            if time - self._first[0][0] < NEUTRAL_TIME:
+                return None
+            self._mapping = guess_mapping(self._poses(self._first), self.rig)
+            self.notes = self._mapping.notes
+        targets = self._targets(self._poses([(time, values)]))
+        if self._tracker is None:
+            self._tracker = RobustTracker(self.rig, targets, self._options)
+        found = self._tracker.step(targets.sample(0), time, arrived)
+        self._q = found.q
+        return Pose(found.q, found.is_tracked, found.converged)
+
+    def _targets(self, recorded: SegmentPoses) -> Targets:
+        assert self._mapping is not None
+        return targets_from_segments(recorded, self.rig, self._mapping)
+
+    def _poses(self, samples: list[tuple[float, np.ndarray]]) -> SegmentPoses:
+        times, values = np.array([time for time, _ in samples]), np.array([values for _, values in samples])
+        segments = build_recording(self._layout, "live", times, values).segments
+        assert segments is not None
+        return segments
+
+
+class JointFollower:
+    """Joint values of a rig; a sample with a missing one holds the pose."""
+
+    markers: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, rig: Rig, layout: Layout, standing: str | None) -> None:
+        self.rig, self._layout, self._standing = rig, layout, standing
+        self._q = rig.neutral
+        self._configuration(np.zeros(layout.size))  # raises where the names are not the rig's
+
+    def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose:
+        """The pose of a sample."""
+        found = self._configuration(values)
+        if found is not None:
+            self._q = found
+        return Pose(self._q, found is not None)
+
+    def _configuration(self, values: np.ndarray) -> np.ndarray | None:
+        joints = build_recording(self._layout, "live", np.zeros(1), values[None]).joints
+        assert joints is not None
+        q, known = compute_configurations(self.rig, joints, self._standing)
+        return q[0] if known[0] else None
+
+
+class RobustTracker:
+    """A tracker that survives what a stream may hold."""
+
+    def __init__(self, rig: Rig, targets: Targets, options: TrackingOptions) -> None:
+        self.tracker = Tracker(rig, targets.tasks, options)
+        self._time: float | None = None
+
+    def step(self, sample: TargetSample, time: float, arrived: float) -> TrackerStep:
+        """Follow a sample at a time [s]; one that no step can be made of holds the pose, and the next starts anew."""
+        dt = 0.01 if self._time is None else time - self._time
+        self._time = time
+        try:
+            return self.tracker.step(sample, dt, arrived)
+        except (BackendError, np.linalg.LinAlgError, ValueError):
+            held = self.tracker.rig.neutral if self.tracker.q is None else self.tracker.q
+            self.tracker = Tracker(self.tracker.rig, self.tracker.tasks, self.tracker.options)
+            return TrackerStep(held, False)
+
+    def points(self) -> np.ndarray:
+        """(P, 3) [m] where the rig has the points of its task, in the last pose."""
+        task = self.tracker.tasks.positions
+        assert task is not None
+        if self.tracker.q is None:
+            return np.full((len(task.names), 3), np.nan)
+        kinematics = self.tracker.solver.kinematics
+        kinematics.update_kinematics(self.tracker.q)
+        return kinematics.points(task.links, task.offsets)
+
+
+def build_recording(layout: Layout, name: str, times: np.ndarray, values: np.ndarray) -> Recording:
+    """Samples (N, n) of a stream as a recording, as any reader would give it.
+
+    Raises:
+        InvalidValue: no orientation of any segment is known.
+    """
+    values = _remove_outliers(values)
+    if layout.quantity == MARKERS:
+        return Recording(name, Markers(times, layout.names, values.reshape(len(times), -1, 3)))
+    if layout.quantity == SEGMENTS:
+        numbers = values.reshape(len(times), -1, POSE)
+        return Recording(
+            name, segments=SegmentPoses(times, layout.names, to_matrix(_segment_quaternions(numbers)), numbers[..., 4:])
+        )
+    root = None
+    if layout.root:
+        root, values = values[:, :POSE].copy(), values[:, POSE:]
+        root[:, 3:] = _normalise_quaternions(root[:, 3:])
+    units = ("rad or m",) * len(layout.names)
+    return Recording(name, joints=JointCoordinates(times, layout.names, values, units, root))
+
+
+def _segment_quaternions(numbers: np.ndarray) -> np.ndarray:
+    """Unit quaternions (N, B, 4) of segments' numbers (N, B, 7); NaN where missing."""
+    return _normalise_quaternions(numbers[..., :4])
+
+
+def _normalise_quaternions(quaternions: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) of length 1; NaN where they are none."""
+    lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.where(
+            np.abs(lengths - 1.0) < MAX_LENGTH_ERROR, quaternions / np.maximum(lengths, MAX_LENGTH_ERROR), np.nan
+        )
+
+
+def _remove_outliers(values: np.ndarray) -> np.ndarray:
+    """With NaN where a number is no place and no angle of a body."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) < MAX_VALUE, values, np.nan)
+
+
+__all__ = ["FollowOptions", "Follower", "JointFollower", "MarkerFollower", "Pose", "SegmentFollower", "build_recording"]

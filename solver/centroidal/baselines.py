@@ -1,0 +1,139 @@
+"""Other estimators of the same signals: each source alone, the published filter for robots, the published fusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..signals import GRAVITY, true_runs
+from ..so3 import skew
+from .gauss_markov import Observations, Process, posterior_mean
+from .values import AXES, CentroidalData, CentroidalEstimate
+
+STATES = 9
+"""States of the filter: centre of mass, linear and angular momentum."""
+
+
+def kinematic(data: CentroidalData) -> CentroidalEstimate:
+    """What the kinematics say alone."""
+    return CentroidalEstimate(
+        "kinematic", data.times, data.mass, data.com, data.acceleration, data.momentum_rate, data.momentum
+    )
+
+
+def force_only(data: CentroidalData) -> CentroidalEstimate:
+    """What the wrench says alone: (2) integrated twice, and (8) about the kinematic centre of mass.
+
+    Place and velocity at the start of each stretch that is measured are those that fit the kinematic centre of mass
+    best; where nothing is measured the estimate is the kinematic one.
+    """
+    com, step = data.com.copy(), 1.0 / data.rate
+    pushed = data.force_acceleration
+    for start, stop in true_runs(data.known):
+        if stop - start < 3:
+            continue
+        speed = np.zeros((stop - start, AXES))
+        speed[1:] = np.cumsum(0.5 * step * (pushed[start + 1 : stop] + pushed[start : stop - 1]), axis=0)
+        place = np.zeros_like(speed)
+        place[1:] = np.cumsum(0.5 * step * (speed[1:] + speed[:-1]), axis=0)
+        time = data.times[start:stop] - data.times[start]
+        line = np.column_stack([np.ones_like(time), time])
+        fit, *_ = np.linalg.lstsq(line, data.com[start:stop] - place, rcond=None)
+        com[start:stop] = place + line @ fit
+    rate = data.moment + np.cross(data.force, data.com)
+    rate = np.where((data.known & data.has_moment)[:, None], rate, data.momentum_rate)
+    return CentroidalEstimate("force", data.times, data.mass, com, pushed, rate, data.momentum)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterNoise:
+    """Of the extended Kalman filter; white, as it assumes, so that low-frequency noise counts many times its size.
+
+    Attributes:
+        force, moment: [N], [N m] of the measured wrench.
+        com: [m] of the kinematic centre of mass.
+        linear, angular: [kg m/s], [kg m^2/s] of the kinematic momenta.
+    """
+
+    force: float = 20.0
+    moment: float = 20.0
+    com: float = 0.01
+    linear: float = 1.0
+    angular: float = 1.0
+
+
+def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> CentroidalEstimate:
+    """The momentum estimator of Rotella et al. 2015: c, l and k driven by the wrench, corrected by the kinematics.
+
+    c' = l / m, l' = f + m g, k' = tau + f x c, with the kinematic values of all three as measurements. It looks back
+    only, and nothing in it is a bias.
+    """
+    noise = FilterNoise() if noise is None else noise
+    step, mass = 1.0 / data.rate, data.mass
+    force, moment, known = data.force, data.moment, data.known
+    velocity = np.gradient(data.com, step, axis=0)
+    seen = np.concatenate([data.com, mass * velocity, data.momentum], axis=1)
+    state, measured = seen[0].copy(), np.diag([noise.com**2] * 3 + [noise.linear**2] * 3 + [noise.angular**2] * 3)
+    spread = measured.copy()
+    sure = np.diag([0.0] * 3 + [(noise.force * step) ** 2] * 3 + [(noise.moment * step) ** 2] * 3)
+    blind = np.diag([0.0] * 3 + [(mass * GRAVITY * step) ** 2] * 3 + [(mass * step) ** 2] * 3)
+    push = np.concatenate([force - np.array([0.0, 0.0, mass * GRAVITY]), moment], axis=1) * step
+    push = np.where(known[:, None], push, np.append(np.diff(seen[:, 3:], axis=0), np.zeros((1, 6)), axis=0))
+    if not data.has_moment:
+        push[:, 3:] = step * data.momentum_rate
+    lever = step * skew(force) * (known & data.has_moment)[:, None, None]
+    transition = np.eye(STATES)
+    transition[:3, 3:6] = step / mass * np.eye(3)
+    com, spin = np.empty((2, len(data), AXES))
+    for sample in range(len(data)):
+        if sample:
+            transition[6:, :3] = lever[sample - 1]
+            state = transition @ state
+            state[3:] += push[sample - 1]
+            spread = transition @ spread @ transition.T + (sure if known[sample - 1] else blind)
+        gain = np.linalg.solve(spread + measured, spread).T
+        state = state + gain @ (seen[sample] - state)
+        spread = spread - gain @ spread
+        spread = 0.5 * (spread + spread.T)
+        com[sample], spin[sample] = state[:3], state[6:]
+    rate = np.where((known & data.has_moment)[:, None], moment + np.cross(force, com), data.momentum_rate)
+    return CentroidalEstimate("ekf", data.times, mass, com, data.force_acceleration, rate, spin)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionNoise:
+    """Of the linear fusion, white.
+
+    Attributes:
+        com: [m] of the kinematic centre of mass.
+        force: [m/s^2] of f / m.
+        jerk: [m/s^3 / sqrt(Hz)] how quickly the acceleration changes.
+    """
+
+    com: float = 0.002
+    force: float = 0.02
+    jerk: float = 30.0
+
+
+def linear_fusion(data: CentroidalData, noise: FusionNoise | None = None) -> CentroidalEstimate:
+    """The optimal linear fusion of kinematic centre of mass and force: a Kalman smoother with force as acceleration.
+
+    Where the force is not known the kinematics, and the acceleration's continuity, carry on. Momentum has no part.
+    """
+    noise = FusionNoise() if noise is None else noise
+    step, count = 1.0 / data.rate, len(data)
+    drift = np.diag(np.ones(2), 1)
+    process = Process.from_drift(drift, noise.jerk**2, step, 0)
+    com, acceleration = np.empty((count, AXES)), np.empty((count, AXES))
+    pushed = data.force / data.mass - np.array([0.0, 0.0, GRAVITY])
+    weights = np.stack([np.full(count, noise.com**-2.0), data.known * noise.force**-2.0], axis=1)
+    states = np.zeros((count, 2, AXES))
+    states[:, 0, 0], states[:, 1, 2] = 1.0, step**-2.0
+    for axis in range(AXES):
+        values = np.stack([data.com[:, axis] - data.com[0, axis], pushed[:, axis]], axis=1)
+        found, _ = posterior_mean(
+            [process], Observations(states, np.zeros((count, 2, 0)), values, weights), np.zeros(0)
+        )
+        com[:, axis], acceleration[:, axis] = found[:, 0] + data.com[0, axis], found[:, 2] * step**-2.0
+    return CentroidalEstimate("fusion", data.times, data.mass, com, acceleration, data.momentum_rate, data.momentum)

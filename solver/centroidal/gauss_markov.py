@@ -1,0 +1,145 @@
+"""Most likely states of a Gauss-Markov chain that is seen through linear equations with known noise, all at once.
+
+The normal equations of a chain couple neighbours only: with n states a sample they are a band of 2 n - 1 below the
+diagonal, which Cholesky's method solves in time and memory linear in the number of samples. Unknowns that hold for all
+samples (a gain, modes of the inertials) border the band and are eliminated by their Schur complement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag, cho_factor, cho_solve, cho_solve_banded, cholesky_banded, expm
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A scalar signal as a linear stochastic differential equation, sampled: x' = A x + w, the first state is it.
+
+    Attributes:
+        transition: (n, n) over one step.
+        information: (n, n) inverse covariance of w.
+        initial_information: (n, n) inverse covariance of the first sample's states; zero where nothing is known.
+    """
+
+    transition: np.ndarray
+    information: np.ndarray
+    initial_information: np.ndarray
+
+    @staticmethod
+    def from_drift(drift: np.ndarray, density: float, step: float, stationary_states: int) -> Process:
+        """From dx/dt = drift x + noise of a spectral density on the last state (Van Loan's method).
+
+        States are scaled by powers of the step, without which a covariance over one short step could not be inverted:
+        state k counts in units of step^-k.
+
+        Args:
+            drift: (n, n) [1/s].
+            density: of the noise.
+            step: [s].
+            stationary_states: so many of the last states begin as they go on; about the others nothing is known.
+        """
+        size = len(drift)
+        scale = np.diag(step ** np.arange(size))
+        inverse = np.diag(step ** -np.arange(size, dtype=float))
+        drift = scale @ drift @ inverse
+        noise = np.zeros((size, size))
+        noise[-1, -1] = density * scale[-1, -1] ** 2
+        both = expm(step * np.block([[-drift, noise], [np.zeros((size, size)), drift.T]]))
+        transition = both[size:, size:].T
+        covariance = transition @ both[:size, size:]
+        covariance = 0.5 * (covariance + covariance.T)
+        start = np.zeros((size, size))
+        if stationary_states:
+            own = slice(size - stationary_states, size)
+            part, added = transition[own, own], covariance[own, own]
+            settled = np.linalg.solve(np.eye(stationary_states**2) - np.kron(part, part), added.reshape(-1))
+            start[own, own] = np.linalg.inv(settled.reshape(stationary_states, stationary_states))
+        return Process(transition, np.linalg.inv(covariance), start)
+
+
+def matern(std: float, cutoff: float, step: float, integrals: int = 0) -> Process:
+    """A once differentiable process of spectrum 1 / (1 + (f / cutoff)^2)^2, integrated so many times.
+
+    States: the integral of highest order, ..., the process, its rate; state k in units of step^-k.
+
+    Args:
+        std: of the process.
+        cutoff: [Hz].
+        step: [s].
+        integrals: how many.
+    """
+    rate = 2.0 * np.pi * cutoff
+    size = integrals + 2
+    drift = np.diag(np.ones(size - 1), 1)
+    drift[-1, -2:] = -(rate**2), -2.0 * rate
+    return Process.from_drift(drift, 4.0 * rate**3 * std**2, step, 2)
+
+
+def ornstein_uhlenbeck(std: float, cutoff: float, step: float) -> Process:
+    """A process of spectrum 1 / (1 + (f / cutoff)^2), one state."""
+    rate = 2.0 * np.pi * cutoff
+    return Process.from_drift(np.array([[-rate]]), 2.0 * rate * std**2, step, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Equations of each sample: H x + M theta = y, with independent noise.
+
+    Attributes:
+        states: (N, r, n) H.
+        common: (N, r, k) M.
+        values: (N, r) y.
+        weights: (N, r) inverse variances, zero where nothing was seen.
+        noise_scale: (N, n) factor on the standard deviation of what drives each state from the sample before; () for
+            one.
+    """
+
+    states: np.ndarray
+    common: np.ndarray
+    values: np.ndarray
+    weights: np.ndarray
+    noise_scale: np.ndarray | None = None
+
+
+def posterior_mean(
+    processes: list[Process], observations: Observations, common_std: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """States (N, n) and common unknowns (k,) of the posterior's peak, which is its mean.
+
+    Args:
+        processes: independent signals whose states stand side by side.
+        observations: of each sample.
+        common_std: (k,) standard deviations of the common unknowns before anything is seen.
+    """
+    transition = block_diag(*(p.transition for p in processes))
+    information = block_diag(*(p.information for p in processes))
+    start = block_diag(*(p.initial_information for p in processes))
+    count, _, size = observations.states.shape
+    # samples n, rows r, states i and j, common unknowns k
+    weighted = observations.states * observations.weights[:, :, None]
+    blocks = np.empty((count, 2 * size, size))
+    blocks[:, :size] = weighted.swapaxes(1, 2) @ observations.states
+    calm = np.ones((count - 1, size)) if observations.noise_scale is None else 1.0 / observations.noise_scale[1:]
+    driven = calm[:, :, None] * information * calm[:, None]
+    blocks[0, :size] += start
+    blocks[1:, :size] += driven
+    blocks[:-1, size:] = -driven @ transition
+    blocks[:-1, :size] -= transition.T @ blocks[:-1, size:]
+    blocks[-1, size:] = 0.0
+    band = np.zeros((2 * size, count, size))
+    for column in range(size):
+        band[: 2 * size - column, :, column] = blocks[:, column:, column].T
+    factor = cholesky_banded(band.reshape(2 * size, -1), lower=True, overwrite_ab=True)
+    seen = (weighted.swapaxes(1, 2) @ observations.values[:, :, None])[:, :, 0].reshape(-1)
+    border = (weighted.swapaxes(1, 2) @ observations.common).reshape(count * size, -1)
+    solved = cho_solve_banded((factor, True), np.column_stack([seen, border]))
+    if not len(common_std):
+        return solved[:, 0].reshape(count, size), np.zeros(0)
+    square = np.einsum("nrk,nr,nrj->kj", observations.common, observations.weights, observations.common) + np.diag(
+        common_std**-2.0
+    )
+    right = np.einsum("nrk,nr,nr->k", observations.common, observations.weights, observations.values)
+    found = cho_solve(cho_factor(square - border.T @ solved[:, 1:]), right - border.T @ solved[:, 0])
+    return (solved[:, 0] - solved[:, 1:] @ found).reshape(count, size), found

@@ -1,0 +1,107 @@
+"""What the covariance of the inertials leaves open of centre of mass and momentum, motion by motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics.kinematics import LinkMotions, link_motions, product
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
+from ..motion import Motion
+from ..rig import Rig
+from ..so3 import cross
+from .values import AXES, InertialModes
+
+MAX_MODES = 24
+"""Modes that are kept: the largest in what they change of this motion."""
+MIN_EFFECT = 0.01
+"""Size of a mode's effect over the largest one's, below which it is left out."""
+SAMPLED_FRAMES = 400
+"""Frames at which the modes are judged."""
+CHUNK = 512
+UNIT_INERTIAS = np.array(
+    [
+        [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+        [[0, 1, 0], [1, 0, 0], [0, 0, 0]],
+        [[0, 0, 0], [0, 1, 0], [0, 0, 0]],
+        [[0, 0, 1], [0, 0, 0], [1, 0, 0]],
+        [[0, 0, 0], [0, 0, 1], [0, 1, 0]],
+        [[0, 0, 0], [0, 0, 0], [0, 0, 1]],
+    ],
+    float,
+)
+"""In Pinocchio's order xx xy yy xz yz zz."""
+
+
+def inertial_modes(
+    rig: Rig, motion: Motion, parameters: InertialParameters, root: np.ndarray, max_modes: int = MAX_MODES
+) -> InertialModes:
+    """The independent changes of centre of mass and angular momentum that a covariance allows, largest first.
+
+    Args:
+        rig: that moved.
+        motion: N frames.
+        parameters: around which.
+        root: (M, L, 10) changes of the parameters whose squares sum to their covariance. What changes the total mass
+            is taken off: it is known.
+        max_modes: number of modes at most.
+    """
+    masses = parameters.masses
+    root = np.array(root, float)
+    root[:, :, MASS] -= root[:, :, MASS].sum(axis=1, keepdims=True) * masses / parameters.total_mass
+    step = max(1, len(motion) // SAMPLED_FRAMES)
+    seen = Motion(motion.times[::step], motion.q[::step], motion.v[::step], motion.a[::step])
+    com, momentum = _effects(rig, seen, parameters, root)
+    effect = np.concatenate([com, momentum / parameters.total_mass], axis=1).reshape(-1, len(root))
+    _, sizes, turn = np.linalg.svd(effect, full_matrices=False)
+    kept = turn[: min(max_modes, int(np.sum(sizes > MIN_EFFECT * sizes[0])))] if sizes[0] > 0.0 else turn[:0]
+    chosen = np.tensordot(kept, root, axes=1)
+    parts = [
+        _effects(rig, motion.part(start, start + CHUNK), parameters, chosen) for start in range(0, len(motion), CHUNK)
+    ]
+    return InertialModes(*(np.concatenate(side) for side in zip(*parts)))
+
+
+def _effects(
+    rig: Rig, motion: Motion, parameters: InertialParameters, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3, M) [m] and (n, 3, M) [kg m^2/s] that changes (M, L, 10) of the parameters bring."""
+    links = link_motions(rig, motion)
+    total, frames = parameters.total_mass, len(motion)
+    com, speed = _centre(links, parameters)
+    place = links.position - com[:, None]
+    velocity = links.to_world(links.velocity)
+    # components first, then parameters, links, frames
+    moved = np.zeros((AXES, PER_LINK, len(rig.links), frames))
+    moved[:, MASS], moved[:, FIRST_MOMENT] = place, links.rotation
+    pushed = np.zeros_like(moved)
+    pushed[:, MASS] = velocity
+    for axis in range(AXES):
+        unit = np.zeros((AXES, 1, 1))
+        unit[axis] = 1.0
+        spun = cross(links.omega, np.broadcast_to(unit, links.omega.shape))
+        pushed[:, FIRST_MOMENT][:, axis] = links.to_world(spun)
+    turned = np.zeros_like(moved)
+    for axis in range(AXES):
+        turned[:, FIRST_MOMENT][:, axis] = cross(links.rotation[:, axis], velocity)
+    for index, inertia in enumerate(UNIT_INERTIAS):
+        own = product(np.broadcast_to(inertia[:, :, None, None], (3, 3, 1, 1)), links.omega[:, None])[:, 0]
+        turned[:, INERTIA][:, index] = links.to_world(own)
+    place = np.broadcast_to(place[:, None], moved.shape)
+    turned += cross(place, pushed)
+    columns = root.reshape(len(root), -1, PER_LINK)
+    # axes a, parameters p, links l, frames n, modes m
+    centre = np.einsum("apln,mlp->nam", moved, columns, optimize=True) / total
+    around = np.einsum("apln,mlp->nam", turned, columns, optimize=True)
+    # a centre that moves away takes the momentum of the whole body about it along
+    whole = np.broadcast_to(total * speed[:, :, None], (AXES, frames, len(root)))
+    around -= cross(centre.swapaxes(0, 1), whole).swapaxes(0, 1)
+    return centre, around
+
+
+def _centre(links: LinkMotions, parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass (3, n) [m] and its velocity (3, n) [m/s]."""
+    mass = parameters.masses[:, None]
+    first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], links.position.shape)
+    com = (mass * links.position + links.to_world(first)).sum(axis=1) / parameters.total_mass
+    linear = links.to_world(mass * links.velocity + cross(links.omega, first)).sum(axis=1)
+    return com, linear / parameters.total_mass

@@ -1,0 +1,70 @@
+"""What the wrench says of the centre of mass and of the momentum rate: bailly2019 (6b) and (8).
+
+Components come first here, (3, N), so that array arithmetic runs along contiguous memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..signals import GRAVITY
+from ..so3 import cross
+from .settings import FLIGHT
+from .values import CentroidalData
+
+RAMP = 0.05
+"""[s] Over which a source is trusted again after a stretch in which the wrench was not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kinetics:
+    """The wrench of `CentroidalData`, prepared for the recursion.
+
+    Attributes:
+        force: (3, N) [N].
+        moment: (3, N) [N m] about the world origin.
+        square: (N,) [N^2] of the force, never zero.
+        weight: (N,) from 0, where the wrench is not known, to 1: of the momentum rate.
+        axis_weight: (N,) the same of the central axis, which a body in flight has none of.
+    """
+
+    force: np.ndarray
+    moment: np.ndarray
+    square: np.ndarray
+    weight: np.ndarray
+    axis_weight: np.ndarray
+
+    @staticmethod
+    def from_data(data: CentroidalData, *, causal: bool) -> Kinetics:
+        """Of all samples; ``causal`` trusts a source up to the sample at which it ends."""
+        force, moment = np.ascontiguousarray(data.force.T), np.ascontiguousarray(data.moment.T)
+        square = np.einsum("an,an->n", force, force)  # axes a, samples n
+        small = (FLIGHT * data.mass * GRAVITY) ** 2
+        trust = ramp_weights(data.known, data.rate, causal=causal) * data.has_moment
+        return Kinetics(force, moment, np.maximum(square, 1e-9 * small), trust, trust * square / (square + small))
+
+    def axis_point(self, com: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """(6b): centre of mass (3, N) that the central axis and estimates of c and of its momentum rate leave."""
+        along = np.einsum("an,an->n", self.force, com)
+        return (cross(self.force, self.moment) + self.force * along + cross(rate, self.force)) / self.square
+
+    def momentum_rate(self, com: np.ndarray) -> np.ndarray:
+        """(8): momentum rate (3, N) about a centre of mass (3, N)."""
+        return self.moment + cross(self.force, com)
+
+
+def ramp_weights(known: np.ndarray, rate: float, *, causal: bool) -> np.ndarray:
+    """(N,) 0 where not known, rising to 1 within `RAMP` of it: after it, and unless ``causal`` before it too."""
+    steps = max(1, round(RAMP * rate))
+    since = _samples_since_unknown(known)
+    near = since if causal else np.minimum(since, _samples_since_unknown(known[::-1])[::-1])
+    return np.clip(near / steps, 0.0, 1.0)
+
+
+def _samples_since_unknown(known: np.ndarray) -> np.ndarray:
+    """Samples since the last one that was not known; a record that begins known was always so."""
+    index = np.arange(len(known), dtype=float)
+    last = np.where(known, -np.inf, index)
+    return index - np.maximum.accumulate(last)

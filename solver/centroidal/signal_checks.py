@@ -1,0 +1,111 @@
+"""What in the signals a careful reader must know before believing any estimate: plates that drift or show nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from ..errors import InvalidValue
+from ..signals import GRAVITY, true_runs
+from .flights import MIN_FLIGHT, flight_intervals, is_unloaded
+from .values import CentroidalData
+
+MAX_WINDOWS, MIN_WINDOWS = 8, 4
+"""Into so many windows, of a second at most, contact is cut; with fewer than the least nothing is said."""
+MIN_WINDOW = 0.2
+"""[s] over which force and kinematic acceleration are averaged at least: what a window adds to the body's speed both
+know, the better the longer it is."""
+CONFIDENCE = 0.99
+"""Of a trend's interval, which must leave out zero for the trend to be told."""
+MIN_DRIFT = 0.015
+"""Share of the body weight by which the plates' zero must wander over the recording to be told."""
+FALL_FRACTION = 0.5
+"""Share of gravity from which a body without load falls; one that does not stands on something unmeasured."""
+
+
+def check_signals(data: CentroidalData) -> tuple[str, ...]:
+    """Sentences about signals that can be used, and yet."""
+    found = []
+    drift = estimate_drift(data)
+    if drift is not None and drift.is_significant(data):
+        seconds = data.times[-1] - data.times[0]
+        found.append(
+            f"the plates drift: beside what the motion needs their vertical force changes by {drift.change:+.0f} N "
+            f"(+- {drift.interval:.0f} N) over the {seconds:.2g} s; set them to zero again, or take the drift off"
+        )
+    between = np.flatnonzero(data.known)
+    unknown = int(np.ptp(between)) + 1 - len(between) if len(between) else 0
+    if unknown:
+        found.append(
+            f"between known samples the wrench is unknown for {unknown / data.rate:.2g} s (a gap, or a contact beside "
+            "the plates): there the estimate goes on from its neighbours and the motion"
+        )
+    bare = true_runs(data.known & is_unloaded(data))
+    used = flight_intervals(data, by_motion=False)
+    if short := len(bare) - len(used):
+        each = "a time" if short == 1 else f"{short} times"
+        found.append(
+            f"{each} without load, shorter than {MIN_FLIGHT * 1e3:.0f} ms, count as no flight: too short to use"
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Trend of what the plates measure beside what the motion needs.
+
+    Attributes:
+        change: [N] from first to last sample.
+        interval: [N] half the width of its interval of `SURE`, by Student's distribution of so few windows.
+    """
+
+    change: float
+    interval: float
+
+    def is_significant(self, data: CentroidalData) -> bool:
+        """Whether it stands out from its interval, and is large enough to matter to this body."""
+        return abs(self.change) > max(self.interval, MIN_DRIFT * data.mass * GRAVITY)
+
+
+def estimate_drift(data: CentroidalData) -> Drift | None:
+    """Trend of the measured vertical force less what the motion needs; None where contact is too short to tell one.
+
+    A short contact is cut into shorter windows, which scatter more: its interval says so.
+    """
+    rest = data.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
+    loaded = data.known & ~is_unloaded(data)
+    stances = [span for span in true_runs(loaded) if span[1] - span[0] >= MIN_WINDOW * data.rate]
+    if not stances:
+        return None
+    lengths = [end - begin for begin, end in stances]
+    size = int(min(np.median(lengths), np.clip(sum(lengths) / MAX_WINDOWS, MIN_WINDOW * data.rate, data.rate)))
+    starts = [first for begin, end in stances for first in range(begin, end - size + 1, size)]
+    if len(starts) < MIN_WINDOWS:
+        return None
+    means = np.array([rest[first : first + size].mean() for first in starts])
+    times = np.array([data.times[first : first + size].mean() for first in starts])
+    line = np.column_stack([np.ones(len(times)), times - times.mean()])
+    fit, *_ = np.linalg.lstsq(line, means, rcond=None)
+    free = len(means) - line.shape[1]
+    scatter = np.sqrt(np.sum((means - line @ fit) ** 2) / free)
+    seconds = data.times[-1] - data.times[0]
+    error = scatter / np.linalg.norm(line[:, 1]) * seconds
+    return Drift(float(fit[1] * seconds), float(student.ppf(0.5 + 0.5 * CONFIDENCE, free) * error))
+
+
+def require_load(data: CentroidalData, name: str) -> None:
+    """Refuse forces that show nothing of a body that stands: they are of another time, or were never recorded.
+
+    Raises:
+        InvalidValue: no measured sample is loaded, and in half of them the kinematic centre of mass does not fall.
+    """
+    bare = data.known & is_unloaded(data)
+    if not data.known.any() or not np.array_equal(bare, data.known):
+        return
+    if np.mean(data.acceleration[bare, 2] > -FALL_FRACTION * GRAVITY) > 0.5:
+        raise InvalidValue(
+            f"trial {name!r}: the plates show no load in any measured frame, and the body does not fall: its forces "
+            "were not recorded, or belong to another trial; leave them out, or name the right file"
+        )

@@ -1,0 +1,81 @@
+"""What repair, complete and slow do to an authored dance: the dance as it is now, told and written in one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InvalidValue
+from ...feasibility import Checks
+from ...formats.output_folder import write_folder
+from ...scene.dance_folder import AUTHORED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
+from ...scene.motion_record import MOTION, motion_record
+from ...scene.summary import SUMMARY, SceneSummary, Status
+from ..authoring.authored_dance import AuthoredDance
+from ..authoring.complete import CompletedDance
+from ..authoring.keyed_file import AUTHORED_DANCE
+from ..authoring.repair import RepairedDance
+from ..authoring.retime import RetimedMotion
+
+KEYS_SUFFIX = ".json"
+"""Suffix of an output that takes the keys alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditedDance:
+    """What became of an authored dance.
+
+    Attributes:
+        dance: the dance as it is now.
+        checks: of it, at 500 samples a second.
+        summary: what was done, for a scene: status, message, troubles, notes, keys and strips.
+        report: the same for people, plain text.
+        details: what the verb itself returned.
+    """
+
+    dance: AuthoredDance
+    checks: Checks
+    summary: SceneSummary
+    report: str
+    details: RepairedDance | CompletedDance | RetimedMotion
+
+    @property
+    def status(self) -> Status:
+        """How it ended, as a value of `scene.summary.Status`: ``"repaired"``, ``"failed"``, ``"slowed"``, ..."""
+        return self.summary.status
+
+    @property
+    def message(self) -> str:
+        """What was done, or what stands in the way, in one sentence."""
+        return self.summary.message
+
+    @property
+    def feasible(self) -> bool:
+        """Does every check hold now."""
+        return self.checks.feasible
+
+    def write(self, path: str | Path, rate: float = 100.0) -> None:
+        """Write all of it or nothing.
+
+        Args:
+            path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``;
+                or a file that ends in .json, which receives the keys.
+            rate: [1/s] of ``dance.motion.npz``; more where it jumps (`Keyed.sampling_rate`).
+
+        Raises:
+            InvalidValue: a rate that is not positive.
+        """
+        path = Path(path)
+        if not rate > 0.0:
+            raise InvalidValue(f"the rate must be positive, got {rate:g}")
+        if path.suffix.lower() == KEYS_SUFFIX:
+            AUTHORED_DANCE.write(path, self.dance)
+            return
+        keyed = self.dance
+        motion = keyed.motion(keyed.sampling_rate(rate))
+        moved = motion_record(keyed.name, keyed.rig, motion).with_contacts(keyed.schedule, keyed.checks)
+        with write_folder(path) as folder:
+            MOTION.write(folder / MOTION_FILE, moved)
+            AUTHORED_DANCE.write(folder / AUTHORED_FILE, self.dance)
+            SUMMARY.write(folder / SUMMARY_FILE, self.summary)
+            (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")

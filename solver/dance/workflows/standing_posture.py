@@ -1,0 +1,37 @@
+"""How a rig stands before anything is asked of it: a pose that keeps every check, for a scene to begin with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...check_options import DANCE_CHECKS
+from ...errors import InvalidValue
+from ...motion import Motion
+from ...rig import Rig
+from ...scene.motion_record import MotionRecord, motion_record
+from ...trajectory.legged_rig import LeggedRig
+
+DURATION = 0.01
+"""[s] that the pose lasts, for a motion has a duration."""
+
+
+def find_standing_posture(rig: Rig) -> MotionRecord | None:
+    """Home, where dances begin: knees bent, arms clear of the body, balanced; None of a rig that cannot stand so.
+
+    Example:
+        >>> import solver
+        >>> from solver.dance.workflows.standing_posture import find_standing_posture
+        >>> record = find_standing_posture(solver.hoap3())
+        >>> record.name, len(record)
+        ('find_standing_posture', 2)
+    """
+    try:
+        legged = LeggedRig(rig, shrink=DANCE_CHECKS.shrink)
+        footing = legged.get_footing("both")
+        _, curves, good = legged.solve_static(legged.home_posture(footing)[None], footing.solved)
+    except InvalidValue:
+        return None
+    if not good.all():
+        return None
+    none = np.zeros((2, rig.nv))
+    return motion_record("standing", rig, Motion(np.array([0.0, DURATION]), np.repeat(curves.q, 2, axis=0), none, none))

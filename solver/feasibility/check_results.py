@@ -1,0 +1,250 @@
+"""What the checks found: margins, culprits and failures as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import HELD, frozen, frozen_times, take_ownership
+from ..contacts.schedule import Schedule
+from ..errors import InvalidValue, UnknownName
+from ..scene.labels import append_time
+from .check_definition import Check, NearMargins, smallest_margins
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """One check over all frames.
+
+    Attributes:
+        check: its row of the table.
+        items: K things checked (joint coordinates, patches, pairs).
+        links: (K,) links to colour when the item fails.
+        pieces: the values of consecutive frames, (n, K) each or of the items that are near there. They are joined when
+            `values` is first asked for: most of a long dance is only ever looked at by its smallest margins.
+        scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
+        tolerance: values down to minus this count as kept.
+        far_margin: what items that are too far away to be measured are given instead; infinite where all are measured.
+        indices: (K,) which of the check's items these are, where parts hold near ones alone.
+        smallest: (N,) margin of each frame.
+    """
+
+    check: Check
+    items: tuple[str, ...]
+    links: tuple[tuple[str, ...], ...]
+    pieces: tuple[np.ndarray | NearMargins, ...] = field(repr=False)
+    scale: float
+    tolerance: float
+    far_margin: float = np.inf
+    indices: tuple[int, ...] = ()
+    smallest: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.links) != len(self.items) or not self.items:
+            raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
+        smallest = np.concatenate([smallest_margins(part) for part in self.pieces])
+        smallest.setflags(write=False)
+        object.__setattr__(self, "smallest", smallest)
+        if np.isnan(smallest).any():  # which would pass for a margin that holds
+            frame, item = np.argwhere(np.isnan(self.values))[0].tolist()
+            raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} has no number in frame {frame}")
+        if len(smallest) * len(self.items) * self.smallest.itemsize > HELD:
+            _ = self.values  # they belong into a file, at once
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(N, K) what is left; negative beyond the limit, infinite where the check does not apply."""
+        whole = [self._expand(part) if isinstance(part, NearMargins) else part for part in self.pieces]
+        joined = frozen(
+            self.name,
+            take_ownership(whole[0] if len(whole) == 1 else np.concatenate(whole)),
+            (None, len(self.items)),
+            finite=False,
+        )
+        object.__setattr__(self, "pieces", (joined,))
+        return joined
+
+    def _expand(self, part: NearMargins) -> np.ndarray:
+        values = np.full((len(part.values), len(self.items)), part.far_margin)
+        values[:, np.searchsorted(self.indices, part.indices)] = part.values
+        return values
+
+    @property
+    def name(self) -> str:
+        """Of the check."""
+        return self.check.name
+
+    @property
+    def unit(self) -> str:
+        """Of the values."""
+        return self.check.unit
+
+    @property
+    def relative_margin(self) -> np.ndarray:
+        """(N,) the smallest margin in units of the scale: negative beyond the tolerance, from one on comfortable."""
+        return (self.smallest + self.tolerance) / self.scale
+
+    @property
+    def worst_items(self) -> np.ndarray:
+        """Item (N,) with the smallest margin of each frame."""
+        return self.values.argmin(axis=1)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(N,) True where an item is beyond its limit by more than the tolerance."""
+        return self.smallest < -self.tolerance
+
+    @property
+    def total_violation(self) -> float:
+        """Sum of what is beyond the limit by more than the tolerance, over all items and frames."""
+        total, first, failed = 0.0, 0, self.failed
+        for part in self.pieces:
+            values = part.values if isinstance(part, NearMargins) else part
+            fails = failed[first : first + len(values)]
+            first += len(values)
+            if fails.any():
+                total -= float((values[fails] + self.tolerance).clip(max=0.0).sum())
+        return total
+
+    def worst(self, frame: int, time: float) -> Failure:
+        """The worst item of a frame."""
+        column = int(self.values[frame].argmin())
+        value = float(self.values[frame, column])
+        return Failure(self.check, self.items[column], frame, time, value, value < -self.tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One check's worst item in one frame (a failure when ``failed``).
+
+    Attributes:
+        check: its row of the table.
+        item: name.
+        frame: index; time: [s].
+        margin: in the check's unit.
+        failed: beyond the tolerance.
+    """
+
+    check: Check
+    item: str
+    frame: int
+    time: float
+    margin: float
+    failed: bool
+
+    @property
+    def description(self) -> str:
+        """What fails and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
+        return self.check.describe(self.item, self.margin, self.failed)
+
+    def __str__(self) -> str:
+        return append_time(self.description, self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Every check of a motion against a contact schedule. Frames first.
+
+    Attributes:
+        times: (N,) [s].
+        margins: of each check, in a fixed order.
+        schedule: that was checked against; airborne throughout where none was given.
+        patches: F names, the columns of ``foot_wrenches`` and ``loaded``.
+        loaded: (N, F) True where the schedule puts load.
+        zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
+        com: (N, 3) [m] world.
+        wrench: (N, 6) external wrench the motion needs, world axes, about the world origin.
+        foot_wrenches: (N, F, 6) its distribution, world axes, about the world origin.
+        torques: (N, nv - 6) [N m]; NaN where no schedule was given.
+        notes: what could not be checked, and why.
+        skipped: checks that were not made, because no schedule was given.
+    """
+
+    times: np.ndarray
+    margins: tuple[Margin, ...]
+    schedule: Schedule
+    patches: tuple[str, ...]
+    loaded: np.ndarray
+    zmp: np.ndarray
+    com: np.ndarray
+    wrench: np.ndarray
+    foot_wrenches: np.ndarray
+    torques: np.ndarray
+    notes: tuple[str, ...] = ()
+    skipped: tuple[Check, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        for name in ("loaded", "zmp", "com", "wrench", "foot_wrenches", "torques"):
+            getattr(self, name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def get_margin(self, name: str) -> Margin:
+        """One check.
+
+        Raises:
+            UnknownName: no such check.
+        """
+        for margin in self.margins:
+            if margin.name == name:
+                return margin
+        raise UnknownName(name, [margin.name for margin in self.margins])
+
+    @property
+    def feasible(self) -> bool:
+        """Every check that was made holds in every frame."""
+        return not self.failed.any()
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(N,) True where some check fails."""
+        return np.any([margin.failed for margin in self.margins], axis=0)
+
+    @property
+    def relative_margin(self) -> np.ndarray:
+        """Smallest margin (N,) over all checks, each divided by its scale: the bar under the timeline."""
+        return np.min([margin.relative_margin for margin in self.margins], axis=0)
+
+    def worst(self, frame: int) -> Failure:
+        """The check with the least comfort in a frame."""
+        return self._worst_of(min(self.margins, key=lambda m: (m.values[frame].min() + m.tolerance) / m.scale), frame)
+
+    @property
+    def first_failures(self) -> tuple[Failure, ...]:
+        """Where each check that fails does so first, earliest first."""
+        return self.find_first_failures(np.ones(len(self), bool))
+
+    def find_first_failures(self, frames: np.ndarray) -> tuple[Failure, ...]:
+        """The same among some frames, a mask (N,)."""
+        failing = [(m, m.failed & frames) for m in self.margins]
+        found = [self._worst_of(m, int(np.argmax(failed))) for m, failed in failing if failed.any()]
+        return tuple(sorted(found, key=lambda failure: failure.frame))
+
+    @property
+    def worst_failures(self) -> tuple[Failure, ...]:
+        """Where each check that fails does so most, largest share of its scale first."""
+        failing = [m for m in self.margins if m.failed.any()]
+        failing.sort(key=lambda m: float(m.smallest.min()) / m.scale)
+        return tuple(self._worst_of(m, int(np.argmin(m.smallest))) for m in failing)
+
+    @property
+    def failed_ranges(self) -> tuple[tuple[int, int], ...]:
+        """(start, stop) frames of every run of failing frames, for markers on the timeline."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.failed, [False]]).astype(int)))
+        return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
+
+    def failing_links(self, frame: int) -> frozenset[str]:
+        """Links to colour red in a frame."""
+        return frozenset(
+            link
+            for margin in self.margins
+            for column in np.flatnonzero(margin.values[frame] < -margin.tolerance)
+            for link in margin.links[column]
+        )
+
+    def _worst_of(self, margin: Margin, frame: int) -> Failure:
+        return margin.worst(frame, float(self.times[frame]))

@@ -1,0 +1,167 @@
+"""Collision shapes of a rig as coal's geometry, and the capsules around them that rule most pairs out cheaply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from ..shape import Shape
+
+LIMB_RATIO = 1.5
+"""A box longer than this many times its second side is a limb and is fitted by a capsule."""
+MIN_SHAPELESS_MASS = 0.5
+"""Share of the mass in links without shapes from which on the shapes are missing, not left out on purpose."""
+MIN_HALF_EXTENT = 1e-4
+"""[m] Half extents below this are no shape."""
+CAPSULE_KINDS = ("capsule", "sphere")
+"""Kinds that are their own bounding capsule."""
+
+
+@lru_cache(maxsize=8)
+def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+    """The rig's shapes, and where most of its links have none, shapes fitted to the bounding boxes of those; notes.
+
+    A link without shapes among many that have some is an axis of a compound joint, or lies inside another link.
+    """
+    shaped = {shape.link for shape in rig.shapes}
+    bare = [k for k, link in enumerate(rig.links) if link not in shaped]
+    if shaped and rig.masses[bare].sum() < MIN_SHAPELESS_MASS * rig.prior.total_mass:
+        heavy = [rig.links[k] for k in bare if rig.masses[k] > 0.0]
+        told = f"Not checked for touching because they have no shapes: {', '.join(heavy)}"
+        return rig.shapes, (told,) if heavy else ()
+    fitted = [fit_shape(rig.links[k], *rig.boxes[k]) for k in bare]
+    found = [shape for shape in fitted if shape is not None]
+    notes: tuple[str, ...] = ()
+    if found:
+        which = "every link" if len(found) == len(rig.links) else ", ".join(shape.link for shape in found)
+        notes = (f"Collision shapes fitted to the bounding boxes of {which}",)
+    return (*rig.shapes, *found), notes
+
+
+def fit_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
+    """Capsule for a long box, box otherwise, of corners (3,) [m]; None for one without extent.
+
+    The capsule reaches to the box's faces and rounds its edges off, as a limb does.
+    """
+    half = (upper - lower) / 2.0
+    centre = (upper + lower) / 2.0
+    if half.min() < MIN_HALF_EXTENT:
+        return None
+    order = np.argsort(half)
+    if half[order[2]] < LIMB_RATIO * half[order[1]]:
+        return Shape(link, "box", tuple(half), np.eye(3), centre)
+    radius = float(half[order[1]])
+    rotation = np.eye(3)[:, [(order[2] + 1) % 3, (order[2] + 2) % 3, order[2]]]
+    return Shape(link, "capsule", (radius, float(half[order[2]]) - radius), rotation, centre)
+
+
+def geometry_model(rig: Rig, shapes: Sequence[Shape], pairs: np.ndarray) -> pin.GeometryModel:
+    """Pinocchio's geometry of the shapes, with pairs (P, 2) of shape indices, for coal to measure."""
+    model = pin.GeometryModel()
+    solids = (
+        _coal_geometries(rig) if shapes is collision_shapes(rig)[0] else [_coal_geometry(shape) for shape in shapes]
+    )
+    for number, (shape, solid) in enumerate(zip(shapes, solids)):
+        inside = shape.kind == "mesh"  # whose vertices already are in the link's frame
+        pose = pin.SE3.Identity() if inside else pin.SE3(np.array(shape.rotation), np.array(shape.centre))
+        name = f"{number} {shape.link}"
+        model.addGeometryObject(pin.GeometryObject(name, rig.joint(shape.link), pose, solid))
+    for first, second in pairs:
+        model.addCollisionPair(pin.CollisionPair(int(first), int(second)))
+    return model
+
+
+@lru_cache(maxsize=8)
+def _coal_geometries(rig: Rig) -> list[object]:
+    """Those of a rig's collision shapes: hulls of many points take a tenth of a second, and many judges ask."""
+    return [_coal_geometry(shape) for shape in collision_shapes(rig)[0]]
+
+
+def _coal_geometry(shape: Shape) -> object:
+    coal, size = pin.coal, shape.size
+    if shape.kind == "capsule":
+        return coal.Capsule(size[0], 2.0 * size[1])
+    if shape.kind == "sphere":
+        return coal.Sphere(size[0])
+    if shape.kind == "box":
+        return coal.Box(*(2.0 * s for s in size))
+    if shape.kind == "ellipsoid":
+        return coal.Ellipsoid(*size)
+    points = coal.StdVec_Vec3s()
+    for vertex in shape.vertices:
+        points.append(np.array(vertex))
+    return coal.Convex.convexHull(points, False, "Qt")
+
+
+@dataclass(frozen=True, slots=True)
+class Capsules:
+    """A capsule around each of S shapes, and what the distance to the floor needs.
+
+    Attributes:
+        link: (S,) index of the link.
+        start, end: (S, 3) [m] ends of the axis, link frame.
+        radius: (S,) [m].
+        exact: (S,) True where the capsule is the shape itself.
+    """
+
+    link: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    radius: np.ndarray
+    exact: np.ndarray
+
+
+def bounding_capsules(rig: Rig, shapes: Sequence[Shape]) -> Capsules:
+    """Capsules that contain the shapes."""
+    axes = [_capsule_axis(shape) for shape in shapes]
+    return Capsules(
+        np.array([rig.index(shape.link) for shape in shapes], int),
+        np.array([axis[0] for axis in axes]).reshape(-1, 3),
+        np.array([axis[1] for axis in axes]).reshape(-1, 3),
+        np.array([axis[2] for axis in axes]),
+        np.array([shape.kind in CAPSULE_KINDS for shape in shapes], bool),
+    )
+
+
+def _capsule_axis(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
+    rotation, centre, size = shape.rotation, shape.centre, shape.size
+    if shape.kind == "sphere":
+        return centre, centre, size[0]
+    if shape.kind == "capsule":
+        reach = rotation[:, 2] * size[1]
+        return centre - reach, centre + reach, size[0]
+    if shape.kind == "mesh":
+        local = shape.vertices @ rotation
+        lower, upper = local.min(axis=0), local.max(axis=0)
+        centre, half = rotation @ (lower + upper) / 2.0, (upper - lower) / 2.0
+    else:
+        half = np.array(size)
+    order = np.argsort(half)
+    direction = rotation[:, order[2]]
+    if shape.kind == "ellipsoid":  # an end this far in keeps the whole ellipsoid within the second radius
+        reach, radius = half[order[2]] - half[order[1]], half[order[1]]
+    else:
+        reach, radius = half[order[2]], np.hypot(half[order[0]], half[order[1]])
+    return centre - direction * reach, centre + direction * reach, float(radius)
+
+
+def lowest_points(shape: Shape, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Height (N,) [m] of a shape's lowest point, from the rotation (N, 3, 3) and position (N, 3) of its link."""
+    row, height = rotation[:, 2].T, position[:, 2]  # the vertical in link axes, (3, N)
+    if shape.kind == "mesh":
+        return np.asarray((shape.vertices @ row).min(axis=0) + height)
+    centre = shape.centre @ row + height
+    size = np.array(shape.size)
+    if shape.kind == "sphere":
+        return np.asarray(centre - size[0])
+    if shape.kind == "capsule":
+        return np.asarray(centre - size[0] - size[1] * np.abs(shape.rotation[:, 2] @ row))
+    down = shape.rotation.T @ row  # in shape axes
+    if shape.kind == "box":
+        return np.asarray(centre - size @ np.abs(down))
+    return np.asarray(centre - np.linalg.norm(down * size[:, None], axis=0))

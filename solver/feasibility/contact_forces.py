@@ -1,0 +1,144 @@
+"""Zero-moment point, the load each foot carries, friction and joint torques: bonnet2016 (1), (2), (16), (19)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..contacts.support import SupportPolygon
+from ..dynamics.mechanics import DynamicState, contact_joint_forces
+from ..rig import ROOT_NV, Rig
+
+MIN_LOAD = 0.01
+"""Share of the weight below which the vertical force no longer places the zero-moment point."""
+
+HORIZONTAL_TOLERANCE = 1e-3
+"""Vertical part below which a link's axis lies in the ground."""
+
+
+def zero_moment_point(
+    wrench: np.ndarray, ground: float | np.ndarray, weight: float, reference: np.ndarray | None = None
+) -> np.ndarray:
+    """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
+
+    Args:
+        wrench: (N, 6) world axes, about the world origin [N, N m].
+        ground: [m] height of the floor, or (N,) heights.
+        weight: [N] of the body; vertical forces below `MIN_LOAD` of it count as that much.
+        reference: (2,) [m] where a body that hardly presses is taken to press, the world's origin by default.
+    """
+    vertical = bounded_vertical_force(wrench, weight)
+    point = np.zeros(2) if reference is None else reference
+    tilting = np.stack([ground * wrench[:, 0] - wrench[:, 4], ground * wrench[:, 1] + wrench[:, 3]], axis=1)
+    return point + (tilting - wrench[:, 2:3] * point) / vertical[:, None]
+
+
+def bounded_vertical_force(wrench: np.ndarray, weight: float) -> np.ndarray:
+    """Vertical force (N,) [N] of wrenches (N, 6) by which zero-moment points are placed: `MIN_LOAD` or more."""
+    return np.maximum(wrench[:, 2], MIN_LOAD * weight)
+
+
+def load_shares(
+    zmp: np.ndarray, centres: np.ndarray, rule: str = "distance", outlines: Sequence[SupportPolygon] = ()
+) -> np.ndarray:
+    """Share of the load (N, F) that each of F planted patches carries; every row sums to one.
+
+    ``"distance"`` is (2) as meant: F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more;
+    as printed the farther one would. Its form for F patches, a share inverse to the distance, holds for two as well.
+    ``"line"`` puts the load where the ZMP projects on the line between two patches, all of it on one beyond its end.
+    ``"soles"`` is (2) with distances to soles instead of their centres: a foot bears no load while another's sole holds
+    the ZMP, so that none is put on or taken off at once where a foot meets or leaves the floor.
+
+    Args:
+        zmp: (N, 2) [m].
+        centres: (F, 2) [m] centres of the patches.
+        rule: as in `CheckOptions.distribution`.
+        outlines: of the patches, where the rule is of soles.
+    """
+    count = len(centres)
+    if count == 1:
+        return np.ones((len(zmp), 1))
+    if rule == "line" and count == 2:
+        between = centres[1] - centres[0]
+        second = np.clip((zmp - centres[0]) @ between / max(float(between @ between), 1e-12), 0.0, 1.0)
+        return np.stack([1.0 - second, second], axis=1)
+    if rule == "soles":
+        distances = np.stack([np.maximum(-sole.margin(zmp), 0.0) for sole in outlines], axis=1)
+    else:
+        distances = np.linalg.norm(zmp[:, None] - centres, axis=2)
+    others = np.stack([np.delete(distances, k, axis=1).prod(axis=1) for k in range(count)], axis=1)
+    total = others.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, others / np.where(total > 0.0, total, 1.0), 1.0 / count)
+
+
+def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Wrench (N, F, 6) under each patch, world axes about the world origin; they add up to the total.
+
+    Each patch pushes at its centre with its share of the force. Part of the yaw moment that this leaves over is held by
+    patches that push sideways against each other, as springs would that are as stiff as their share of the load and
+    are all turned by one angle about their middle. The moment that is left then is shared alike, so that all centres
+    of pressure lie off their patch's centre by the same vector.
+
+    Args:
+        wrench: (N, 6) total, world axes, about the world origin.
+        shares: (N, F).
+        centres: (F, 3) [m] centres of the patches, world.
+        sizes: (F,) [m] of the patches, by which a yaw moment of a patch counts as a force.
+    """
+    force = shares[:, :, None] * wrench[:, None, :3]
+    yaw = wrench[:, 5] - np.cross(centres, force)[:, :, 2].sum(axis=1)
+    arms = centres[None, :, :2] - (shares @ centres[:, :2])[:, None]
+    reach = (arms**2).sum(axis=2) + sizes**2
+    turned = yaw / (shares * reach).sum(axis=1)
+    pushed = (shares * turned[:, None])[:, :, None] * arms
+    force[:, :, 0] -= pushed[:, :, 1]
+    force[:, :, 1] += pushed[:, :, 0]
+    moment = np.cross(centres, force)
+    left_over = wrench[:, 3:] - moment.sum(axis=1)
+    return np.concatenate([force, moment + shares[:, :, None] * left_over[:, None]], axis=2)
+
+
+def joint_torques(rig: Rig, state: DynamicState, links: Sequence[str], wrenches: np.ndarray) -> np.ndarray:
+    """Joint torques (N, nv - 6) [N m] of the lower rows of (1), with wrenches (N, F, 6) acting on F links."""
+    torques = state.tau[:, ROOT_NV:].copy()
+    for column, link in enumerate(links):
+        columns, borne_there = contact_joint_forces(rig, state, link, wrenches[:, column])
+        torques[:, columns] -= borne_there
+    return torques
+
+
+def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Horizontal axes (2, 2), one per row, of a planted patch: its link's where they lie in it, else along and across.
+
+    Args:
+        corners: (V, 3) [m] of the patch, world.
+        rotation: (3, 3) axes of its link, world.
+    """
+    level = np.flatnonzero(np.abs(rotation[2]) < HORIZONTAL_TOLERANCE)
+    flat = corners[:, :2] - corners[:, :2].mean(axis=0)
+    along = rotation[:2, level[0]] if len(level) else np.linalg.svd(flat)[2][0]
+    along = along / np.linalg.norm(along)
+    return np.array([along, [-along[1], along[0]]])
+
+
+def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
+    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) as a share of the weight; printed with mu on the wrong side."""
+    sides = friction_margins_by_side(loads, axes, friction, weight)
+    return sides.reshape(len(loads), 4, len(axes)).min(axis=1)
+
+
+def friction_margins_by_side(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
+    """Margins (N, 4 F) of (19) forwards, backwards and to both sides of every patch: linear in the loads.
+
+    Args:
+        loads: (N, F, 6) wrenches under the patches.
+        axes: (F, 2, 2) horizontal axes of each patch.
+        friction: mu.
+        weight: [N].
+    """
+    # frames n, patches f, world directions i, a patch's own axes a
+    tangential = np.einsum("nfi,fai->naf", loads[:, :, :2], axes)
+    holds = friction * loads[:, None, :, 2]
+    sides = np.concatenate([holds - tangential, holds + tangential], axis=1)
+    return sides.reshape(len(loads), 4 * len(axes)) / weight

@@ -1,0 +1,145 @@
+"""Which links must not touch: bonnet2016 III.D, or all that are not neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..rig import Rig
+
+LinkPair = tuple[str, str]
+
+CLUSTER_SIZE = 0.06
+"""Joint centres closer than this share of the rig's extent make one compound joint (a hip of three motors)."""
+MAX_SOCKET_JOINTS = 2
+"""Joints between two links of one compound joint, however far they are from each other."""
+
+FOOT = ("foot", "ankle")
+LOWER_LEG = ("shank",)
+UPPER_LEG = ("thigh",)
+LOWER_ARM = ("forearm", "wrist", "hand")
+TRUNK = ("pelvis", "waist", "abdomen", "torso", "chest", "trunk")
+
+
+def collision_pairs(rig: Rig, pairs: str | Iterable[LinkPair] = "all") -> tuple[LinkPair, ...]:
+    """Pairs of links, each once, in the rig's order.
+
+    Args:
+        rig: whose links are meant.
+        pairs: ``"all"``: every two links that are not neighbours; ``"paper"``: feet to the opposite leg, lower arms
+            to the trunk, to the upper legs and to the opposite lower arm; or the pairs themselves.
+
+    Raises:
+        InvalidValue: the rig's links have other names than ``"paper"`` knows.
+        UnknownLink: a pair names a link the rig does not have.
+    """
+    if not isinstance(pairs, str):
+        return _unique_pairs(rig, pairs)
+    if pairs == "all":
+        neighbours = _are_neighbours(rig)
+        links = range(len(rig.links))
+        return tuple((rig.links[i], rig.links[j]) for i in links for j in links if i < j and not neighbours[i, j])
+    return _unique_pairs(rig, _paper_pairs(rig))
+
+
+def _unique_pairs(rig: Rig, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
+    indices = {tuple(sorted((rig.index(first), rig.index(second)))) for first, second in pairs}
+    return tuple((rig.links[i], rig.links[j]) for i, j in sorted(indices) if i != j)
+
+
+def _paper_pairs(rig: Rig) -> list[LinkPair]:
+    side = {"left": "right", "right": "left"}
+    sided = {
+        (name, part): [link for link in rig.links if link.startswith(name) and any(word in link for word in words)]
+        for name in side
+        for part, words in (("foot", FOOT), ("shank", LOWER_LEG), ("thigh", UPPER_LEG), ("forearm", LOWER_ARM))
+    }
+    trunk = [link for link in rig.links if not link.startswith(tuple(side)) and any(w in link for w in TRUNK)]
+    missing = [f"{name}_{part}" for (name, part), found in sided.items() if not found] + ([] if trunk else ["trunk"])
+    if missing:
+        raise InvalidValue(
+            f"the pairs of the paper need links called {', '.join(missing)}, which rig {rig.name!r} lacks: "
+            "use pairs='all' or name them"
+        )
+    result = []
+    for own, other in side.items():
+        opposite_leg = [link for part in ("foot", "shank", "thigh") for link in sided[other, part]]
+        result += [(foot, link) for foot in sided[own, "foot"] for link in opposite_leg]
+        upper_legs = sided["left", "thigh"] + sided["right", "thigh"]
+        result += [
+            (arm, link) for arm in sided[own, "forearm"] for link in trunk + upper_legs + sided[other, "forearm"]
+        ]
+    return result
+
+
+def _are_neighbours(rig: Rig) -> np.ndarray:
+    """(L, L) True for links that one joint or one mechanism of coupled joints connects, or a cluster of joints.
+
+    Links of a cluster or a mechanism that both have meshes are no neighbours for that: an upper arm hits the chest, a
+    finger its bracket. Solids drawn for them are too rough to tell.
+    """
+    meshed = {shape.link for shape in rig.shapes if shape.kind == "mesh"}
+    exact = np.array([link in meshed for link in rig.links])
+    return (count_joints_between(rig) <= 1) | ((_are_clustered(rig) | are_coupled(rig)) & ~(exact[:, None] & exact))
+
+
+def share_compound_joint(rig: Rig) -> np.ndarray:
+    """(L, L) True for links of one compound joint: what nestles there nestles by construction."""
+    return are_socketed(rig) | _are_clustered(rig) | are_coupled(rig)
+
+
+def are_socketed(rig: Rig) -> np.ndarray:
+    """(L, L) True for links with two joints between them at most: one turns in a socket of the other."""
+    return count_joints_between(rig) <= MAX_SOCKET_JOINTS
+
+
+def _are_clustered(rig: Rig) -> np.ndarray:
+    """(L, L) True for links that one cluster of joints connects."""
+    centres = rig.rest[1]
+    return _largest_joint_distances(rig, centres) <= CLUSTER_SIZE * float(np.linalg.norm(np.ptp(centres, axis=0)))
+
+
+def are_coupled(rig: Rig) -> np.ndarray:
+    """(L, L) True for links that one source moves, such as the fingers of a gripper, and for those that carry them."""
+    result = np.zeros((len(rig.links), len(rig.links)), bool)
+    mechanisms: dict[str, set[int]] = {}
+    numbers = {joint.name: link for link, joint in enumerate(rig.joints)}
+    for link, joint in enumerate(rig.joints):
+        if joint.mimic is not None and joint.mimic.source in numbers:
+            source = numbers[joint.mimic.source]
+            moved = {source, rig.parents[source], link, joint.parent}
+            mechanisms.setdefault(joint.mimic.source, set()).update(moved)
+    for members in mechanisms.values():
+        result[np.ix_(sorted(members), sorted(members))] = True
+    return result
+
+
+def count_joints_between(rig: Rig) -> np.ndarray:
+    """Number (L, L) of joints on the way from one link to another."""
+    result = np.zeros((len(rig.links), len(rig.links)), int)
+    for link, parent in enumerate(rig.parents[1:], start=1):
+        result[link, :link] = result[:link, link] = result[parent, :link] + 1
+    return result
+
+
+def _largest_joint_distances(rig: Rig, centres: np.ndarray) -> np.ndarray:
+    """(L, L) [m] largest distance between two of the joints on the way from one link to another.
+
+    Grown from parent to child, for O(L^2) steps: the way between a link and an earlier one is the way from its parent,
+    and its own joint.
+    """
+    parents, below = rig.parents, rig.descendants
+    apart = np.linalg.norm(centres[:, None] - centres, axis=-1)
+    farthest = np.zeros_like(apart)  # (from a link's own joint, to any joint on the way to the other link)
+    for link in range(len(parents) - 1, 0, -1):
+        under, parent = below[link], parents[link]
+        farthest[under, parent] = np.maximum(farthest[under, link], apart[under, link])
+    for link, parent in enumerate(parents[1:], start=1):
+        beside = ~below[link]
+        farthest[beside, link] = np.maximum(farthest[beside, parent], apart[beside, link])
+    result = np.zeros_like(apart)
+    for link, parent in enumerate(parents[1:], start=1):
+        result[link, :link] = result[:link, link] = np.maximum(result[parent, :link], farthest[link, :link])
+    return result

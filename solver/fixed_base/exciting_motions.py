@@ -1,0 +1,220 @@
+"""Motions of an arm on a bench that excite its inertials, inside its limits: bonnet2016's search with a fixed base.
+
+All joints move at once, as one spline from the home posture back to it, at rest at both ends. Ranges and speeds hold at
+every instant, being linear in the control values; torques, collisions and the bench's surface hold to first order in
+each linear programme and are judged, denser, before a step is taken, and once more, denser still, at the end.
+
+The condition number has edges where singular values meet, at which descent ends early: smooth bounds of it, each nearer
+to it than the one before, are lowered first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..check_options import CheckOptions
+from ..errors import InvalidValue, SolverError, UnknownPreset
+from ..motion import Motion
+from ..progress import Progress, silent
+from ..trajectory.splines import Spline
+from ..trajectory.trust_region import TrustRegion, solve_sequentially
+from .criterion import CONDITION, CRITERIA, compute_criterion
+from .margins import Margins
+from .robot import FixedBaseRobot
+from .search import MODEL_RATE, ExcitationSearch
+
+TRUST_REGION = TrustRegion(0.2, 0.002, rejected_factor=0.4, partial_factor=0.8, full_factor=1.3)
+"""Largest step as a share of a coordinate's range."""
+CHECK_RATE = 200.0
+"""[1/s] Samples of the last check."""
+KNOTS_PER_SECOND = 3.0
+"""Free control values of each joint a second. With two cond(W) came out a third higher for a UR5 and a Panda."""
+POWERS = (2.0, 6.0, 20.0, np.inf)
+"""Of the smooth bounds of the condition number that are lowered one after the other (`criterion`)."""
+RANDOM_STARTS = 3
+"""Random motions from which a search begins; the best of them is searched from."""
+DISTANCE_REACH = 0.12
+"""[m] Distances beyond the clearance that the linear programmes know of."""
+MAX_SHRINKS = 12
+"""Times that a random motion is halved towards home before it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExcitingOptions:
+    """Choices of the search.
+
+    Attributes:
+        seconds: length of the motion [s].
+        criterion: ``"condition"`` of the regressor, as the literature prints it, or ``"deviations"``, the geometric
+            mean of the parameters' standard deviations.
+        speed, torque: share of the limits that may be used; the controller needs the rest.
+        clearance: [m] that links keep from one another and from the bench's surface.
+        pairs: which links keep it from one another, as in `CheckOptions`.
+        surface: [m] height of the surface below the root's origin, world; None: the lowest point of what
+            does not move, or no surface where that has no shapes or the root is not mounted upright.
+        max_iterations: linear programmes at most, of all stages.
+        seed: of the random motions.
+    """
+
+    seconds: float = 10.0
+    criterion: str = CONDITION
+    speed: float = 0.9
+    torque: float = 0.8
+    clearance: float = 0.02
+    pairs: str | tuple[tuple[str, str], ...] = "all"
+    surface: float | None = None
+    max_iterations: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise UnknownPreset(self.criterion, CRITERIA)
+        for name in ("speed", "torque"):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise InvalidValue(f"the share of {name} to use lies in (0, 1], not {getattr(self, name):g}")
+        if not self.seconds >= 1.0:
+            raise InvalidValue(f"an exciting motion takes at least a second, not {self.seconds:g}")
+        if self.clearance < 0.0 or self.max_iterations < 1 or self.seed < 0:
+            raise InvalidValue("clearance and seed are not negative, and at least one round is needed")
+
+
+@dataclass(frozen=True, slots=True)
+class ExcitingMotion:
+    """An exciting motion and what it is worth.
+
+    Attributes:
+        robot: that moves.
+        options: it was searched with.
+        control: (C, n) control values of the spline.
+        condition: cond(W) of the rows of its samples, over what the bench can tell.
+        random_condition: cond(W) of the best random motion inside the same limits that the search began with.
+        trace: value after each step of what was lowered: of smooth bounds of the condition number, then of itself.
+        margins: smallest margin of each limit, by name, at `CHECK_RATE`: ranges, speeds, torques [of the limit's own
+            unit], clearance [m].
+        notes: what was left out, and where the motion starts if not at home.
+    """
+
+    robot: FixedBaseRobot
+    options: ExcitingOptions
+    control: np.ndarray
+    condition: float
+    random_condition: float
+    trace: tuple[float, ...]
+    margins: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def spline(self) -> Spline:
+        """Of all joints."""
+        return _spline(self.options)
+
+    def sample(self, rate: float) -> Motion:
+        """Samples from start to end, both included, at least ``rate`` a second."""
+        spline = self.spline
+        times = spline.samples(rate)
+        return self.robot.motion(times, *spline.basis(times).curves(self.control))
+
+
+def exciting_motion(
+    robot: FixedBaseRobot, options: ExcitingOptions | None = None, *, progress: Progress = silent
+) -> ExcitingMotion:
+    """The best motion found for a bench.
+
+    Raises:
+        InvalidValue: no posture keeps the limits, or one is missing without which no motion can be planned.
+        SolverError: no random motion stays within the limits.
+
+    Example:
+        >>> import solver
+        >>> rig = solver.hoap3()
+        >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
+        >>> bench = solver.FixedBaseRobot(rig, locked_links=tuple(held))
+        >>> found = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, max_iterations=2))
+        >>> found.condition <= found.random_condition
+        True
+    """
+    options = ExcitingOptions() if options is None else options
+    spline = _spline(options)
+    basis = spline.basis(spline.samples(MODEL_RATE))
+    margins = build_margins(robot, options)
+    home = margins.find_home(robot.home, options.seed)
+    powers = POWERS if options.criterion == CONDITION else POWERS[-1:]
+    stages = [ExcitationSearch(robot, spline, margins, options.criterion, power) for power in powers]
+    progress(0.0, "random motions")
+    start = _best_random_start(stages[0], margins, options, home)
+    random = compute_condition(robot, robot.motion(basis.times, *basis.curves(start)))
+    point = stages[0].point(start)
+    traces: list[float] = []
+    for number, stage in enumerate(stages):
+        progress(0.1 + 0.8 * number / len(stages), "searching")
+        point = stage.point(point.control)
+        found = solve_sequentially(stage, point, TRUST_REGION, max(1, options.max_iterations // len(stages)))
+        point = found.point
+        traces += [float(np.exp(p.value)) for p in found.accepted]
+    progress(0.9, "checking")
+    control, tight = _verify_limits(point.control, robot, spline, margins)
+    motion = robot.motion(basis.times, *basis.curves(control))
+    progress(1.0, "done")
+    notes = list(margins.notes)
+    if not np.array_equal(home, robot.home):
+        told = ", ".join(f"{name} {value:.2f}" for name, value in zip(robot.names, home))
+        notes.append(f"starts and ends away from neutral, where there is room: {told}")
+    return ExcitingMotion(
+        robot, options, control, compute_condition(robot, motion), random, tuple(traces), tight, tuple(notes)
+    )
+
+
+def build_margins(robot: FixedBaseRobot, options: ExcitingOptions) -> Margins:
+    """The limits that a motion of these options keeps."""
+    checks = CheckOptions(clearance=options.clearance, reach=options.clearance + DISTANCE_REACH, pairs=options.pairs)
+    return Margins(robot, options.speed, options.torque, checks, options.surface)
+
+
+def compute_condition(robot: FixedBaseRobot, motion: Motion) -> float:
+    """cond(W) over the columns that the bench can tell."""
+    rows = robot.regressor(motion)[:, :, robot.independent_columns]
+    return float(np.exp(compute_criterion(rows.reshape(-1, rows.shape[2]), CONDITION)[0]))
+
+
+def _spline(options: ExcitingOptions) -> Spline:
+    return Spline(options.seconds, int(np.ceil(KNOTS_PER_SECOND * options.seconds)))
+
+
+def _best_random_start(
+    search: ExcitationSearch, margins: Margins, options: ExcitingOptions, home: np.ndarray
+) -> np.ndarray:
+    """Control values of the best of a few random motions, each drawn towards home until it keeps every limit."""
+    generator = np.random.default_rng(options.seed)
+    best: np.ndarray | None = None
+    least = np.inf
+    for _ in range(RANDOM_STARTS):
+        free = generator.uniform(margins.lower, margins.upper, (search.spline.free, len(home)))
+        for _ in range(MAX_SHRINKS):
+            control = search.spline.control(home, home, free)
+            if search.satisfies_limits(control):
+                value = search.value(control)
+                if value < least:
+                    best, least = control, value
+                break
+            free = home + 0.7 * (free - home)
+    if best is None:
+        raise SolverError(
+            f"no random motion of rig {search.robot.rig.name!r} keeps its limits: they or the clearance leave no room"
+        )
+    return best
+
+
+def _verify_limits(
+    control: np.ndarray, robot: FixedBaseRobot, spline: Spline, margins: Margins
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Control values that keep every limit between the samples as well, drawn towards home where they do not."""
+    basis = spline.basis(spline.samples(CHECK_RATE))
+    home = control[0]
+    for _ in range(MAX_SHRINKS):
+        found = margins.smallest_margins(spline, control, robot.motion(basis.times, *basis.curves(control)))
+        if min(found.values()) >= 0.0:
+            return control, found
+        control = home + 0.98 * (control - home)
+    raise SolverError(f"the motion of rig {robot.rig.name!r} breaks a limit between the samples of the search")

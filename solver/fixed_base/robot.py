@@ -1,0 +1,197 @@
+"""An arm on a bench: what moves, what is measured, and the equations that its inertials satisfy.
+
+With the root fixed the free flyer's rows of the equations of motion give the wrench that the bench feels, and the other
+rows the joint torques. Both are linear in the inertial parameters phi; torques that are measured at the motors hold
+the drives' own share besides, linear in rotor inertia, friction and offset:
+
+    tau_j = Y_j phi + I_j a_j + f_j v_j + c_j sign(v_j) + o_j
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import frozen
+from ..coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
+from ..dynamics import base_regressor
+from ..dynamics.joint_torque_regressor import torque_regressor
+from ..errors import InvalidValue, UnknownName, UnknownPreset
+from ..identification.base_parameters import (
+    BaseParameters,
+    from_factor,
+    independent_columns,
+)
+from ..identification.triangular import triangular_factor
+from ..inertials import PER_LINK
+from ..joints import ROOT_NV
+from ..motion import Motion
+from ..rig import Rig
+from ..so3 import quaternion_log
+
+TORQUES, BASE = "torques", "base"
+MEASURED = (TORQUES, BASE)
+DRIVES = ("rotor inertia", "viscous friction", "Coulomb friction", "offset")
+"""Parameters of a drive: [kg m^2, N m s/rad, N m, N m] of a hinge, [kg, N s/m, N, N] of a slide."""
+FRICTION_SPEED = 0.01
+"""[rad/s, m/s] Speed at which Coulomb friction is half way between its two directions."""
+UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+SAMPLES_PER_COLUMN = 1.5
+SEED = 20161122
+"""Any seed gives the same structure; a fixed one gives the same last digit."""
+ROUNDING = 1e-9
+"""Share of the largest column below which one is rounding, and of a column that must lie outside the others' span."""
+RANDOM_STD = 3.0
+"""[rad/s, rad/s^2] Speeds and accelerations of the random motion that shows the structure."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedBaseRobot:
+    """A rig whose root does not move.
+
+    Attributes:
+        rig: that is bolted down at its root link.
+        measured: `TORQUE_RATINGS` of the joints, or the `HIP_WEIGHT`'s wrench on what it stands on.
+        drives: whether measured torques hold the drives' own share (`DRIVES`); a base sensor does not feel it.
+        locked_links: links whose joints do not move; None holds coupled fingers: joints that mimic another, and those
+            mimicked.
+        mount: (4,) root's axes in the world, quaternion xyzw: upright, on a wall, hanging.
+    """
+
+    rig: Rig
+    measured: str = TORQUES
+    drives: bool = True
+    locked_links: tuple[str, ...] | None = None
+    mount: np.ndarray = field(default_factory=lambda: UPRIGHT)
+
+    def __post_init__(self) -> None:
+        if self.measured not in MEASURED:
+            raise UnknownPreset(self.measured, MEASURED)
+        object.__setattr__(self, "mount", frozen("mount", self.mount, (4,)))
+        if abs(float(np.linalg.norm(self.mount)) - 1.0) > 1e-6:
+            raise InvalidValue("the mount's quaternion must have length 1")
+        held = (
+            _mimic_links(self.rig)
+            if self.locked_links is None
+            else tuple(_find_link(self.rig, name) for name in self.locked_links)
+        )
+        object.__setattr__(self, "locked_links", held)
+        if not self.is_moving.any():
+            raise InvalidValue(f"rig {self.rig.name!r} has no joint left that moves")
+        for joint, link in zip(self.rig.joints[1:], self.rig.links[1:]):
+            if joint.nv > 1 and link not in held:
+                turns = f"joint {joint.name!r} moves {joint.nv} ways"
+                raise InvalidValue(f"{turns}: on a bench every joint needs one drive; hold its link {link!r}")
+
+    @property
+    def is_moving(self) -> np.ndarray:
+        """(nv - 6,) True for the coordinates that move."""
+        assert self.locked_links is not None
+        return np.array([links[0] not in self.locked_links for links in coordinate_links(self.rig)], bool)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The n coordinates that move, by the links they move."""
+        return tuple(name for name, moves in zip(coordinate_names(self.rig), self.is_moving) if moves)
+
+    @property
+    def is_prismatic(self) -> np.ndarray:
+        """(n,) True for the joints that slide."""
+        return coordinate_lengths(self.rig)[self.is_moving]
+
+    @property
+    def drive_columns(self) -> int:
+        """D, columns of the drives' parameters: those of the first joint first."""
+        return len(DRIVES) * len(self.names) if self.drives and self.measured == TORQUES else 0
+
+    @property
+    def home(self) -> np.ndarray:
+        """(n,) coordinates of the posture nearest to neutral within the joints' ranges."""
+        limits = self.rig.limits
+        return np.clip(0.0, limits.lower, limits.upper)[self.is_moving]
+
+    @property
+    def independent_columns(self) -> np.ndarray:
+        """Independent columns (K,) of `rows`: what any motion on this bench can tell."""
+        return _get_structure(self)[1]
+
+    @property
+    def structure(self) -> BaseParameters:
+        """The base parameters of the inertials alone, as far as this bench shows them."""
+        return _get_structure(self)[0]
+
+    def motion(self, times: np.ndarray, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Motion:
+        """The rig's motion when the moving coordinates go (N, n) with their two derivatives; the others stay."""
+        flat = np.zeros((3, len(times), self.rig.nv))
+        flat[0, :, 3:ROOT_NV] = quaternion_log(self.mount)
+        limits = self.rig.limits
+        flat[0, :, ROOT_NV:] = np.clip(0.0, limits.lower, limits.upper)
+        flat[:, :, ROOT_NV + np.flatnonzero(self.is_moving)] = np.stack([y, dy, ddy])
+        curves = to_manifold(self.rig, *flat)
+        return Motion(times, curves.q, curves.v, curves.a)
+
+    def regressor(self, motion: Motion) -> np.ndarray:
+        """(N, R, D + 10 L): what is measured, linear in the drives' parameters, then in phi.
+
+        R is n joint torques, or the wrench (6,) that the bench gives the base link, in its axes about its origin.
+        """
+        if self.measured == BASE:
+            return base_regressor(self.rig, motion)
+        inertial = torque_regressor(self.rig, motion)[:, self.is_moving]
+        if not self.drives:
+            return inertial
+        v, a = (values[:, ROOT_NV:][:, self.is_moving] for values in (motion.v, motion.a))
+        own = np.stack([a, v, v / np.hypot(v, FRICTION_SPEED), np.ones_like(v)], axis=2)  # (N, n, 4)
+        count = len(self.names)
+        drives = np.zeros((len(motion), count, count, len(DRIVES)))
+        drives[:, np.arange(count), np.arange(count)] = own
+        return np.concatenate([drives.reshape(len(motion), count, -1), inertial], axis=2)
+
+    def random_motion(self, frames: int, seed: int = SEED) -> Motion:
+        """Postures anywhere in the joints' ranges at any speed and acceleration, unrelated from frame to frame."""
+        generator = np.random.default_rng(seed)
+        limits = self.rig.limits
+        lower, upper = (np.clip(values, -np.pi, np.pi)[self.is_moving] for values in (limits.lower, limits.upper))
+        y = generator.uniform(lower, upper, (frames, len(lower)))
+        dy, ddy = RANDOM_STD * generator.standard_normal((2, *y.shape))
+        return self.motion(np.arange(float(frames)), y, dy, ddy)
+
+
+def _mimic_links(rig: Rig) -> tuple[str, ...]:
+    """Links on joints that mimic another one or are mimicked."""
+    ends = {joint.mimic.source for joint in rig.joints if joint.mimic} | {j.name for j in rig.joints if j.mimic}
+    return tuple(link for link, joint in zip(rig.links, rig.joints) if joint.name in ends)
+
+
+def _find_link(rig: Rig, name: str) -> str:
+    for link, joint in zip(rig.links[1:], rig.joints[1:]):
+        if name in (link, joint.name):
+            return link
+    raise UnknownName(name, [known for pair in zip(rig.links[1:], (j.name for j in rig.joints[1:])) for known in pair])
+
+
+def _get_structure(robot: FixedBaseRobot) -> tuple[BaseParameters, np.ndarray]:
+    return _compute_structure(robot.rig, robot.measured, robot.drives, robot.locked_links, tuple(robot.mount))
+
+
+@lru_cache(maxsize=8)
+def _compute_structure(
+    rig: Rig, measured: str, drives: bool, held: tuple[str, ...], mount: tuple[float, ...]
+) -> tuple[BaseParameters, np.ndarray]:
+    bench = FixedBaseRobot(rig, measured, drives, held, np.array(mount))
+    width = PER_LINK * len(rig.links) + bench.drive_columns
+    each = 6 if measured == BASE else len(bench.names)
+    rows = bench.regressor(bench.random_motion(int(np.ceil(SAMPLES_PER_COLUMN * width / each)) + 10))
+    flat = rows.reshape(-1, rows.shape[2])
+    inertial, own = flat[:, bench.drive_columns :], flat[:, : bench.drive_columns]
+    factor = triangular_factor(inertial)
+    sizes = np.linalg.norm(factor, axis=0)
+    factor[:, sizes < ROUNDING * sizes.max()] = 0.0  # what never acts, such as a mass on its own axis, is rounding
+    structure = from_factor(rig.links, factor, ROUNDING)
+    # drives after inertials: a rotor that cannot be told from the link it turns is left out
+    order = np.concatenate([inertial[:, structure.independent], own], axis=1)
+    kept = independent_columns(triangular_factor(order))
+    places = np.concatenate([bench.drive_columns + structure.independent, np.arange(bench.drive_columns)])
+    return structure, np.sort(places[kept])

@@ -1,0 +1,268 @@
+"""Which way is up in a file, and in which unit of length: stated, found, and checked one against the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+
+Warn = Callable[[str], None]
+UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
+LENGTH_UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
+"""Units of length in metres; ``cmu`` is that of the skeletons of the CMU motion capture database, 1/0.45 inch."""
+LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
+"""The same by the beginnings of words, since C3D cuts them to four letters."""
+
+_TO_Z_UP = {
+    "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "y": ((1, 0, 0), (0, 0, -1), (0, 1, 0)),
+    "x": ((0, 1, 0), (0, 0, 1), (1, 0, 0)),
+    "-z": ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+    "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
+    "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
+}
+
+
+def _landmark_pattern(stems: str) -> re.Pattern[str]:
+    """Whole words of a place on the body, with the side, and which of several markers there it is."""
+    side, which = "(?:left|right|[lr])?(?:med|lat|[mlv])?", "(?:med|lat|in|out|inf|sup|ant|post|tip|[lrmfap])?[0-9]?"
+    return re.compile(f"{side}(?:{stems}){which}")
+
+
+_LOW_LANDMARKS = _landmark_pattern(
+    "toes?|heel?|cal|calc|calcan(?:eus)?|ank|ankle|mall?|malleol(?:us)?|5meta|d?mt[0-9]|mtp[0-9]?|p[0-9]mt|met[0-9]|"
+    "foot|midfoot|hallux"
+)
+_MIDDLE_LANDMARKS = _landmark_pattern("sac|sacr|sacrum|sacral|[ap]sis?|hips?|hjc|pelv|pelvis|waist|knee?")
+_HIGH_LANDMARKS = _landmark_pattern(
+    "head|skull|forehead|fhd|bhd|neck|thorax|chest|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
+    "acromi(?:on|um)|ijug"
+)
+AXIS_DOMINANCE = 1.3
+"""An axis is taken for the vertical when the body extends along it this many times more than along the next one."""
+FORCE_DOMINANCE = 2.0
+"""The same for the mean force: over a whole recording it balances the weight."""
+PLAUSIBLE_EXTENT = (0.1, 6.0)
+"""[m] spread of the middle 80 % of a body's markers; outside it the unit is not the one stated."""
+MIN_MARKERS_FOR_EXTENT = 8
+"""Fewer markers than this may be a single foot or hand: their extent tells nothing about the unit."""
+MAX_FRAMES_EXAMINED = 200
+
+
+def to_z_up(up: str) -> np.ndarray:
+    """Proper rotation (3, 3) from axes with this one up to z up; y up maps (x, y, z) to (x, -z, y)."""
+    return np.array(_TO_Z_UP[up], float)
+
+
+def check_up(up: str, path: str | Path) -> None:
+    """Refuse an axis that is none of `UP_CHOICES`.
+
+    Raises:
+        InputError: naming the choices.
+    """
+    if up not in UP_CHOICES:
+        raise InputError(path, f"up axis {up!r} is unknown", remedy=f"Choose one of {', '.join(UP_CHOICES)}")
+
+
+def length_in_metres(unit: str, path: str | Path) -> float:
+    """Metres in a unit of length.
+
+    Raises:
+        InputError: an unknown unit.
+    """
+    plain = unit.strip().lower()
+    for stem, metres in LENGTH_UNIT_PREFIXES.items():
+        if plain.startswith(stem):
+            return metres
+    try:
+        return LENGTH_UNITS[plain]
+    except KeyError:
+        remedy = f"State the unit: {', '.join(LENGTH_UNITS)}"
+        raise InputError(path, f"unit of length {unit!r} is unknown", remedy=remedy) from None
+
+
+def up_from_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
+    """The axis along which the body stands, ``"y"``, ``"-z"`` ..., or None when the markers do not tell.
+
+    Args:
+        names: M marker names.
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
+    return up_from_names(names, positions) or up_from_extent(positions)
+
+
+def up_from_names(names: Sequence[str], positions: np.ndarray) -> str | None:
+    """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head."""
+    return up_from_landmarks(find_landmarks(names), positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """Which markers or joints of a standing body are low (feet), in the middle (hips, knees) and high (head, neck)."""
+
+    low: tuple[int, ...]
+    middle: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+def find_landmarks(names: Sequence[str]) -> Landmarks:
+    """The places that names tell."""
+    return Landmarks(
+        *(
+            tuple(i for i, name in enumerate(names) if _name_matches(name, words))
+            for words in (_LOW_LANDMARKS, _MIDDLE_LANDMARKS, _HIGH_LANDMARKS)
+        )
+    )
+
+
+def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None:
+    """The vertical, from what lies low to what lies high in most frames; None where they do not tell.
+
+    Args:
+        landmarks: of M markers or joints.
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
+    sample = positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)]
+    pairs = ((landmarks.low, landmarks.high), (landmarks.low, landmarks.middle), (landmarks.middle, landmarks.high))
+    for low, high in pairs:
+        if not low or not high:
+            continue
+        body = _mean_visible(sample[:, high]) - _mean_visible(sample[:, low])
+        body = body[np.isfinite(body).all(axis=1)]
+        if len(body):
+            return _dominant_axis(np.median(body, axis=0), AXIS_DOMINANCE)
+    return None
+
+
+def _name_matches(name: str, words: re.Pattern[str]) -> bool:
+    """Is one word of a marker's name one of these: ``R.Heel``, ``RHEE``, ``RightHeel``, but no ``Wheelchair``."""
+    pieces = re.split(r"[^A-Za-z0-9]+", name)
+    capitals = [word for piece in pieces for word in re.findall(r"[A-Z]?[a-z]+[0-9]*", piece)]
+    return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
+
+
+def up_from_extent(positions: np.ndarray) -> str | None:
+    """The vertical from shape alone: the axis with by far the largest extent, positive side up.
+
+    Args:
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
+    sample = positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)]
+    extent = _median_extent(sample)
+    if extent is None:
+        return None
+    axis = _dominant_axis(extent, AXIS_DOMINANCE)
+    if axis is None:
+        return None
+    level = np.nanmedian(sample[:, :, "xyz".index(axis)])
+    return axis if level > 0.0 else f"-{axis}"
+
+
+def up_from_forces(forces: np.ndarray) -> str | None:
+    """The axis of the mean force, with its sign, or None where none dominates: on a body at rest it points up.
+
+    Args:
+        forces: (N, 3) total force, any axes, NaN allowed.
+    """
+    finite = forces[np.isfinite(forces).all(axis=1)]
+    return _dominant_axis(finite.mean(axis=0), FORCE_DOMINANCE) if len(finite) else None
+
+
+def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: Warn) -> str | None:
+    """The vertical that the evidence agrees on, told where some of it contradicts; None without any evidence.
+
+    What stands first counts most: a body that stands by the names of its markers, then plates, which lie flat. Below
+    them, or where plates have all else against them, evidence that contradicts itself decides nothing.
+
+    Args:
+        evidence: source in words -> axis, or None where the source does not tell; the surest first.
+        path: the file.
+        warn: told about evidence that was not believed.
+
+    Raises:
+        InputError: the evidence contradicts itself.
+    """
+    said = {source: axis for source, axis in evidence.items() if axis is not None}
+    if not said:
+        return None
+    surest, axis = next(iter(said.items()))
+    against = {source: other for source, other in said.items() if other != axis}
+    alone = len(against) == len(said) - 1 and len(set(against.values())) == 1
+    if surest != next(iter(evidence)) and alone and (len(against) > 1 or surest not in list(evidence)[:2]):
+        listed = ", ".join(f"{source} {other}" for source, other in said.items())
+        problem = f"what tells which axis is up contradicts itself ({listed})"
+        raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
+    for source, other in against.items():
+        warn(f"{Path(path).name}: {other} is up by {source}, {axis} by {surest}; the latter is taken")
+    return axis
+
+
+def resolve_up(specified: str, detected: str | None, path: str | Path) -> str:
+    """The up axis to use: the stated one, or the one found in the data when ``stated`` is ``"auto"``.
+
+    Raises:
+        InputError: unknown axis, none stated and none found, or the data contradict the statement.
+    """
+    check_up(specified, path)
+    if specified == "auto":
+        if detected is None:
+            problem = "neither names nor shape show which axis is up"
+            raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
+        return detected
+    if detected is not None and detected != specified:
+        problem = f"{specified} is stated to be up, but the body stands along {detected}"
+        raise InputError(path, problem, remedy=f"State up = {detected}, or leave it to be found (auto)")
+    return specified
+
+
+def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
+    """The markers of a body lie some metres apart, neither millimetres nor a kilometre.
+
+    Args:
+        positions: (N, M, 3) [m] if the unit is right.
+        path: the file they came from.
+        unit: the unit they were read in.
+
+    Raises:
+        InputError: the unit must be another one.
+    """
+    if positions.shape[1] < MIN_MARKERS_FOR_EXTENT:
+        return
+    extent = _median_extent(positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)])
+    if extent is None:
+        return
+    size, (low, high) = float(extent.max()), PLAUSIBLE_EXTENT
+    if not low <= size <= high:
+        problem = f"the unit is {unit}, but then the markers of one frame spread over {size:.3g} m"
+        raise InputError(path, problem, remedy="Correct the unit in the file or state units = m, cm or mm")
+
+
+def _mean_visible(positions: np.ndarray) -> np.ndarray:
+    """Mean over the markers seen (N, 3); NaN where none is."""
+    seen = np.isfinite(positions).all(axis=2)
+    count = seen.sum(axis=1)
+    total = np.where(seen[:, :, None], positions, 0.0).sum(axis=1)
+    return np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], np.nan)
+
+
+def _median_extent(positions: np.ndarray) -> np.ndarray | None:
+    """Median over frames of the 10 to 90 % spread of the markers along each axis (3,); None without markers."""
+    seen = np.isfinite(positions).all(axis=2).sum(axis=1) >= 2
+    if not seen.any():
+        return None
+    spread = np.nanpercentile(positions[seen], 90, axis=1) - np.nanpercentile(positions[seen], 10, axis=1)
+    return np.median(spread, axis=0)
+
+
+def _dominant_axis(vector: np.ndarray, ratio: float) -> str | None:
+    """Name of the axis whose component is ``ratio`` times larger than the others, with its sign."""
+    order = np.argsort(-np.abs(vector))
+    first, second = np.abs(vector[order[:2]])
+    if not first > ratio * second:
+        return None
+    return ("" if vector[order[0]] > 0.0 else "-") + "xyz"[order[0]]

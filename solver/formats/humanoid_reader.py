@@ -1,0 +1,99 @@
+"""Readers of motions as humanoid laboratories exchange them: bare tables and archives of body states, see `humanoid`.
+
+Files that name no joints give joint coordinates that are numbered in the order of their rig.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..motion import POSE, JointCoordinates, coordinate_numbers
+from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .npz_entries import NpzArrays
+from .text_files import parse_numbers, read_csv_rows
+
+_RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)
+"""How the name of a table states its rate."""
+MAX_LENGTH_ERROR = 1e-3
+"""How far a table's quaternions may be from unit length."""
+BODY_STATE_KEYS = frozenset({"joint_pos", "body_pos_w", "body_quat_w"})
+
+
+def is_humanoid_table(path: Path) -> bool:
+    """Whether a .csv is such a table: its name states a rate, and its first row holds numbers alone.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if _RATE_IN_NAME.search(path.stem) is None:
+        return False
+    _, first = next(read_csv_rows(path), (0, []))
+    try:
+        return bool(np.isfinite([float(cell) for cell in first]).all()) and len(first) > POSE
+    except ValueError:
+        return False
+
+
+def read_humanoid_table(path: str | Path) -> JointCoordinates:
+    """The joint coordinates and root poses of a bare table; the joints are numbered in the order of their rig.
+
+    Raises:
+        InputError: no rate in the file's name, a row of another length or with a cell that is no number, fewer than
+            eight columns, or root quaternions of another length than 1.
+    """
+    stated = _RATE_IN_NAME.search(Path(path).stem)
+    if stated is None or not float(stated[1]) > 0.0:
+        raise InputError(path, "its name does not state the rate", remedy="Name it NAME_100hz.csv")
+    rows = list(read_csv_rows(path))
+    width = len(rows[0][1]) if rows else 0
+    if width <= POSE:
+        problem = f"has {width} columns without titles, too few for a root pose ({POSE}) and joints"
+        raise InputError(path, problem, remedy="Give each row root position [m], quaternion x y z w, joints [rad, m]")
+    values = np.empty((len(rows), width))
+    titles = [f"column {k + 1}" for k in range(width)]
+    for k, (line, cells) in enumerate(rows):
+        if len(cells) != width:
+            problem = f"the row has {len(cells)} cells, the first one {width}"
+            raise InputError(path, problem, place=f"line {line}", remedy="Write the table again")
+        values[k] = parse_numbers([cell.strip() for cell in cells], path, line, titles)
+    root = values[:, :POSE]
+    lengths = np.linalg.norm(root[:, 3:], axis=1)
+    off = np.abs(lengths - 1.0) > MAX_LENGTH_ERROR
+    if off.any():
+        row = int(np.argmax(off))
+        problem = f"columns 4 to 7 hold a quaternion of length {lengths[row]:.4g}, not 1"
+        remedy = "Give each row root position [m], root quaternion x y z w, then the joints"
+        raise InputError(path, problem, place=f"line {rows[row][0]}", remedy=remedy)
+    root[:, 3:] /= lengths[:, None]
+    times = np.arange(len(rows)) / float(stated[1])
+    names = coordinate_numbers(width - POSE)
+    return joints_from_arrays(path, JointArrays(times, names, values[:, POSE:], root), None)
+
+
+def has_body_states(arrays: NpzArrays) -> bool:
+    """Whether an archive holds such body states."""
+    return set(arrays.by_name) >= BODY_STATE_KEYS
+
+
+def read_body_states(arrays: NpzArrays, angles: str | None = None) -> JointCoordinates:
+    """The joint coordinates and root poses of an archive of body states, whose first body is the root.
+
+    Without ``joint_names``, as others write it, the joints are numbered in the order of their rig.
+
+    Raises:
+        InputError: an array is missing, of another shape, or holds quaternions that are none.
+    """
+    values = arrays.real_array("joint_pos", 2)
+    place, turn = arrays.real_array("body_pos_w", 3), arrays.real_array("body_quat_w", 3)
+    frames, bodies = len(values), place.shape[1]
+    if place.shape != (frames, bodies, 3) or turn.shape != (frames, bodies, 4) or not bodies:
+        problem = f"body_pos_w has shape {place.shape} and body_quat_w {turn.shape}, for {frames} rows of joint_pos"
+        raise InputError(arrays.path, problem, remedy="Write (frames, bodies, 3) and (frames, bodies, 4)")
+    names = arrays.strings("joint_names") if "joint_names" in arrays.by_name else coordinate_numbers(values.shape[1])
+    root = np.concatenate([place[:, 0], np.roll(turn[:, 0], -1, axis=1)], axis=1)
+    times = np.arange(frames) / arrays.positive_number("fps")
+    return joints_from_arrays(arrays.path, JointArrays(times, names, values, root), angles)

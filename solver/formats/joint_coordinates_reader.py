@@ -1,0 +1,205 @@
+"""Joint coordinates with or without the root's pose, from CSV tables, OpenSim storage files and NumPy archives.
+
+CSV (see `tables`): ``NAME [rad]`` or ``NAME [deg]`` for every joint that turns, ``NAME [m]`` (cm, mm) for one that
+slides; a joint that turns about three axes has ``NAME_x``, ``NAME_y``, ``NAME_z``, its rotation vector from neutral.
+The root's pose in the world, z up: ``root_tx``, ``root_ty``, ``root_tz`` [m] and either its rotation vector
+``root_rx``, ``root_ry``, ``root_rz`` [rad] or its quaternion ``root_qx``, ``root_qy``, ``root_qz``, ``root_qw`` [1].
+Columns ``NAME speed [rad/s]`` are held against the angles and not used: velocities come from the angles, through the
+filter that the forces go through, too.
+
+Storage files (.mot, .sto) name the same columns without units: rotations are in the unit that ``inDegrees`` says,
+translations in metres. An archive (.npz) holds ``joints`` (C,) names, ``angles`` (N, C) [rad, m], ``joint_times`` (N,)
+or ``joint_rate``, and ``root`` (N, 7) or nothing: position [m] and quaternion xyzw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import JointCoordinates
+from ..so3 import quaternion_exp
+from .csv_tables import SI_FACTORS, normalise_unit, read_table
+from .opensim_storage import read_storage
+from .plate_columns import KNOWN_NAMES
+from .text_files import Warn, ignore_warning
+
+ROOT_POSITION, ROOT_ROTATION, ROOT_QUATERNION = (
+    ("root_tx", "root_ty", "root_tz"),
+    ("root_rx", "root_ry", "root_rz"),
+    ("root_qx", "root_qy", "root_qz", "root_qw"),
+)
+SPEED_SUFFIX = " speed"
+ANGLE_UNITS, LENGTH_UNITS = ("deg", "rad"), ("m", "cm", "mm")
+MAX_ANGLE = 6.0 * np.pi
+"""[rad] Joints turn less far than this from neutral: beyond, the numbers are degrees."""
+MIN_LARGEST_ANGLE = np.radians(np.pi)
+"""[rad] If no joint turns as far as this, radians may have been taken for degrees."""
+MAX_SPEED_RATIO = 2.0
+"""Factor by which stated speeds and the angles' slopes may differ."""
+
+
+def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCoordinates:
+    """Joint coordinates from a table as the module describes.
+
+    Raises:
+        InputError: malformed table, a unit that is no angle and no length, an incomplete root pose, or units that
+            contradict the numbers.
+    """
+    table = read_table(path, warn=warn)
+    columns, speeds = {}, {}
+    for name, unit, values in zip(table.names, table.units, table.values.T):
+        unit = normalise_unit(unit)
+        if "/s" in unit:
+            speeds[name.removesuffix(SPEED_SUFFIX)] = values
+        elif unit in ANGLE_UNITS:
+            columns[name] = (values, "rad")
+        elif unit in LENGTH_UNITS:
+            columns[name] = (values, "m")
+        elif name in ROOT_QUATERNION and SI_FACTORS[unit] == 1.0:
+            columns[name] = (values, "rad")
+        else:
+            problem = f"column {name!r} has the unit {unit!r}, no angle and no length"
+            raise InputError(path, problem, place="line 1", remedy="Give joint angles in deg or rad")
+    found = _assemble(path, table.times, columns, warn)
+    _check_speeds(path, found, speeds)
+    return found
+
+
+def read_joints_storage(
+    path: str | Path, angles: str | None = None, *, warn: Warn = ignore_warning
+) -> JointCoordinates:
+    """Joint coordinates from a .mot or .sto file.
+
+    Args:
+        path: the file.
+        angles: ``"deg"`` or ``"rad"``, where the header has no ``inDegrees`` or a wrong one.
+        warn: told about what was read past.
+
+    Raises:
+        InputError: not a storage file, no unit of the angles, an incomplete root pose, or numbers that contradict it.
+    """
+    storage = read_storage(path, warn=warn)
+    stated = {"yes": "deg", "no": "rad"}.get(storage.header.get("indegrees", "").lower())
+    unit = angles or stated
+    if unit not in ANGLE_UNITS:
+        problem = "does not say whether its angles are in degrees" if angles is None else f"angles = {angles!r}"
+        remedy = "Write inDegrees=yes or inDegrees=no into its header, or state the unit (angles = deg or rad)"
+        remedy += f"; if it holds forces, name their columns as known: {KNOWN_NAMES}"
+        raise InputError(path, problem, remedy=remedy)
+    columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names}
+    for name in ROOT_POSITION + ROOT_QUATERNION:
+        if name in columns:
+            columns[name] = (columns[name][0], "m")
+    for name in ROOT_ROTATION:
+        if name in columns:
+            columns[name] = (columns[name][0] * SI_FACTORS[unit], "rad")
+    return _assemble(path, storage.times, columns, warn)
+
+
+@dataclass(frozen=True, slots=True)
+class JointArrays:
+    """Joint coordinates as an archive holds them: times (N,) [s], C names, values (N, C), root (N, 7) or None."""
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    values: np.ndarray
+    root: np.ndarray | None
+
+
+def joints_from_arrays(path: str | Path, arrays: JointArrays, angles: str | None) -> JointCoordinates:
+    """Joint coordinates of an archive's arrays; in rad unless ``angles`` says ``"deg"``."""
+    times, names, values = arrays.times, arrays.names, arrays.values
+    if values.shape != (len(times), len(names)):
+        problem = f"angles has shape {values.shape}, but there are {len(times)} times and {len(names)} joints"
+        raise InputError(path, problem, place="array angles", remedy="Give one row a frame and one column a joint")
+    result = JointCoordinates(times, names, values, (f"{angles or 'rad'} or m",) * len(names), arrays.root)
+    _check_angles(path, result)
+    return result
+
+
+def _assemble(
+    path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[np.ndarray, str]], warn: Warn
+) -> JointCoordinates:
+    """The value behind named columns (N,) with units; those of the root become its pose."""
+    root = _root_poses(path, columns)
+    joints = [name for name in columns if name not in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION]
+    if not joints:
+        raise InputError(path, "holds no joint coordinate", remedy="Title columns 'NAME [rad]' or 'NAME [deg]'")
+    values = np.column_stack([columns[name][0] for name in joints])
+    try:
+        result = JointCoordinates(times, tuple(joints), values, tuple(columns[name][1] for name in joints), root)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the file") from error
+    _check_angles(path, result)
+    far = _largest_angle(result)
+    if far < MIN_LARGEST_ANGLE:
+        warn(f"{Path(path).name}: no joint turns farther than {np.degrees(far):.2g} degrees: check the angles' unit")
+    return result
+
+
+def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]]) -> np.ndarray | None:
+    """Poses (N, 7) of the root, None where no column speaks of it."""
+    given = [name for name in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION if name in columns]
+    if not given:
+        return None
+    way = ROOT_QUATERNION if ROOT_QUATERNION[0] in columns else ROOT_ROTATION
+    lacking = [name for name in ROOT_POSITION + way if name not in columns]
+    if lacking or any(name in columns for name in (ROOT_ROTATION if way is ROOT_QUATERNION else ROOT_QUATERNION)):
+        problem = f"the root's pose lacks {', '.join(lacking)}" if lacking else "the root's rotation is there twice"
+        remedy = f"Give {', '.join(ROOT_POSITION)} and either {', '.join(ROOT_ROTATION)} or "
+        f"{', '.join(ROOT_QUATERNION)}, or none of them"
+        raise InputError(path, problem, remedy=remedy)
+    for names, unit in ((ROOT_POSITION, "m"), (ROOT_ROTATION, "rad")):
+        wrong = [name for name in names if name in columns and columns[name][1] != unit]
+        if wrong:
+            problem = f"column {wrong[0]!r} is no {'length' if unit == 'm' else 'angle'}"
+            raise InputError(
+                path, problem, remedy="Give the root's position in m and its rotation vector in rad or deg"
+            )
+    place, turn = (np.column_stack([columns[name][0] for name in names]) for names in (ROOT_POSITION, way))
+    if way is ROOT_ROTATION:
+        known = np.isfinite(turn).all(axis=1)
+        turned = np.full((len(turn), 4), np.nan)
+        turned[known] = quaternion_exp(turn[known])
+        turn = turned
+    return np.concatenate([place, turn], axis=1)
+
+
+def _largest_angle(joints: JointCoordinates) -> float:
+    """[rad] how far the farthest joint turns from neutral."""
+    factors = np.array(
+        [{"rad": 1.0, "rad or m": 1.0, "deg or m": SI_FACTORS["deg"]}.get(unit, 0.0) for unit in joints.units]
+    )
+    return float(np.nanmax(np.abs(joints.values) * factors, initial=0.0))
+
+
+def _check_angles(path: str | Path, joints: JointCoordinates) -> None:
+    """Refuse numbers that cannot be radians."""
+    far = _largest_angle(joints)
+    if far > MAX_ANGLE:
+        problem = f"a joint turns by {far:.3g} rad, more than three turns"
+        raise InputError(path, problem, remedy="Check the unit: these look like degrees")
+
+
+def _check_speeds(path: str | Path, joints: JointCoordinates, speeds: Mapping[str, Sequence[float]]) -> None:
+    """Refuse speeds that are not the slopes of their angles."""
+    slopes, stated = [], []
+    for name, values in zip(joints.names, joints.values.T):
+        if name in speeds and len(joints) > 2:
+            slopes.append(np.gradient(values, joints.times))
+            stated.append(np.asarray(speeds[name]))
+    if not slopes:
+        return
+    known = np.isfinite(slopes) & np.isfinite(stated)
+    slope, speed = np.array(slopes)[known], np.array(stated)[known]
+    if not (slope @ slope > 0.0 and speed @ speed > 0.0):
+        return
+    ratio = float(np.sqrt((speed @ speed) / (slope @ slope)))
+    if not 1.0 / MAX_SPEED_RATIO < ratio < MAX_SPEED_RATIO:
+        problem = f"its speeds are {ratio:.3g} times as large as the slopes of its angles"
+        raise InputError(path, problem, remedy="Check the units of both, or leave the speeds out")

@@ -1,0 +1,209 @@
+"""NumPy archives in a plain layout that other programs write: recordings.
+
+An archive holds some of:
+
+- ``labels`` (M,) strings, ``positions`` (N, M, 3) [m] z up, and ``marker_times`` (N,) [s] or ``marker_rate`` [1/s];
+- ``force`` (K, 3) [N] z up, the total on the body, and ``force_times`` (K,) or ``force_rate``; no moment is known then;
+  or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
+- ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and ``root``
+  (K, 7) [m] position and quaternion xyzw in the world, or nothing, see `joint_files`;
+- ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to a world whose z is up, NaN
+  where missing, ``segment_times`` (N,) or ``segment_rate``, ``segment_positions`` (N, B, 3) [m] or nothing, and, of a
+  pose at rest, ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m] or nothing;
+- ``poses`` and ``trans`` of a body model, see `body_model`;
+- body states as humanoid laboratories exchange them (``joint_pos``, ``body_pos_w`` ...), see `humanoid`;
+- ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import JointCoordinates, Markers
+from ..trial import Recording
+from ..wrenches import Wrenches
+from .atomic import write_atomically
+from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from_markers
+from .codec import TREE_ENTRY
+from .humanoid_reader import BODY_STATE_KEYS, has_body_states, read_body_states
+from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .npz_archive import entry_names, read_archive, write_archive
+from .npz_entries import REMEDY, NpzArrays
+from .segments_npz import segments_from_arrays, segments_to_arrays
+from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
+from .text_files import Warn, ignore_warning
+from .trial_names import printable_name
+from .wrench_checks import check_centres_of_pressure, resolve_force_up
+
+METADATA = ("mass", "height", "sex", "subject")
+RECORDING_KEYS = (
+    {"positions"},
+    {"force"},
+    {"wrenches"},
+    {"joints", "angles"},
+    {"segments"},
+    *BODY_MODEL_KEYS,
+    BODY_STATE_KEYS,
+)
+"""Arrays of which an archive with a recording holds one set at least."""
+
+
+def read_npz(
+    path: str | Path,
+    up: str = "auto",
+    *,
+    sign: int = 1,
+    missing: str = "error",
+    angles: str | None = None,
+    warn: Warn = ignore_warning,
+) -> Recording:
+    """A recording from an archive as the module describes.
+
+    Raises:
+        InputError: unreadable, arrays missing or of the wrong shape, forces missing, or an axis, unit or sign that
+            contradicts the data.
+    """
+    check_up(up, path)
+    found, others = read_archive(path, skip_objects=True)
+    arrays = NpzArrays(path, found)
+    try:
+        markers = _read_markers(arrays, up)
+        joints = None
+        if "joints" in arrays.by_name and "angles" in arrays.by_name:
+            values = arrays.real_array("angles", 2)
+            times = arrays.times("joint", len(values))
+            root = arrays.real_array("root", 2) if "root" in arrays.by_name else None
+            joints = joints_from_arrays(path, JointArrays(times, arrays.strings("joints"), values, root), angles)
+        elif has_body_states(arrays):
+            joints = read_body_states(arrays, angles)
+        segments = segments_from_arrays(arrays) if "segments" in arrays.by_name else None
+        if segments is None and has_body_model(arrays):
+            segments = read_body_model(arrays)
+        wrenches = _read_wrenches(arrays, up, sign, missing, warn)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy=REMEDY) from error
+    if markers is None and wrenches is None and joints is None and segments is None:
+        if TREE_ENTRY in others:
+            remedy = "Name the .mot or .csv beside it, or give it to a verb that takes a motion"
+            raise InputError(path, "is a file of this program, not a recording", remedy=remedy)
+        held = ", ".join(sorted(arrays.by_name)) or "nothing"
+        raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
+    return Recording(
+        printable_name(Path(path).stem),
+        markers,
+        wrenches,
+        metadata=_read_metadata(arrays),
+        joints=joints,
+        segments=segments,
+    )
+
+
+def has_recording(path: str | Path) -> bool:
+    """Whether the names of an archive's arrays are those of a recording; True of one that is damaged, to be refused.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    names = entry_names(path)
+    return names is None or (TREE_ENTRY not in names and any(keys <= names for keys in RECORDING_KEYS))
+
+
+def write_recording_npz(path: str | Path, recording: Recording) -> None:
+    """A recording without loss, in the layout `read_npz` takes."""
+    arrays: dict[str, np.ndarray] = {
+        name: np.array(value) for name, value in recording.metadata.items() if name in METADATA
+    }
+    if recording.markers is not None:
+        arrays |= {"labels": np.array(recording.markers.names), "positions": recording.markers.positions,
+                   "marker_times": recording.markers.times}  # fmt: skip
+    if recording.joints is not None:
+        arrays |= _joint_arrays(recording.joints)
+    if recording.segments is not None:
+        arrays |= segments_to_arrays(recording.segments)
+    if recording.wrenches is not None:
+        assert recording.wrenches.measured is not None
+        arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),
+                   "force_times": recording.wrenches.times, "measured": recording.wrenches.measured}  # fmt: skip
+    with write_atomically(path, binary=True) as stream:
+        write_archive(stream, arrays, {})
+
+
+def _read_markers(arrays: NpzArrays, up: str) -> Markers | None:
+    if "positions" not in arrays.by_name:
+        return None
+    path, positions = arrays.path, arrays.real_array("positions", 3)
+    names = arrays.strings("labels") if "labels" in arrays.by_name else ()
+    if positions.shape[1:] != (len(names), 3):
+        problem = f"positions has shape {positions.shape}, but there are {len(names)} labels"
+        raise InputError(path, problem, place="array positions", remedy=REMEDY)
+    times = arrays.times("marker", len(positions))
+    check_extent(positions, path, "m")
+    axis = resolve_up(up, up_from_markers(names, positions), path)
+    return Markers(times, names, positions @ to_z_up(axis).T)
+
+
+def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Warn) -> Wrenches | None:
+    path, measured = arrays.path, None
+    if "wrenches" in arrays.by_name:
+        values = sign * arrays.real_array("wrenches", 3)
+        plates = [f"plate_{k + 1}" for k in range(values.shape[1])]
+        frames = arrays.strings("frames") if "frames" in arrays.by_name else tuple(plates)
+        if values.shape[1:] != (len(frames), 6):
+            problem = f"wrenches has shape {values.shape}, but there are {len(frames)} plates with six components"
+            raise InputError(path, problem, place="array wrenches", remedy=REMEDY)
+        measured = arrays.by_name.get("measured")
+        if measured is not None and (measured.dtype != bool or measured.shape != (len(values), 6)):
+            problem = f"measured is {measured.dtype} of shape {measured.shape}, not bool of {(len(values), 6)}"
+            raise InputError(path, problem, place="array measured", remedy=REMEDY)
+    elif "force" in arrays.by_name:
+        force = sign * arrays.real_array("force", 2)
+        if force.shape[1] != 3:
+            raise InputError(path, f"force has shape {force.shape}, not (N, 3)", place="array force", remedy=REMEDY)
+        values = np.concatenate([force, np.full_like(force, np.nan)], axis=1)[:, None, :]
+        frames, measured = ("total",), np.tile([True] * 3 + [False] * 3, (len(force), 1))
+        warn(f"{Path(path).name}: forces without moments: moments count as not measured")
+    else:
+        return None
+    times = arrays.times("force", len(values))
+    gone = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
+    if gone.any():
+        problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
+        if missing == "error":
+            place = f"force sample {int(np.argmax(gone))}"
+            remedy = "Write the forces again, or read with missing = keep to leave these samples out"
+            raise InputError(path, problem, place=place, remedy=remedy)
+        warn(f"{Path(path).name}: {problem} and left out")
+    rotation = to_z_up(resolve_force_up(up, values[:, :, :3].sum(axis=1), path)).T
+    values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
+    wrenches = Wrenches(times, frames, values, measured)
+    check_centres_of_pressure(wrenches, path)
+    return wrenches
+
+
+def _read_metadata(arrays: NpzArrays) -> dict[str, object]:
+    """What the archive says of the subject; empty arrays say nothing."""
+    found: dict[str, object] = {}
+    for name in METADATA:
+        array = arrays.by_name.get(name, np.zeros(0))
+        if not array.size:
+            continue
+        if name == "subject" and array.dtype.kind in "iu":
+            found[name] = str(array.reshape(-1)[0])
+        else:
+            found[name] = arrays.positive_number(name) if name in ("mass", "height") else arrays.strings(name)[0]
+    return found
+
+
+def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
+    """Joint coordinates in the archive's layout, degrees as radians.
+
+    Raises:
+        InvalidValue: a coordinate of a file that leaves open whether it turns or slides, in degrees if it turns.
+    """
+    if "deg or m" in joints.units:
+        raise InvalidValue("joint coordinates in degrees must be matched to a rig before an archive can hold them")
+    arrays = {"joints": np.array(joints.names), "angles": joints.values, "joint_times": joints.times}
+    return arrays if joints.root is None else {**arrays, "root": joints.root}

@@ -1,0 +1,282 @@
+"""OpenSim storage files (.mot, .sto): any table over time, and the plate forces in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import find_repeated, frozen, frozen_times
+from ..errors import InputError
+from ..wrenches import Wrenches
+from .atomic import write_atomically
+from .axes_and_units import length_in_metres, to_z_up
+from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments
+from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells, undo_rounding
+from .uniform_sampling import resample_wrenches
+from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_force_up
+
+LOADED_FORCE = 30.0
+"""[N] Programs leave out the centre of pressure below some threshold, at most this high."""
+END_OF_HEADER = "endheader"
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A table over time as the file states it: no unit or axis changed.
+
+    Attributes:
+        names: C column names, time left out.
+        times: (N,) [s].
+        values: (N, C), NaN where missing.
+        header: the ``key=value`` lines before ``endheader``, keys in lower case.
+        in_degrees: rotations are in degrees.
+        lines: (N,) line number of each row in the file, for messages.
+    """
+
+    names: tuple[str, ...]
+    times: np.ndarray
+    values: np.ndarray
+    header: Mapping[str, str] = field(default_factory=dict)
+    in_degrees: bool = False
+    lines: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        shape = (len(self.times), len(self.names))
+        object.__setattr__(self, "values", frozen("storage values", self.values, shape, finite=False))
+
+    def column(self, name: str) -> np.ndarray:
+        """One column (N,)."""
+        return self.values[:, self.names.index(name)]
+
+
+def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
+    """The table of a .mot or .sto file.
+
+    Raises:
+        InputError: no ``endheader``, no time column, a row of another length than the column names, a cell that is no
+            number, times out of order, no rows.
+    """
+    lines = read_lines(path)
+    header, end = parse_header(path, lines)
+    labels_at = next((i for i in range(end + 1, len(lines)) if lines[i].strip()), None)
+    if labels_at is None:
+        raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
+    names = split_cells(lines[labels_at])
+    while names and not names[-1]:
+        names.pop()
+    if not names or names[0].lower() != "time":
+        problem = f"the first column must be 'time', not {names[0]!r}" if names else "no column names"
+        raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Export it again with a time column")
+    twice = find_repeated(names)
+    if twice:
+        problem = f"column names occur twice: {', '.join(twice)}"
+        raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Give every column its own name")
+    table, places, stamps = _parse_rows(path, lines, labels_at + 1, names)
+    declared = header.get("nrows", header.get("datarows", ""))
+    if declared.isdigit() and int(declared) != len(table):
+        warn(f"{Path(path).name}: the header says {declared} rows, {len(table)} are there; all are taken")
+    check_times(table[:, 0], places, path)
+    in_degrees = header.get("indegrees", "no").lower() == "yes"
+    return Storage(
+        tuple(names[1:]), undo_rounding(table[:, 0], stamps), table[:, 1:], header, in_degrees, tuple(places)
+    )
+
+
+def parse_header(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str], int]:
+    """What the lines before ``endheader`` state, keys in lower case, and the number of lines before it.
+
+    Raises:
+        InputError: no such line.
+    """
+    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
+    if end is None:
+        problem = f"is not an OpenSim storage file: no line says {END_OF_HEADER!r}"
+        raise InputError(path, problem, remedy="Export it again as .mot or .sto")
+    return _parse_header_lines(lines[:end]), end
+
+
+def has_orientations(path: str | Path) -> bool:
+    """Does a storage file hold quaternions."""
+    return _read_head(path)[0].get("datatype", "").lower() == "quaternion"
+
+
+def read_forces(
+    path: str | Path,
+    up: str = "auto",
+    units: str = "m",
+    *,
+    sign: int = 1,
+    missing: str = "error",
+    warn: Warn = ignore_warning,
+) -> Wrenches:
+    """Plate forces of a .mot or .sto file as wrenches about the world origin, z up.
+
+    Columns of one plate share a name: force ``..._vx``, centre of pressure ``..._px``, free moment ``..._mx`` or
+    ``...torque..._x``, for x, y, z, or as other programs name them (`find_plate_columns`); any number of plates. The
+    moment about the origin is p x f + m.
+
+    Args:
+        path: the file.
+        up: the file's vertical axis, or ``"auto"``: that of the mean force.
+        units: unit of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
+        sign: 1 when the columns hold the force of the ground on the body, -1 when that of the body on the plates.
+        missing: ``"error"`` refuses missing samples, ``"keep"`` leaves them NaN.
+        warn: told about what was read past.
+
+    Raises:
+        InputError: not a storage file, no force columns, incomplete plates, missing samples, an axis, unit or sign that
+            contradicts the data.
+    """
+    return read_forces_with_up(path, ForceConvention(up, units=units, sign=sign), missing=missing, warn=warn)[0]
+
+
+def read_forces_with_up(
+    path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = ignore_warning
+) -> tuple[Wrenches, str]:
+    """As `read_forces`, with the file's vertical axis."""
+    storage = read_storage(path, warn=warn)
+    plates = find_plate_columns(path, storage.names)
+    metre = length_in_metres(convention.units, path)
+    check_missing_forces(path, storage, plates, missing, warn)
+    forces, points, moments = (
+        _column_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm"
+    )
+    for what, vectors in (("centre of pressure", points), ("free moment", moments)):
+        _check_loaded(path, storage, forces, (what, vectors), missing)
+    # A plate without columns of a free moment has none; a cell without one has none only while the plate is free.
+    none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
+    moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
+    forces = convention.sign * forces
+    if not has_free_moments(storage.names):
+        for k, name in enumerate(plates):
+            check_free_moments(path, name, forces[:, k], moments[:, k])
+    # An unloaded plate has no centre of pressure: whatever is written there must not matter.
+    arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
+    axis = resolve_force_up(convention.up, forces.sum(axis=1), path, convention.fallback_up)
+    rotation = to_z_up(axis).T
+    values = np.concatenate([forces @ rotation, (arms + moments) @ rotation], axis=2)
+    measured = np.ones((len(values), 6), bool)
+    without = [name for name, plate in plates.items() if "p" not in plate]
+    if without:
+        warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments count as not measured")
+        measured[:, 3:] = False
+    result = resample_wrenches(
+        path, Wrenches(storage.times, tuple(plates), values, measured), storage.lines, missing, warn
+    )
+    check_centres_of_pressure(result, path)
+    return result, axis
+
+
+def _check_loaded(
+    path: str | Path, storage: Storage, forces: np.ndarray, found: tuple[str, np.ndarray], missing: str
+) -> None:
+    """Refuse a plate under load (N, K, 3) [N] of which something (its name, (N, K, 3)), known elsewhere, is missing."""
+    what, vectors = found
+    known = np.isfinite(vectors).all(axis=2)
+    gone = (np.linalg.norm(forces, axis=2) > LOADED_FORCE) & ~known & known.any(axis=0)
+    if missing == "error" and gone.any():
+        row, plate = (int(i) for i in np.argwhere(gone)[0])
+        problem = f"the {what} is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
+        remedy = "Export it again, or read with missing = keep to leave these samples out"
+        raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
+
+
+def has_forces(path: str | Path) -> bool:
+    """Whether the column names of a storage file name forces; the same suffix also serves joint angles."""
+    return has_force_columns(_read_head(path)[1])
+
+
+def has_trial(path: str | Path) -> bool:
+    """Whether a storage file names forces, holds orientations, or says of its angles whether they are in degrees."""
+    header, names = _read_head(path)
+    return has_force_columns(names) or "indegrees" in header or has_orientations(path)
+
+
+def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
+    """Header and column names, whatever else may be wrong with the file."""
+    lines = read_lines(path)
+    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), len(lines))
+    return _parse_header_lines(lines[:end]), next((split_cells(line) for line in lines[end + 1 :] if line.strip()), [])
+
+
+def write_storage(
+    path: str | Path, times: np.ndarray, names: Sequence[str], values: np.ndarray, *, in_degrees: bool = False
+) -> None:
+    """A table over time as .mot or .sto.
+
+    Args:
+        path: to write, whole or not at all.
+        times: (N,) [s].
+        names: C column names.
+        values: (N, C) as they shall stand in the file.
+        in_degrees: what the header says of rotations.
+    """
+    values = np.asarray(values, float)
+    with write_atomically(path) as stream:
+        stream.write(f"{Path(path).stem}\nversion=1\nnRows={len(times)}\nnColumns={len(names) + 1}\n")
+        stream.write(f"inDegrees={'yes' if in_degrees else 'no'}\n{END_OF_HEADER}\n")
+        stream.write("\t".join(["time", *names]) + "\n")
+        for time, row in zip(times, values, strict=True):
+            stream.write("\t".join([f"{time:.12g}", *(f"{value:.12g}" for value in row)]) + "\n")
+
+
+def check_missing_forces(
+    path: str | Path, storage: Storage, plates: Mapping[str, Mapping[str, tuple[str, ...]]], missing: str, warn: Warn
+) -> None:
+    """Refuse, or report, force samples that are not there."""
+    if missing not in ("error", "keep"):
+        raise InputError(path, f"missing = {missing!r} is unknown", remedy="Choose error or keep")
+    names = [name for plate in plates.values() for name in plate["v"]]
+    gone = np.isnan(np.column_stack([storage.column(name) for name in names]))
+    if not gone.any():
+        return
+    row, column = (int(i) for i in np.argwhere(gone)[0])
+    if missing == "error":
+        problem = f"{int(gone.any(axis=1).sum())} of {len(gone)} force samples are missing"
+        place = f"first in line {storage.lines[row]}, column {names[column]!r}"
+        remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+        raise InputError(path, problem, place=place, remedy=remedy)
+    warn(f"{Path(path).name}: {int(gone.any(axis=1).sum())} of {len(gone)} force samples are missing and left out")
+
+
+def _parse_header_lines(lines: Sequence[str]) -> dict[str, str]:
+    """``key=value`` lines, and the older ``key value`` ones."""
+    result = {}
+    for line in lines:
+        key, equals, value = line.strip().partition("=")
+        if not equals:
+            key, _, value = line.strip().partition(" ")
+        result[key.strip().lower()] = value.strip()
+    return result
+
+
+def _parse_rows(
+    path: str | Path, lines: Sequence[str], start: int, names: Sequence[str]
+) -> tuple[np.ndarray, list[int], list[str]]:
+    """Table (N, 1 + C), line numbers and time stamps as written."""
+    rows, places, stamps = [], [], []
+    for number, line in enumerate(lines[start:], start + 1):
+        if not line.strip():
+            continue
+        cells = split_cells(line)
+        if len(cells) < len(names) or any(cells[len(names) :]):
+            problem = f"the row has {len(cells)} cells, the column names {len(names)}"
+            raise InputError(path, problem, place=f"line {number}", remedy="Export it again; the row is damaged")
+        rows.append(parse_numbers(cells[: len(names)], path, number, names))
+        places.append(number)
+        stamps.append(cells[0])
+    if not rows:
+        raise InputError(path, "holds no rows", remedy="Export the trial again")
+    return np.array(rows), places, stamps
+
+
+def _column_vectors(storage: Storage, columns: Sequence[tuple[str, ...] | None]) -> np.ndarray:
+    """(N, K, 3) of K column triples; NaN where a plate has none."""
+    absent = np.full((len(storage.times), 3), np.nan)
+    return np.stack(
+        [absent if three is None else np.column_stack([storage.column(n) for n in three]) for three in columns], axis=1
+    )

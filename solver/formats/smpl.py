@@ -1,0 +1,100 @@
+"""Motions of the SMPL family of body models (AMASS, SMPL-H, SMPL-X): the rotations and the root of an .npz archive.
+
+``poses`` (N, 3 J) holds rotation vectors [rad] of the joints, the body's 22 first, each against its parent; or they
+stand in ``root_orient`` (N, 3) and ``pose_body`` (N, 63). ``trans`` (N, 3) [m] is where the root is,
+``mocap_framerate`` or ``mocap_frame_rate`` [1/s] how often. The world's z is up. Shapes, hands and
+faces are not read: no body model is needed, and lengths are not known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InputError
+from ..motion import RestPose, SegmentPoses
+from ..so3 import exp
+from .npz_entries import NpzArrays
+
+JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle",
+    "right_ankle",
+         "spine3", "left_toes", "right_toes", "neck", "left_collar", "right_collar", "head", "left_shoulder",
+         "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist")  # fmt: skip
+"""The joints of the body, as the models order them; what they call left_foot and right_foot turns the toes."""
+JOINT_PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
+T_POSE_OFFSETS = np.array([
+    [0.0, 0.0, 0.0], [0.06, -0.09, 0.0], [-0.06, -0.09, 0.0], [0.0, 0.11, -0.02], [0.04, -0.38, 0.0],
+    [-0.04, -0.38, 0.0], [0.0, 0.14, 0.02], [-0.01, -0.40, -0.04], [0.01, -0.40, -0.04], [0.0, 0.06, 0.02],
+    [0.03, -0.06, 0.12], [-0.03, -0.06, 0.12], [0.0, 0.21, -0.03], [0.08, 0.12, -0.02], [-0.08, 0.12, -0.02],
+    [0.0, 0.08, 0.05], [0.10, 0.04, 0.0], [-0.10, 0.04, 0.0], [0.26, 0.0, 0.0], [-0.26, 0.0, 0.0],
+    [0.25, 0.0, 0.0], [-0.25, 0.0, 0.0],
+])  # fmt: skip
+"""[m] About where each joint stands from its parent in a T-pose: x to the left, y up, z forwards; for directions."""
+HAND_END, HEAD_END, TOE_END = np.array([0.1, 0.0, 0.0]), np.array([0.0, 0.15, 0.0]), np.array([0.0, 0.0, 0.06])
+"""[m] From wrist, head and toes to their ends."""
+MODEL_TO_WORLD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""From the model's axes to x forwards, y to the left, z up."""
+RATE_KEYS = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
+ROOT_KEY, BODY_KEY = "root_orient", "pose_body"
+BODY_MODEL_KEYS = ({"trans", "poses"}, {"trans", ROOT_KEY, BODY_KEY})
+REMEDY = "Use the archive as it was published, with poses (or root_orient and pose_body), trans and the frame rate"
+MAX_ROTATION = 4.0 * np.pi
+"""[rad] Longer rotation vectors are none."""
+
+
+def has_body_model(arrays: NpzArrays) -> bool:
+    """Whether an archive holds such a motion."""
+    return any(keys <= set(arrays.by_name) for keys in BODY_MODEL_KEYS)
+
+
+def read_body_model(arrays: NpzArrays) -> SegmentPoses:
+    """The segments of an archive's arrays.
+
+    Raises:
+        InputError: an array of another shape, no frame rate, or rotation vectors beyond full turns.
+    """
+    if "poses" in arrays.by_name:
+        vectors = arrays.real_array("poses", 2)
+    else:
+        vectors = np.concatenate([arrays.real_array(ROOT_KEY, 2), arrays.real_array(BODY_KEY, 2)], axis=1)
+    count = 3 * len(JOINT_NAMES)
+    if vectors.shape[1] < count:
+        problem = f"holds rotations of {vectors.shape[1] / 3:g} joints, fewer than the body's {len(JOINT_NAMES)}"
+        raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
+    place = arrays.real_array("trans", 2)
+    if place.shape != (len(vectors), 3):
+        problem = f"holds an array of shape {place.shape}, not {(len(vectors), 3)}"
+        raise InputError(arrays.path, problem, place="array trans", remedy=REMEDY)
+    rate = next((arrays.positive_number(name) for name in RATE_KEYS if name in arrays.by_name), None)
+    if rate is None:
+        raise InputError(arrays.path, f"states no frame rate ({', '.join(RATE_KEYS)})", remedy=REMEDY)
+    turns = vectors[:, :count].reshape(len(vectors), len(JOINT_NAMES), 3)
+    if np.nanmax(np.abs(turns), initial=0.0) > MAX_ROTATION:
+        problem = f"holds rotation vectors up to {np.nanmax(np.abs(turns)):.3g} rad"
+        raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
+    local = exp(turns)
+    rotations = np.empty_like(local)
+    heads = np.zeros((len(JOINT_NAMES), 3))
+    for k, parent in enumerate(JOINT_PARENTS):
+        rotations[:, k] = local[:, k] if parent < 0 else rotations[:, parent] @ local[:, k]
+        heads[k] = (0.0 if parent < 0 else heads[parent]) + T_POSE_OFFSETS[k]
+    positions = np.full((len(vectors), len(JOINT_NAMES), 3), np.nan)
+    positions[:, 0] = place
+    return SegmentPoses(np.arange(len(vectors)) / rate, JOINT_NAMES, rotations, positions, _rest_pose(heads))
+
+
+def _rest_pose(heads: np.ndarray) -> RestPose:
+    """The T-pose, x forwards and z up."""
+    ends = {
+        "left_wrist": HAND_END,
+        "right_wrist": -HAND_END,
+        "head": HEAD_END,
+        "left_toes": TOE_END,
+        "right_toes": TOE_END,
+    }
+    tips = np.empty_like(heads)
+    for k, name in enumerate(JOINT_NAMES):
+        children = [c for c, parent in enumerate(JOINT_PARENTS) if parent == k]
+        tips[k] = heads[children].mean(axis=0) if children else heads[k] + ends[name]
+    return RestPose(
+        np.tile(MODEL_TO_WORLD, (len(JOINT_NAMES), 1, 1)), heads @ MODEL_TO_WORLD.T, tips @ MODEL_TO_WORLD.T
+    )

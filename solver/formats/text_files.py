@@ -1,0 +1,209 @@
+"""What every text reader needs: the lines of a file, numbers with their place, and time stamps freed of rounding."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..files import read_bytes
+from ..numerals import PLAIN, numeral
+
+Warn = Callable[[str], None]
+"""Takes one sentence about something odd that reading went on past."""
+MISSING_CELLS = frozenset(
+    ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
+)
+"""Cells that stand for a missing sample, in lower case."""
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+"""First bytes of a text in UTF-16, as spreadsheets save it."""
+MIN_RATE = 5.0
+"""[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
+RATE_DIFFERENCE = 0.02
+"""Share by which a stated rate may differ from that of the time stamps."""
+MAX_STEP_ERROR = 1e-6
+"""Share of a step by which stamps that were not rounded may miss a whole number of steps."""
+ROUNDING_SLACK = 1.02
+"""A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
+
+
+def ignore_warning(message: str) -> None:
+    """Discard warnings."""
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Lines of a text file, without line ends.
+
+    Raises:
+        InputError: missing, unreadable, empty, or not text.
+    """
+    content = read_bytes(path)
+    try:
+        text = content.decode("utf-16" if content.startswith(UTF_16_MARKS) else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    if "\0" in text:
+        raise InputError(path, "is not a text file", remedy="Check that its suffix tells its format")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def read_csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a CSV file with their line numbers, without empty lines and those that begin with ``#``.
+
+    A cell may be quoted, but not go over several lines: one stray quote would swallow the rest of the file.
+
+    Raises:
+        InputError: see `read_lines`; or a quote that is not closed in its line.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        if line.startswith("#"):
+            continue
+        cells = line.split(",") if '"' not in line else _parse_quoted(line, path, number)
+        if any(cell.strip() for cell in cells):
+            yield number, cells
+
+
+def _parse_quoted(line: str, path: str | Path, number: int) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        remedy = "Close every quote in its line, or remove it"
+        raise InputError(path, f"has a stray quote ({error})", place=f"line {number}", remedy=remedy) from None
+
+
+def split_cells(line: str, separator: str | None = "\t") -> list[str]:
+    """Stripped cells of a line; any white space separates where the separator does not occur."""
+    parts = line.split(separator) if separator is not None and separator in line else line.split()
+    return [part.strip() for part in parts]
+
+
+def parse_numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence[str]) -> list[float]:
+    """Cells as numbers, NaN where missing.
+
+    Raises:
+        InputError: a cell is neither a number nor a sign for a missing one; names line and column.
+    """
+    if PLAIN.issuperset("".join(cells)):
+        try:
+            values = [float(cell) for cell in cells]
+        except ValueError:
+            values = [inf]
+        if inf not in values and -inf not in values:
+            return values
+    return [_parse_number(cell, path, line, column) for cell, column in zip(cells, columns)]
+
+
+def _parse_number(cell: str, path: str | Path, line: int, column: str) -> float:
+    if cell.lower() in MISSING_CELLS:
+        return float("nan")
+    try:
+        return numeral(cell)
+    except ValueError:
+        pass
+    place = f"line {line}, column {column!r}"
+    remedy = "Leave missing samples empty"
+    if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell):
+        remedy = "Export with decimal points instead of commas"
+    raise InputError(path, f"{cell!r} is not a number", place=place, remedy=remedy)
+
+
+def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+    """Time stamps must be finite and increase.
+
+    Raises:
+        InputError: naming the first line that does not.
+    """
+    if not np.isfinite(times).all():
+        line = lines[int(np.argmin(np.isfinite(times)))]
+        raise InputError(path, "the time is missing", place=f"line {line}", remedy="Give every row a time")
+    backwards = np.diff(times) <= 0.0
+    if backwards.any():
+        row = int(np.argmax(backwards)) + 1
+        problem = f"time {times[row]:g} s does not come after {times[row - 1]:g} s"
+        raise InputError(path, problem, place=f"line {lines[row]}", remedy="Rows must be in order of time, each once")
+
+
+def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: float | None = None) -> None:
+    """Time stamps of a recording count seconds, at the rate that its header states.
+
+    Args:
+        times: (N,) [s], increasing, freed of rounding.
+        lines: (N,) line number of each.
+        path: the file they came from.
+        rate: [1/s] that the header states.
+
+    Raises:
+        InputError: another rate than stated, or milliseconds.
+    """
+    if len(times) < 3:
+        return
+    steps = np.diff(times)
+    step = float(np.median(steps))
+    found = 1.0 / step
+    if rate and abs(found - rate) > RATE_DIFFERENCE * rate:
+        problem = f"the header states {rate:g} Hz, but the times in the file advance at {found:.6g} Hz"
+        thousandth = abs(1e3 * found - rate) < RATE_DIFFERENCE * rate
+        remedy = "Times must be in seconds, not milliseconds" if thousandth else "Correct one of them"
+        raise InputError(path, problem, place=f"lines {lines[0]} to {lines[-1]}", remedy=remedy)
+    if found < MIN_RATE:
+        problem = f"the times advance by {step:g} s, slower than any recording"
+        raise InputError(path, problem, place=f"line {lines[1]}", remedy="Times must be in seconds, not milliseconds")
+
+
+def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+    """Time stamps (N,) [s] of a clock whose rate a header states have no step of another length.
+
+    Raises:
+        InputError: naming the first line after such a step.
+    """
+    if len(times) < 3:
+        return
+    steps = np.diff(times)
+    step = float(np.median(steps))
+    odd = np.abs(steps - step) > 0.5 * step
+    if odd.any():
+        row = int(np.argmax(odd)) + 1
+        problem = f"{steps[row - 1]:g} s pass before this row, {step:g} s before others"
+        remedy = "Export every frame at an even rate; a missing sample is an empty cell"
+        raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
+
+
+def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:
+    """Time stamps that were rounded when written, put back on the regular clock they came from.
+
+    They are left alone unless a regular clock explains every one of them to within the rounding, and where they are on
+    one already.
+
+    Args:
+        times: (N,) [s], increasing.
+        cells: the N time stamps as written, which show the number of decimals.
+        rate: of the clock [1/s]; None takes the mean rate, as a whole number where that fits.
+    """
+    if len(times) < 3:
+        return times
+    steps = np.diff(times) * (rate or 1.0 / float(np.median(np.diff(times))))
+    whole = bool(np.abs(steps - np.round(steps)).max() < MAX_STEP_ERROR)
+    if rate and whole:
+        return times  # not rounded: a step of two is a row that is missing
+    rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
+    mean = (len(times) - 1) / (times[-1] - times[0])
+    for candidate in [rate] if rate else [float(round(mean)), *([] if whole else [mean])]:
+        if not candidate or not candidate > 0.0:
+            continue
+        starts = times - np.arange(len(times)) / candidate
+        if starts.max() - starts.min() <= 2.0 * rounding:
+            start = round(0.5 * (starts.max() + starts.min()), 9)
+            return start + np.arange(len(times)) / candidate
+    return times
+
+
+def _decimals(cell: str) -> int:
+    """Digits after the decimal point, closing zeros left out, exponent counted."""
+    mantissa, _, exponent = cell.lower().partition("e")
+    digits = len(mantissa.partition(".")[2].rstrip("0"))
+    return digits - int(exponent) if exponent else digits

@@ -1,0 +1,115 @@
+"""Coordinates in which every link of the reference looks the same: pseudo-inertia P = B (1 + X) B', P_ref = B B'.
+
+X (symmetric, 4 x 4) is zero at the reference; P is positive semi-definite if and only if 1 + X is. Distances measured
+in X do not depend on where a link's frame lies or how it is turned, nor on units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..inertials import PER_LINK, InertialParameters, symmetric_entries
+from ..qp import matrix_of
+
+PSEUDO_INERTIA_ORDER = 4
+BASIS = np.array([matrix_of(unit) for unit in np.eye(PER_LINK)])
+"""(10, 4, 4) symmetric matrices of the ten coordinates x of X; orthonormal, so |x| is the Frobenius norm of X."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCoordinates:
+    """phi = phi_ref + blocks x, link by link.
+
+    Attributes:
+        reference: with positive definite pseudo-inertias.
+        roots: (L, 4, 4) B, lower triangular.
+        blocks: (L, 10, 10) columns are the parameters of one coordinate.
+    """
+
+    reference: InertialParameters
+    roots: np.ndarray
+    blocks: np.ndarray
+
+    def __post_init__(self) -> None:
+        count = len(self.reference.links)
+        object.__setattr__(
+            self, "roots", frozen("roots", self.roots, (count, PSEUDO_INERTIA_ORDER, PSEUDO_INERTIA_ORDER))
+        )
+        object.__setattr__(self, "blocks", frozen("blocks", self.blocks, (count, PER_LINK, PER_LINK)))
+
+    @staticmethod
+    def from_reference(reference: InertialParameters) -> BodyCoordinates:
+        """Coordinates around a reference.
+
+        Raises:
+            InvalidValue: a pseudo-inertia of the reference is not positive definite.
+        """
+        pseudo = reference.pseudo_inertias
+        # A unit diagonal first: a flat body must not hide behind the different sizes of kilograms and kg m^2.
+        diagonal = np.sqrt(np.maximum(np.diagonal(pseudo, axis1=1, axis2=2), np.finfo(float).tiny))
+        smallest = np.linalg.eigvalsh(pseudo / (diagonal[:, :, None] * diagonal[:, None, :]))[:, 0]
+        if np.any(smallest < MIN_EIGENVALUE):
+            link = reference.links[int(np.argmin(smallest))]
+            raise InvalidValue(
+                f"the prior of link {link!r} is not physically consistent (or is a flat or massless body); "
+                "correct it before identifying"
+            )
+        roots = np.linalg.cholesky(pseudo)
+        # links l, coordinates c of a link, rows i and columns m of a change, j and k summed over
+        changes = np.einsum("lij,cjk,lmk->lcim", roots, BASIS, roots)
+        blocks = np.swapaxes(parameters_from_pseudo_inertias(changes), 1, 2)
+        return BodyCoordinates(reference, roots, blocks)
+
+    def parameters(self, x: np.ndarray) -> InertialParameters:
+        """Parameters at coordinates (10 L,)."""
+        # links l, parameters i and coordinates j of a link
+        change = np.einsum("lij,lj->li", self.blocks, x.reshape(-1, PER_LINK))
+        return InertialParameters(self.reference.links, self.reference.values + change)
+
+    def coordinates(self, parameters: InertialParameters) -> np.ndarray:
+        """Coordinates (10 L,) of parameters."""
+        change = parameters.values - self.reference.values
+        return np.linalg.solve(self.blocks, change[:, :, None])[:, :, 0].ravel()
+
+    def matrices(self, x: np.ndarray) -> np.ndarray:
+        """1 + X (L, 4, 4)."""
+        # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
+        return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)
+
+    def transform_columns(self, matrix: np.ndarray) -> np.ndarray:
+        """matrix (m, 10 L) in phi, in the coordinates instead."""
+        parts = matrix.reshape(len(matrix), len(self.blocks), PER_LINK)
+        # rows m, links l, parameters i and coordinates j of a link
+        return np.einsum("mli,lij->mlj", parts, self.blocks).reshape(matrix.shape)
+
+
+MIN_EIGENVALUE = 1e-9
+"""Smallest eigenvalue of a pseudo-inertia of unit diagonal that still is a solid body."""
+
+
+def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:
+    """Ten parameters (..., 10) of pseudo-inertias (..., 4, 4)."""
+    second = pseudo[..., :3, :3]
+    trace = np.trace(second, axis1=-2, axis2=-1)
+    inertia = trace[..., None, None] * np.eye(3) - second
+    return np.concatenate([pseudo[..., 3:, 3], pseudo[..., :3, 3], symmetric_entries(inertia)], axis=-1)
+
+
+def entropic_divergence(parameters: InertialParameters, reference: InertialParameters) -> np.ndarray:
+    """Entropic distance of each link from its reference (L,): tr(P_ref^-1 P) - log det(P_ref^-1 P) - 4.
+
+    It is zero at the reference, infinite at the edge of the physical, and the same in every link frame.
+    """
+    roots = np.linalg.cholesky(reference.pseudo_inertias)
+    result = np.empty(len(parameters.links))
+    for k, (root, pseudo) in enumerate(zip(roots, parameters.pseudo_inertias)):
+        inner = solve_triangular(root, solve_triangular(root, pseudo, lower=True).T, lower=True)
+        sign, logarithm = np.linalg.slogdet(inner)
+        solid = sign > 0 and np.linalg.eigvalsh(inner)[0] > 0.0
+        result[k] = np.trace(inner) - logarithm - PSEUDO_INERTIA_ORDER if solid else np.inf
+    return result

@@ -1,0 +1,85 @@
+"""How a robot of a file stands: which of its axes points up, and which link the free flyer moves.
+
+z points up by the field's habit, y where an engine or a biomechanist wrote the file. The free flyer moves the file's
+root unless both legs hang on another link: many files begin with the trunk, below which a waist turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..joints import rest_poses
+from .moving_bodies import REVERSIBLE, MovingBodies, find_moving_bodies, path_to_root
+from .urdf_document import UrdfDocument
+from .urdf_geometry import ANKLE_NAMES, FOOT_NAMES
+
+UP_CHOICES = ("auto", "y", "z")
+"""Axes that may be stated, and finding out."""
+AXIS_DOMINANCE = 2.0
+"""The axis from the feet to the root is the one along which they are this much farther apart than along the others."""
+FILE_TO_WORLD = {"z": np.eye(3), "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])}
+"""(3, 3) axes of a file in the world, by the axis that points up."""
+
+
+def find_root_and_up(
+    document: UrdfDocument, up: str = "auto", feet: Sequence[str] | None = None
+) -> tuple[MovingBodies, str, tuple[str, ...]]:
+    """What moves, z up, below the link from which both legs part; the file's axis that points up; what was done.
+
+    Args:
+        document: as read.
+        up: one of `UP`: the stated axis, or that from what is called feet to the root.
+        feet: links of the file that are feet; by their names if None.
+
+    Raises:
+        InvalidValue: another axis is stated.
+    """
+    bodies = find_moving_bodies(document)
+    turns, origins = rest_poses(bodies.joints)
+    named = _find_feet(bodies, feet)
+    up = _find_up(origins, named, up)
+    turned = f"{up} points up in the file: the root link is turned so that z does"
+    notes: tuple[str, ...] = () if up == "z" else (turned,)
+    top = _find_leg_parent(bodies, named)
+    if top and all(joint.kind in REVERSIBLE for joint in path_to_root(document, bodies.links[top])):
+        root = bodies.links[top]
+        notes += (f"the root is {root}, from which both legs part, not the file's {bodies.links[0]}",)
+        return find_moving_bodies(document, FILE_TO_WORLD[up] @ turns[top], root), up, notes
+    return (bodies if up == "z" else find_moving_bodies(document, FILE_TO_WORLD[up])), up, notes
+
+
+def _find_feet(bodies: MovingBodies, specified: Sequence[str] | None) -> list[int]:
+    """Moving links that hold the stated bodies, or those called feet, or else ankles."""
+    merged = [bodies.bodies_by_link[link] for link in bodies.links]
+    if specified is not None:
+        return [k for k, own in enumerate(merged) if set(own) & set(specified)]
+    for pattern in (FOOT_NAMES, ANKLE_NAMES):
+        if found := [k for k, own in enumerate(merged) if any(pattern.search(body) for body in own)]:
+            return found
+    return []
+
+
+def _find_up(origins: np.ndarray, feet: Sequence[int], specified: str) -> str:
+    if specified not in UP_CHOICES:
+        raise InvalidValue(f"up is {specified!r}, none of {', '.join(UP_CHOICES)}")
+    if specified != "auto":
+        return specified
+    if not feet:
+        return "z"
+    way = origins[0] - origins[list(feet)].mean(axis=0)
+    return "y" if way[1] > AXIS_DOMINANCE * float(np.hypot(way[0], way[2])) else "z"
+
+
+def _find_leg_parent(bodies: MovingBodies, feet: Sequence[int]) -> int:
+    """The link that carries all feet, each on a chain of its own."""
+    ways = []
+    for link in feet:
+        way = [link]
+        while way[-1] > 0:
+            way.append(bodies.joints[way[-1]].parent)
+        ways.append(way[::-1])
+    shared = [links[0] for links in zip(*ways) if len(set(links)) == 1]
+    return shared[-1] if shared and shared[-1] not in feet else 0

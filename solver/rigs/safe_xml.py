@@ -1,0 +1,42 @@
+"""XML read with care: nothing is expanded or fetched, and what is no XML or is nested beyond reason is one error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml.ElementTree
+from defusedxml.common import DefusedXmlException
+
+from ..errors import InputError
+from ..files import check_file, read_bytes
+
+MAX_BYTES = 64 << 20
+"""Bytes of text: a robot of a thousand links takes about one million."""
+MAX_DEPTH = 100
+"""Elements within each other; a URDF has five."""
+
+
+def read_xml(path: str | Path) -> Element:
+    """The outermost element of an XML file.
+
+    Raises:
+        InputError: no file, too large, not well-formed, hostile (entities, external references), nested too deeply.
+    """
+    check_file(path, MAX_BYTES)
+    try:
+        root: Element = defusedxml.ElementTree.fromstring(read_bytes(path), forbid_dtd=False)
+    except DefusedXmlException as error:
+        problem = f"defines XML entities or external references ({type(error).__name__}), which are refused"
+        raise InputError(path, problem, remedy="Remove the DTD from the file") from None
+    except (ParseError, LookupError, ValueError) as error:
+        place = f"line {error.position[0]}" if isinstance(error, ParseError) else None
+        remedy = "Write it again, or correct it there"
+        raise InputError(path, f"is not well-formed XML ({error})", place=place, remedy=remedy) from None
+    level, depth = [root], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise InputError(path, f"nests elements more than {MAX_DEPTH} levels deep", remedy="Give another file")
+        level = [inner for element in level for inner in element]
+    return root

@@ -1,0 +1,195 @@
+"""What the checks say about one frame, as plain values for a scene to draw, and the lines that carry them.
+
+Requests and answers of the live check (``python -m solver live``) are one JSON object a line. Requests, of which the
+newest of each kind counts:
+
+``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline by the checks that it carries; answers of older
+serials end. ``"excitation"``: false leaves it out.
+``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
+``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all;
+the patches whose strips hold its time stand where it has them, flat on the floor.
+``{"do": "end"}``  stop at once; the end of the input stops it when all that was asked for is answered.
+
+A request has at most 65,536 bytes of UTF-8; serials and frames lie within 2^53. Each wrong one is answered by an error,
+and those that follow are taken as ever.
+
+Answers, each with the ``serial`` of the request it belongs to:
+
+``{"kind": "frames", "frames": [...]}``  checked frames (`SceneFrame.tree`), every frame of the timeline once. Those
+that say the same as in the timeline before are told again but not checked again.
+``{"kind": "done", "feasible": ..., "failed": [[FIRST, LAST], ...], "failures": [TEXT, ...], "notes": [TEXT, ...]}``
+every frame is told. Frames FIRST to LAST, both included, fail; a sentence says where each check does so first; notes
+say what this rig cannot be checked for.
+``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``  after that, some twenty times along the timeline:
+condition number of each link's regressor from the start to T; null: not determined yet.
+``{"kind": "pose", "frame": ...}``  the posture.
+``{"kind": "error", "message": TEXT, "frames": [[FIRST, LAST], ...]}``  the request came to nothing; or, with
+``frames``, these frames of its timeline cannot be checked and the others follow. A request that cannot be understood
+is answered without ``serial`` if it has none, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFoot:
+    """One planted patch.
+
+    Attributes:
+        patch: its name.
+        force: (3,) [N] that the floor exerts, world.
+        centre: (3,) [m] centre of pressure on the floor, world; None where it carries nothing.
+    """
+
+    patch: str
+    force: tuple[float, float, float]
+    centre: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SceneMargin:
+    """One check in one frame.
+
+    Attributes:
+        check: its name, ``"joint torque"``.
+        item: what is worst there.
+        value: [unit] what is left; negative beyond the limit.
+        unit: of the value.
+        comfort: value over a comfortable margin: below 0 it fails, above 1 all is well.
+        failed: beyond the tolerance.
+        text: the margin in words; empty where it holds and is none of the frame's worst.
+    """
+
+    check: str
+    item: str
+    value: float
+    unit: str
+    comfort: float
+    failed: bool
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFrame:
+    """One frame checked.
+
+    Attributes:
+        frame: index in the timeline.
+        time: [s].
+        margins: finite ones only, in the checks' order.
+        failing: links that fail a check.
+        near: links whose joints are near a limit of angle, speed or torque (comfort below 1), and do not fail.
+        colliding: links that touch another link or the floor.
+        balanced: no check of balance fails.
+        com: (3,) [m], world.
+        zmp: (2,) [m] on the floor; None while airborne.
+        polygon: (V, 2) [m] support polygon as checked (shrunk), in order around it; empty while airborne.
+        feet: planted patches.
+    """
+
+    frame: int
+    time: float
+    margins: tuple[SceneMargin, ...]
+    failing: tuple[str, ...]
+    near: tuple[str, ...]
+    colliding: tuple[str, ...]
+    balanced: bool
+    com: tuple[float, float, float]
+    zmp: tuple[float, float] | None
+    polygon: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    feet: tuple[SceneFoot, ...] = ()
+
+    @property
+    def worst(self) -> SceneMargin | None:
+        """The margin with the least comfort; None where no check applies."""
+        return min(self.margins, key=lambda margin: margin.comfort, default=None)
+
+    @property
+    def comfort(self) -> float:
+        """Of the worst margin; infinite where no check applies."""
+        worst = self.worst
+        return float("inf") if worst is None else worst.comfort
+
+    @property
+    def failed(self) -> bool:
+        """Some check fails."""
+        return any(margin.failed for margin in self.margins)
+
+    def tree(self) -> dict[str, object]:
+        """Plain values for JSON; the reverse of `scene_frame`."""
+        return {
+            "frame": self.frame,
+            "time": self.time,
+            "margins": [[m.check, m.item, m.value, m.unit, m.comfort, m.failed, m.text] for m in self.margins],
+            "failing": list(self.failing),
+            "near": list(self.near),
+            "colliding": list(self.colliding),
+            "balanced": self.balanced,
+            "com": list(self.com),
+            "zmp": None if self.zmp is None else list(self.zmp),
+            "polygon": np.asarray(self.polygon).tolist(),
+            "feet": [
+                [foot.patch, list(foot.force), None if foot.centre is None else list(foot.centre)] for foot in self.feet
+            ],
+        }
+
+
+def scene_frame(tree: Mapping) -> SceneFrame:
+    """The value behind `SceneFrame.tree`.
+
+    Raises:
+        InvalidValue: an entry is missing or malformed.
+    """
+    try:
+        return SceneFrame(
+            operator.index(tree["frame"]),
+            _number(tree["time"]),
+            tuple(
+                SceneMargin(_text(c), _text(i), _number(v), _text(u), _number(k), bool(f), _text(s))
+                for c, i, v, u, k, f, s in tree["margins"]
+            ),
+            _texts(tree["failing"]),
+            _texts(tree["near"]),
+            _texts(tree["colliding"]),
+            bool(tree["balanced"]),
+            _triple(tree["com"]),
+            None if tree["zmp"] is None else (_number(tree["zmp"][0]), _number(tree["zmp"][1])),
+            frozen("polygon", [[_number(x), _number(y)] for x, y in tree["polygon"]] or np.zeros((0, 2)), (None, 2)),
+            tuple(
+                SceneFoot(_text(patch), _triple(force), None if centre is None else _triple(centre))
+                for patch, force, centre in tree["feet"]
+            ),
+        )
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        raise InvalidValue(f"the checked frame is malformed: {error!r}") from None
+
+
+def _triple(values: Iterable[object]) -> tuple[float, float, float]:
+    x, y, z = (_number(value) for value in values)
+    return x, y, z
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r:.40} is no number")
+    return float(value)
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(_text(value) for value in values)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value

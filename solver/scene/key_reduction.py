@@ -1,0 +1,58 @@
+"""Which keys of a sampled curve are enough: cubics through them stay within a tolerance of every sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidValue
+
+
+def central_slopes(frames: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Slopes (N, C) of values (N, C) per frame, by central differences."""
+    return np.gradient(values, frames, axis=0) if len(frames) > 1 else np.zeros_like(values)
+
+
+def hermite_cubic(frames: np.ndarray, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Values (N, C) of Hermite's cubics through the kept samples, with the slopes that the samples have there.
+
+    Args:
+        frames: (N,) rising.
+        values: (N, C) samples.
+        keys: (K,) indices of at least the first and the last one, rising.
+    """
+    place = np.clip(np.searchsorted(keys, np.arange(len(frames)), side="right") - 1, 0, len(keys) - 2)
+    before, after = keys[place], keys[place + 1]
+    length = (frames[after] - frames[before])[:, None]
+    s = ((frames - frames[before])[:, None]) / length
+    slopes = central_slopes(frames, values)
+    rest = (3.0 - 2.0 * s) * s**2
+    bent = length * (s * (1.0 - s) ** 2 * slopes[before] - s**2 * (1.0 - s) * slopes[after])
+    return (1.0 - rest) * values[before] + rest * values[after] + bent
+
+
+def select_keys(frames: np.ndarray, values: np.ndarray, tolerance: float) -> np.ndarray:
+    """Indices (K,) of samples, the worst one added until no sample is farther away than the tolerance.
+
+    Args:
+        frames: (N,) rising.
+        values: (N, C) of channels that are keyed together.
+        tolerance: on the Euclidean distance between a sample and the cubic.
+
+    Raises:
+        InvalidValue: a tolerance that is not positive.
+
+    Example:
+        >>> frames = np.arange(100.0)
+        >>> len(enough_keys(frames, np.sin(0.06 * frames)[:, None], 1e-3)) < 12
+        True
+    """
+    if not tolerance > 0.0:
+        raise InvalidValue(f"the tolerance must be positive, got {tolerance:g}")
+    kept = np.unique([0, len(frames) - 1])
+    while 2 <= len(kept) < len(frames):
+        away = np.linalg.norm(hermite_cubic(frames, values, kept) - values, axis=1)
+        worst = int(np.argmax(away))
+        if away[worst] <= tolerance:
+            break
+        kept = np.insert(kept, np.searchsorted(kept, worst), worst)
+    return kept

@@ -1,0 +1,54 @@
+"""Names and numbers as people say them, alike in reports, panels and the live check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+MAX_NAMED = 3
+"""Things named in a sentence before it says how many more there are."""
+
+
+def display_name(name: str) -> str:
+    """A link, joint or patch as a person says it: ``right_ankle`` becomes ``"right ankle"``."""
+    return name.replace("_", " ")
+
+
+def format_length(metres: float) -> str:
+    """``"1.20 m"``, below a metre ``"4.1 cm"``, below a centimetre ``"4.1 mm"``, below a millimetre two digits."""
+    size = abs(metres)
+    if size >= 0.9995:
+        return f"{metres:.2f} m"
+    if size >= 0.00995:
+        return f"{100.0 * metres:.1f} cm"
+    return f"{1000.0 * metres:.1f} mm" if size >= 0.001 else f"{1000.0 * metres:.2g} mm"
+
+
+def format_angle(radians: float) -> str:
+    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth three decimals, and never a row of zeros."""
+    degrees = math.degrees(radians)
+    if abs(degrees) < 0.0005:
+        return "under 0.001 deg" if degrees else "0 deg"
+    return f"{degrees:.0f} deg" if abs(degrees) >= 10.0 else f"{degrees:.{1 if abs(degrees) >= 0.1 else 3}f} deg"
+
+
+def format_angular_speed(speed: float) -> str:
+    """An angle a second, as `angle`."""
+    return f"{format_angle(speed)}/s"
+
+
+def format_percent(share: float) -> str:
+    """A share with three digits: ``"12.5 %"``."""
+    return f"{100.0 * share:.3g} %"
+
+
+def append_time(sentence: str, time: float) -> str:
+    """A sentence of something that happens at a time [s]."""
+    return f"{sentence} at {time:.2f} s"
+
+
+def join_names(words: Sequence[str], shown: int = MAX_NAMED) -> str:
+    """``"a, b and c"``; of many the first ones and how many more."""
+    if len(words) > shown + 1:
+        return f"{', '.join(words[:shown])} and {len(words) - shown} more"
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

@@ -1,0 +1,142 @@
+"""An identification's result per link, its file, and the quantities that people colour a body by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
+from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
+
+
+@dataclass(frozen=True, slots=True)
+class SceneResult:
+    """What identification found, by whatever reads its file.
+
+    Attributes:
+        parameters, prior: of every link, in the result's order.
+        std: (L, 10) standard deviations, or None when not asked for.
+        com_std: (L, 3) [m] of the centres of mass; None without ``std``.
+        lower, upper: (L, 10) ends of the 95 % intervals, or None.
+        determined: (L, 10) share in [0, 1] that the data determined, or None.
+        method: name of the method.
+        satisfies: which physical consistency the parameters have, in words.
+        status: how the solve ended, in one word.
+        at_bounds: names of the bounds that parameters ended on, ``link: mass at its lower bound``.
+        trials: names of the trials used.
+        base_link: at whose origin the wrench equation was written; empty without one.
+        settings: of the study, by name.
+        details: what else was found, by name, as plain numbers, texts, lists and tables; unknown numbers are None.
+        columns: what the ten columns are; SI, link frame, I about the link's origin, h = m c.
+    """
+
+    parameters: InertialParameters
+    prior: InertialParameters
+    std: np.ndarray | None = None
+    com_std: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    determined: np.ndarray | None = None
+    method: str = ""
+    satisfies: str = ""
+    status: str = ""
+    at_bounds: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()
+    base_link: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = PARAMETERS
+
+    def __post_init__(self) -> None:
+        links = len(self.parameters.links)
+        if self.prior.links != self.parameters.links:
+            raise InvalidValue("the result and its prior name different links")
+        if self.columns != PARAMETERS:
+            raise InvalidValue(f"the columns of a result are {', '.join(PARAMETERS)}, not {', '.join(self.columns)}")
+        for name in ("std", "com_std", "lower", "upper", "determined"):
+            value = getattr(self, name)
+            if value is not None:
+                shape = (links, 3 if name == "com_std" else PER_LINK)
+                object.__setattr__(self, name, frozen(name, value, shape, finite=False))
+        if self.std is not None and self.com_std is None:
+            object.__setattr__(self, "com_std", com_std_from_first_moment(self.parameters, self.std))
+        for name in ("settings", "details"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """L names."""
+        return self.parameters.links
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader must know, a sentence each."""
+        return _texts(self.details.get("warnings"))
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the plates were suspected of, a sentence each: the trials, the evidence, and what was done."""
+        return _texts(self.details.get("suspected"))
+
+    @property
+    def from_flight(self) -> bool:
+        """Whether flights alone told it, without any force."""
+        return bool(self.details.get("from_flight"))
+
+    @property
+    def mass_change(self) -> np.ndarray:
+        """Mass against the prior's (L,), as a share of the prior's."""
+        return self.parameters.masses / self.prior.masses - 1.0
+
+    @property
+    def determined_share(self) -> np.ndarray:
+        """Mean share of a link's ten parameters that the data determined (L,); NaN when unknown."""
+        if self.determined is None:
+            return np.full(len(self.links), np.nan)
+        return self.determined.mean(axis=1)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The texts in what a file holds; it may have been edited."""
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
+
+
+def densities(parameters: InertialParameters, volumes: np.ndarray) -> np.ndarray:
+    """Mass over volume (L,) [kg/m^3]; NaN where the volume (L,) [m^3] is unknown or zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.asarray(volumes) > 0.0, parameters.masses / volumes, np.nan)
+
+
+def com_std_from_first_moment(parameters: InertialParameters, std: np.ndarray) -> np.ndarray:
+    """Standard deviations of the centres of mass (L, 3) [m] where only those of the parameters (L, 10) are known.
+
+    First order, mass and first moment taken as independent, which overstates them when they move together.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.hypot(std[:, FIRST_MOMENT], parameters.coms * std[:, MASS, None]) / np.abs(parameters.masses)[:, None]
+
+
+def equivalent_ellipsoids(parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Solid ellipsoids of uniform density with the same mass, centre of mass and inertia.
+
+    Returns:
+        centres (L, 3) [m], semi-axes (L, 3) [m] and axes (L, 3, 3) as columns, right-handed, link frame. Semi-axes
+        are NaN where no such body exists: an inertia that breaks the triangle inequality, or no positive mass.
+    """
+    moments, axes = np.linalg.eigh(parameters.inertias_at_com)
+    axes[:, :, 2] *= np.linalg.det(axes)[:, None]
+    masses = parameters.masses[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = 2.5 * (moments.sum(axis=1, keepdims=True) - 2.0 * moments) / masses
+        semi_axes = np.where((squares >= 0.0).all(axis=1, keepdims=True) & (masses > 0.0), np.sqrt(squares), np.nan)
+    return parameters.coms, semi_axes, axes
+
+
+RESULT = FileKind(SceneResult, "exciting dance result", remedy="Make it with `python -m solver identify`")
+"""The file of a result, JSON."""

@@ -1,0 +1,69 @@
+"""Numbers with their standard deviations: fitted by blocks of correlated samples, and pooled over trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BLOCK = 0.5
+"""[s] Residuals are correlated over some tenths of a second; blocks this long are nearly independent."""
+LEAST_BLOCKS, MOST_BLOCKS = 4, 40
+"""Trials under 2 s are cut into shorter blocks: a rough standard deviation serves better than none."""
+
+
+def blocks_of(times: np.ndarray, used: np.ndarray) -> list[np.ndarray]:
+    """Frame indices of consecutive blocks of the frames used (N,) at times (N,) [s]."""
+    frames = np.flatnonzero(used)
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    count = int(np.clip(len(frames) / (BLOCK * rate), LEAST_BLOCKS, MOST_BLOCKS))
+    return [block for block in np.array_split(frames, count) if len(block)]
+
+
+def fit_blocks(table: np.ndarray, target: np.ndarray, blocks: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Least squares (k,) of table (N, k) x = target (N,) over blocks of frames, and its std (k,) by the jackknife.
+
+    The standard deviation is infinite where fewer than three blocks, or too little in them, determine it.
+    """
+    normal = np.stack([table[block].T @ table[block] for block in blocks])
+    right = np.stack([table[block].T @ target[block] for block in blocks])
+    whole = np.linalg.lstsq(normal.sum(axis=0), right.sum(axis=0), rcond=None)[0]
+    unknown = np.full(len(whole), np.inf)
+    if len(blocks) < LEAST_BLOCKS - 1 or np.linalg.matrix_rank(normal.sum(axis=0)) < len(whole):
+        return whole, unknown
+    try:
+        others = np.linalg.solve(normal.sum(axis=0) - normal, (right.sum(axis=0) - right)[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return whole, unknown
+    share = (len(blocks) - 1) / len(blocks)
+    return whole, np.sqrt(share * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
+
+
+def jackknife_ratio(sums: np.ndarray) -> tuple[float, float]:
+    """Ratio of the two columns' totals over blocks (B, 2), and its standard deviation; infinite for too few blocks."""
+    total, count = sums.sum(axis=0), len(sums)
+    others = total - sums
+    if count < LEAST_BLOCKS - 1 or not total[1] or not others[:, 1].all():
+        return float("nan"), float("inf")
+    left = others[:, 0] / others[:, 1]
+    return float(total[0] / total[1]), float(np.sqrt((count - 1) / count * np.sum((left - left.mean()) ** 2)))
+
+
+def pool(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean weighted by variance and its std, inflated where the values scatter more than theirs promise (Birge)."""
+    value, weight = np.asarray(values, float), np.asarray(stds, float) ** -2.0
+    mean = float(weight @ value / weight.sum())
+    scatter = float(weight @ (value - mean) ** 2) / max(len(value) - 1, 1)
+    return mean, float(np.sqrt(max(scatter, 1.0) / weight.sum()))
+
+
+def variance_between(values: np.ndarray, variances: np.ndarray) -> float:
+    """Variance by which true values (k,) differ beyond the variances (k,) of their estimates, at least 0.
+
+    DerSimonian and Laird's (1986).
+    """
+    if len(values) < 2:
+        return 0.0
+    weights = 1.0 / variances
+    scatter = float(weights @ (values - weights @ values / weights.sum()) ** 2)
+    return max(scatter - (len(values) - 1), 0.0) / float(weights.sum() - weights @ weights / weights.sum())

@@ -1,0 +1,75 @@
+"""How well what was identified explains further trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..calibration.calibration import Calibration
+from ..errors import InvalidValue
+from ..identification.comparison import Comparison
+from ..identification.comparison import compare as compare_trial
+from ..identification.error_model.frequency_weights import UNWEIGHTED, PairedWeights
+from ..inertials import InertialParameters
+from ..progress import PartialProgress, Progress, silent
+from ..rig import Rig
+from ..signals import preset_of
+from ..trial import Recording
+from .motions import choose_base_link
+from .plates.finding import format_warnings
+from .preparation import prepare
+from .recordings import require_rates
+from .tracking import collect_warnings, compute_poses
+from .values import Settings
+
+
+def compare(  # noqa: PLR0913 the recordings, the body, and what an identification found of it
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    identified: InertialParameters,
+    prior: InertialParameters,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    *,
+    weights: PairedWeights = UNWEIGHTED,
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
+    """How well identified parameters explain further trials, beside the prior; and warnings.
+
+    Args:
+        recordings: see `track`.
+        body: the calibrated person, or the rig.
+        identified, prior: parameters to compare, of the rig's links.
+        settings: as the identification had them: filter, base link, standing patch; what it found of its plates.
+        progress: receives progress.
+        weights: `Identification.frequency_weights`; by default both bodies' wrenches follow from the motion as tracked.
+
+    Raises:
+        InvalidValue: no trial has motion, forces and a frame that counts.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> found, warnings = solver.compare(robot.recordings, robot.rig, robot.truth, robot.rig.prior)
+        >>> bool((found[0].ratio < 1.0).all())  # RMSE of the truth over RMSE of the prior, per axis
+        True
+    """
+    settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
+    rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.0, 0.9))
+    rig, base = rig.with_prior(prior), choose_base_link(rig, settings)
+    moved = [record for record in records if record.poses is not None]
+    prepared = prepare(
+        rig,
+        moved,
+        preset_of(settings.preset),
+        stated_mass=prior.total_mass,
+        plates=settings.plates,
+    )
+    found = tuple(
+        compare_trial(rig, record.trial, identified, prior, base=base, weights=weights)
+        for record in prepared.records
+        if record.trial is not None and record.trial.counted.any()
+    )
+    if not found:
+        raise InvalidValue("no trial has motion, forces and a frame that counts")
+    calibration = body if isinstance(body, Calibration) else None
+    return found, (*collect_warnings(records, calibration), *format_warnings(prepared.findings), *prepared.warnings)

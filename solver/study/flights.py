@@ -1,0 +1,215 @@
+"""Flights as trials of their own, ayusawa (7): while nothing touches the body, Y phi = 0 needs no force plate.
+
+What a landing does to the filtered motion before it would be taken for the body's own doing. So the coordinates of each
+flight are filtered by themselves, as if there were nothing before and after it. Its equations pass no filter: on a
+flight of a third of a second that would be mostly ends. They are weighed by the covariance of their noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial import polynomial
+
+from ..dynamics import difference, integrate, link_motions
+from ..dynamics.wrench import com_acceleration
+from ..errors import InvalidValue
+from ..identification.accumulate import accumulate
+from ..identification.comparison import compare
+from ..identification.flight import NOISE, PLAIN, null_space
+from ..identification.identify import IdentifyOptions, identify_trials
+from ..identification.result import Identification
+from ..motion import Motion
+from ..progress import Progress
+from ..rig import Rig
+from ..signals import (
+    GRAVITY,
+    FilterPreset,
+    NoiseReplicas,
+    WindowRules,
+    find_flights,
+    light_preset,
+    noise_floor,
+    preset_of,
+    resample,
+    settling_time,
+    shrink_runs,
+    smooth_motion,
+    true_runs,
+)
+from ..trial import Trial
+from ..wrenches import Wrenches
+from .preparation import PreparedTrials
+from .values import Flights, TrialRecord
+
+LIGHT_CUTOFF_FACTOR = 1.5
+"""Multiple of the preset's cut-off for coordinates in flight; their equations pass no filter after it (simulated
+jumpers: 2.5 does alike)."""
+MIN_FRAMES = 5
+"""Frames of a flight out of the filter's reach of its ends: with fewer it is all ends. Runs' flights of 0.1 s, taken
+all the same, explained the plates worse than the prior (real, two subjects)."""
+NOISE_CORNER, TRIMMED_TIME = 2.0, 0.02
+"""[Hz] of the noise by which flights' equations are weighed, and [s] left out at either end, where a toe may still
+touch and coordinates are carried on. Chosen on simulated jumpers with stance beside the flight and swinging skin, on
+whom 1 to 2 Hz and 10 to 30 ms do alike and 3 Hz worse."""
+NO_CONTACT, IN_CONTACT, FLIGHT_ENDS = "nothing touches", "touched", "at the ends of a flight"
+EXTRAPOLATION_TIME, EXTRAPOLATION_DEGREE = 0.12, 2
+"""[s] at either end of a flight, and degree of the polynomials in time that carry it on."""
+INTERPOLATED_TRACKED = 0.99
+"""A frame between two others is of a kind when both were."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFlights:
+    """The flights of one trial.
+
+    Attributes:
+        trial: whose wrenches are zero while the body flies and unknown else; None without a flight that can be used.
+        flights: (first, last) [s] of those used, their ends included.
+        short: the same of those too short to be used.
+    """
+
+    trial: Trial | None
+    flights: tuple[tuple[float, float], ...]
+    short: tuple[tuple[float, float], ...]
+
+
+def find_trial_flights(rig: Rig, record: TrialRecord, preset: FilterPreset, mass: float) -> TrialFlights:
+    """The flights of a recording whose motion is known, as a trial that needs no forces.
+
+    Args:
+        rig: that moved, with any reasonable prior.
+        record: with poses and the motion filtered from them. Forces only take out frames in which they show a touch.
+        preset: filter of the equations.
+        mass: [kg] of the body, to know a touch by.
+
+    Raises:
+        InvalidValue: a recording without motion.
+    """
+    poses = record.poses
+    if poses is None:
+        raise InvalidValue(f"trial {record.name!r} has no motion: its flights cannot be found")
+    motion = record.motion or smooth_motion(rig, poses.times, poses.q, preset)
+    flying = find_flights(motion.times, com_acceleration(link_motions(rig, motion), rig.prior)[:, 2])
+    if record.recording.wrenches is not None:
+        least = WindowRules().unloaded * GRAVITY * mass
+        load = np.abs(resample(record.recording.wrenches, motion.times).total[:, 2])
+        flying &= np.nan_to_num(load) < least
+    known = np.interp(motion.times, poses.times, poses.known.astype(float)) > INTERPOLATED_TRACKED
+    flying &= known
+    settled = shrink_runs(
+        flying, int(settling_time(light_preset(preset, motion.rate, LIGHT_CUTOFF_FACTOR)) * motion.rate)
+    )
+    inner = shrink_runs(flying, round(TRIMMED_TIME * motion.rate))
+    runs = true_runs(flying)
+    used = [(start, stop) for start, stop in runs if settled[start:stop].sum() >= MIN_FRAMES]
+    short = [run for run in runs if run not in used]
+    spans = [tuple((float(motion.times[a]), float(motion.times[b - 1])) for a, b in kind) for kind in (used, short)]
+    for start, stop in short:
+        inner[start:stop] = flying[start:stop] = False
+    if not used:
+        return TrialFlights(None, *spans)
+    return TrialFlights(_build_flight_trial(rig, record, preset, motion, (flying, inner)), *spans)
+
+
+def _build_flight_trial(
+    rig: Rig, record: TrialRecord, preset: FilterPreset, motion: Motion, frames: tuple[np.ndarray, np.ndarray]
+) -> Trial:
+    """Of flights' frames (N,), and those of them that are no ends."""
+    flying, inner = frames
+    poses, rate = record.poses, motion.rate
+    assert poses is not None
+    light = light_preset(preset, rate, LIGHT_CUTOFF_FACTOR)
+    reach = round(settling_time(light) * rate)
+    even = len(poses.times) == len(motion) and np.allclose(
+        poses.times, motion.times, atol=0.5 * INTERPOLATED_TRACKED / rate
+    )
+    q = _extrapolate_flights(rig, poses.q if even else motion.q, flying, rate, reach)
+    times = motion.times[0] + np.arange(-reach, len(motion) + reach) / rate
+    floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
+    copies = () if floor is None else NoiseReplicas(rig, times, q, light, floor, record.name)
+    own = smooth_motion(rig, times, q, light)
+    kept = [replace(each.part(reach, reach + len(motion)), times=motion.times) for each in (own, *copies)]
+    zero = Wrenches(motion.times, (NO_CONTACT,), np.where(inner[:, None, None], np.zeros((1, 1, 6)), np.nan))
+    left = ((IN_CONTACT, int(np.sum(~flying))), (FLIGHT_ENDS, int(np.sum(flying & ~inner))))
+    return Trial(record.name, kept[0], zero, inner, left, tuple(kept[1:]), preset, corner=NOISE_CORNER)
+
+
+def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: float, reach: int) -> np.ndarray:
+    """Configurations of flights, carried on beyond either end as they flew there; NaN elsewhere.
+
+    A reflection, which filters use for want of better, would have the acceleration vanish at the ends.
+
+    Args:
+        rig: that flew.
+        q: (N, nq).
+        in_flight: (N,) True in flight.
+        rate: frames per second.
+        reach: frames by which flights are carried on.
+
+    Returns:
+        (reach + N + reach, nq): a flight may begin or end with the recording.
+    """
+    known = round(EXTRAPOLATION_TIME * rate)
+    result = np.full((len(q) + 2 * reach, q.shape[1]), np.nan)
+    result[reach : reach + len(q)][in_flight] = q[in_flight]
+    for start, stop in true_runs(in_flight):
+        for edge, inwards in ((start, 1), (stop - 1, -1)):
+            inside = np.arange(min(known, stop - start))
+            steps = difference(rig, q[edge], q[edge + inwards * inside])
+            fitted = polynomial.polyfit(inside / known, steps, min(EXTRAPOLATION_DEGREE, len(inside) - 1))
+            beyond = np.arange(1, reach + 1)
+            at = reach + edge - inwards * beyond
+            free = np.isnan(result[at, 0])
+            carried = polynomial.polyval(-beyond[free] / known, fitted).T
+            result[at[free]] = integrate(rig, q[edge], carried)
+    return result
+
+
+def identify_flights(
+    prepared: PreparedTrials, options: IdentifyOptions, preset: str, progress: Progress
+) -> tuple[Identification, Flights]:
+    """Identification from flights alone; where there are plates, their trials are compared with and fitted never.
+
+    Args:
+        prepared: trials with motion, with or without forces.
+        options: of the identification; the total mass gives the scale.
+        preset: filter of the equations, a name of `signals.PRESETS`.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no flight that can be used.
+    """
+    rig, mass = prepared.rig, options.total_mass
+    assert mass is not None
+    moving = [record for record in prepared.records if record.poses is not None]
+    found = {record.name: find_trial_flights(rig, record, preset_of(preset), mass) for record in moving}
+    trials = [each.trial for each in found.values() if each.trial is not None]
+    used = tuple((name, *span) for name, each in found.items() for span in each.flights)
+    short = tuple((name, *span) for name, each in found.items() for span in each.short)
+    if not trials:
+        longest = max((last - first for _, first, last in short), default=0.0)
+        seen = (
+            f"the longest of {len(short)} lasts {longest:.2f} s" if short else "the centre of mass never falls freely"
+        )
+        raise InvalidValue(f"no flight is long enough to identify from: {seen}; record jumps of 0.3 s or more")
+    result = identify_trials(rig, trials, options, progress=progress)
+    contact = [_build_contact_trial(record) for record in prepared.records]
+    comparisons = [
+        compare(rig, trial, result.parameters, result.prior, base=options.base)
+        for trial in contact
+        if trial is not None and trial.counted.any()
+    ]
+    regression = accumulate(rig, trials, options.base, "world").with_weights(result.weights)
+    metric = NOISE if regression.noise else PLAIN
+    flights = Flights(used, short, null_space(regression, rig, mass, metric))
+    return replace(result, comparisons=(*result.comparisons, *comparisons)), flights
+
+
+def _build_contact_trial(record: TrialRecord) -> Trial | None:
+    """A trial's frames on the plates, none of which the identification from flight has seen."""
+    if record.trial is None or record.windows is None:
+        return None
+    counted = record.trial.counted & ~record.windows.flight
+    return replace(record.trial, name=f"{record.name}, on the plates", counted=counted)

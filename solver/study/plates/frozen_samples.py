@@ -1,0 +1,115 @@
+"""Forces that stand still while the body moves or vanish under it, and markers that stand still while forces change.
+
+A plate under a person is never still, nor is a marker: both have noise. Samples that repeat themselves exactly were
+filled in by a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...arrays import true_runs
+from ...file_arrays import iterate_slices
+from ...motion import Markers
+from ...plate_options import STANDSTILL
+from ...rig import GRAVITY
+from ...wrenches import Wrenches
+from .finding import UNKNOWN_INTERVAL, Action, Finding
+
+MIN_DURATION = 0.1
+"""[s] Rounding repeats a sample or two; this long nothing repeats itself but what was filled in."""
+SAME_POSITION = 1e-9
+"""[m] Markers closer than this to where they were did not move at all."""
+SAME_FORCE = 1e-6
+"""Share of the weight by which a force must change to be another one."""
+MIN_FORCE_CHANGE = 0.02
+"""Share of the weight by which one side must change while the other stands still."""
+UNLOADED_FRACTION, LOADED_FRACTION = 0.02, 0.2
+"""Shares of the weight: below the one a plate reads nothing, above the other a foot cannot leave it, nor come to it,
+between two samples."""
+MAX_DROPOUT = 0.2
+"""[s] A plate that reads nothing for longer may have been left."""
+
+
+def find_repeated_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(K,) True in samples under load that repeat the one before, for long."""
+    force = wrenches.values[:, :, :3]
+    step = np.abs(np.diff(force, axis=0)).max(axis=(1, 2))
+    still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
+    return _keep_long(still, wrenches.rate)
+
+
+def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(K, P) True in samples of a plate that reads nothing between two under load: no foot is lifted so fast.
+
+    A landing rises within a sample too, but what comes before it falls slowly; both edges must be steep.
+    """
+    load = np.linalg.norm(wrenches.values[:, :, :3], axis=2) / (mass * GRAVITY)
+    found = np.zeros(load.shape, bool)
+    for plate, share in enumerate(load.T):
+        for start, stop in true_runs(share < UNLOADED_FRACTION):
+            inside = start > 0 and stop < len(share) and stop - start <= MAX_DROPOUT * wrenches.rate
+            if inside and min(share[start - 1], share[stop]) > LOADED_FRACTION:
+                found[start:stop, plate] = True
+    return found
+
+
+def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], overridden: bool) -> Finding:
+    """Which plates read nothing under load, over spans (from, to) [s] each."""
+    spans = [span for own in plates.values() for span in own]
+    seconds = sum(stop - start for start, stop in spans)
+    listed = "; ".join(
+        f"{name!r} " + ", ".join(f"{start:.3f} to {stop:.3f} s" for start, stop in own[:3]) + " ..." * (len(own) > 3)
+        for name, own in plates.items()
+    )
+    times = "once" if len(spans) == 1 else f"{len(spans)} times"
+    text = f"the plates read nothing {times} between two samples under load, {1e3 * seconds:.0f} ms in all ({listed}): "
+    text += "samples were lost"
+    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
+    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+
+
+def find_repeated_markers(markers: Markers) -> np.ndarray:
+    """(N,) True in frames in which every marker seen is where it was, for long."""
+    still = np.zeros(len(markers), bool)
+    for own in iterate_slices(len(markers) - 1):
+        step = np.abs(np.diff(markers.positions[own.start : own.stop + 1], axis=0))
+        known = np.isfinite(step).any(axis=(1, 2))
+        still[own.start + 1 : own.stop + 1] = known & ~(np.nan_to_num(step).max(axis=(1, 2)) > SAME_POSITION)
+    return _keep_long(still, markers.rate)
+
+
+def find_frozen_intervals(
+    still: np.ndarray, times: np.ndarray, other: np.ndarray, other_times: np.ndarray, mass: float
+) -> list[tuple[int, int]]:
+    """Stretches (start, stop) of still samples at times, during which the other side's force (M, 3) [N] changes."""
+    found = []
+    for start, stop in true_runs(still):
+        inside = (other_times >= times[start]) & (other_times <= times[stop - 1])
+        force = other[inside]
+        force = force[np.isfinite(force).all(axis=1)]
+        if len(force) > 1 and np.ptp(force, axis=0).max() > MIN_FORCE_CHANGE * mass * GRAVITY:
+            found.append((start, stop))
+    return found
+
+
+def report_frozen_samples(
+    trial: str, spans: list[tuple[float, float]], what: str, other: str, overridden: bool
+) -> Finding:
+    """What stands still over spans (from, to) [s] while the other side moves."""
+    seconds = sum(stop - start for start, stop in spans)
+    listed = ", ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in spans[:3]) + (" ..." if len(spans) > 3 else "")
+    text = f"the {what} stand still for {seconds:.2f} s ({listed}) while the {other} change: "
+    text += "samples were lost and filled in"
+    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
+    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+
+
+def _keep_long(still: np.ndarray, rate: float) -> np.ndarray:
+    result = np.zeros(len(still), bool)
+    for start, stop in true_runs(still):
+        if stop - start >= MIN_DURATION * rate:
+            result[max(start - 1, 0) : stop] = True
+    return result

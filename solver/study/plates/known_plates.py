@@ -1,0 +1,99 @@
+"""What an identification found of its plates, held against what further trials on them say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
+from ...plate_options import (
+    AS_SHOWN,
+    COUPLE,
+    FREE_MOMENT,
+    MASS,
+    PLACE,
+    KnownLayout,
+    KnownOffset,
+    KnownPlates,
+    PlateOptions,
+)
+from .correction import NO_CORRECTION, PlateCorrection
+from .finding import UNKNOWN_INTERVAL, Action, Finding
+
+
+def collect_known_plates(
+    corrections: Sequence[tuple[tuple[str, ...], PlateCorrection]], mass: MassEstimate | None
+) -> KnownPlates:
+    """What trials tell further ones of their plates.
+
+    Args:
+        corrections: plates of each trial, with what was changed in it. Plates of which trials disagree are not known.
+        mass: what the plates read.
+    """
+    found: dict[tuple[str, ...], list[KnownLayout]] = {}
+    for plates, correction in corrections:
+        shift, gains = (tuple(map(float, values)) for values in (correction.shift, correction.gains))
+        shifts = tuple(tuple(map(float, own)) for own in correction.shifts)
+        layout = KnownLayout(plates, correction.free_moment, shift, shifts, gains, correction.couple)
+        found.setdefault(plates, []).append(layout)
+    layouts = tuple(alike[0] for alike in found.values() if len(set(alike)) == 1)
+    groups = () if mass is None else mass.groups
+    return KnownPlates(
+        layouts, tuple(KnownOffset(group.apparent_mass, tuple(map(float, group.bias))) for group in groups)
+    )
+
+
+def apply_known_plates(
+    plates: Mapping[str, tuple[str, ...]],
+    corrections: Mapping[str, PlateCorrection],
+    findings: Sequence[Finding],
+    options: PlateOptions,
+) -> tuple[dict[str, PlateCorrection], list[Finding]]:
+    """Corrections by trial as they were found before on the same plates, and where these trials disagree.
+
+    Args:
+        plates: names, by trial.
+        corrections: what these trials alone would have changed.
+        findings: of these trials.
+        options: with what is known.
+    """
+    result, told = dict(corrections), []
+    for trial, names in plates.items():
+        known = None if options.known is None else options.known.layout(names)
+        if known is None:
+            continue
+        mine = corrections.get(trial, NO_CORRECTION)
+        free = known.free_moment if options.free_moment == AS_SHOWN else mine.free_moment
+        shift = mine.shift if options.overrules(PLACE) else np.array(known.shift)
+        shifts = mine.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
+        gains = mine.gains if options.overrules(MASS) else np.array(known.gains)
+        couple = mine.couple if options.overrules(COUPLE) else known.couple
+        result[trial] = PlateCorrection(free, shift, shifts, gains, couple)
+        sure = {f.kind for f in findings if trial in f.trials and f.done is not Action.UNCERTAIN}
+        if free != mine.free_moment and FREE_MOMENT in sure:
+            text = "the free moment has another sign than on the same plates in the recordings that were fitted"
+            told.append(
+                Finding(FREE_MOMENT, (trial,), mine.free_moment or np.nan, UNKNOWN_INTERVAL, "", Action.REPORTED, text)
+            )
+        if mine.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
+            aside = 1e3 * float(np.linalg.norm(mine.shift))
+            text = f"the plates lie {aside:.1f} mm from where they were in the recordings that were fitted"
+            told.append(Finding(PLACE, (trial,), aside, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
+    return result, told
+
+
+def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[str, np.ndarray], list[Finding]]:
+    """Bias wrenches (6,) by trial as they were found before on plates that read alike, and where none did."""
+    if options.known is None or not options.known.offsets or options.overrules(MASS):
+        return {}, []
+    biases, told = {}, []
+    for trial in mass.trials:
+        nearest = min(options.known.offsets, key=lambda offset: abs(offset.reading - trial.apparent_mass))
+        if abs(nearest.reading - trial.apparent_mass) <= max(AGREEMENT_TOLERANCE * nearest.reading, 2.0 * trial.std):
+            biases[trial.name] = np.array(nearest.bias)
+            continue
+        readings = ", ".join(f"{offset.reading:.1f}" for offset in options.known.offsets)
+        text = f"the plates read {trial.apparent_mass:.1f} kg, those of the recordings that were fitted {readings} kg"
+        told.append(Finding(MASS, (trial.name,), trial.apparent_mass, UNKNOWN_INTERVAL, "kg", Action.REPORTED, text))
+    return biases, told

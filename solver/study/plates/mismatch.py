@@ -1,0 +1,221 @@
+"""Whether forces and motion belong together, and if not, why: the file as it is against its likely causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...plate_options import BELONGING
+from ...signals.pooling import LEAST_BLOCKS
+from ...wrenches import Wrenches
+from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
+from .hypotheses import PlateForces, list_hypotheses
+from .impossible import (
+    MAX_DISTANCE,
+    MAX_IMPOSSIBLE_FRACTION,
+    OTHER_RECORDING,
+    excess_force_fraction,
+    find_impossible_forces,
+)
+from .misfit import MAX_RATIO_OWN_FRAMES, Evaluation, SquaredResidual, evaluate, evaluate_on_own_frames
+from .plate_axes import find_plate_rotations
+from .trial_wrenches import ForceMotionPair, compute_mean_residual, compute_residual, force_variation, is_loaded
+
+MIN_TIME_OFFSET, MAX_TIME_OFFSET, TIME_OFFSET_STEP = 0.1, 2.0, 0.05
+"""[s] Clocks that differ by more than the lag of plates, as far as they are tried, and how finely."""
+MIN_OVERLAP = 0.5
+"""Share of the trial that must still have forces when the clock is moved."""
+MIN_FORCE_VARIATION = 0.02
+"""Share of the weight that forces must change for their clock, or whose they are, to be read off them."""
+SMALL_DISPLACEMENT = "somewhat beside their place"
+"""A cause that does not make forces foreign: the place of plates is judged later, and corrected."""
+MAX_STANDING_VARIATION = 0.08
+"""Share of the weight that one side must change for the other to stand still beside it: tracked standing has noise."""
+MIN_SUPPORT = 0.8
+"""Share of what the motion needs that plates must push, of those loaded, before nothing unmeasured can excuse them."""
+MAX_BETTER_FRACTION = 0.05
+"""Share of other clocks on which forces fit better: their own motion no other clock fits as well as the right one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOffset:
+    """A trial's forces on another clock than the file's.
+
+    Attributes:
+        seconds: by which they come late.
+        evaluation: on them against the file as it is.
+        residual: mean square, of the weight.
+    """
+
+    seconds: float
+    evaluation: Evaluation
+    residual: float
+
+    @staticmethod
+    def from_shifted(
+        item: ForceMotionPair, as_it_is: SquaredResidual, seconds: float, moved: np.ndarray, mass: float
+    ) -> TimeOffset:
+        """Of wrenches (N, 6) moved by so much."""
+        found = compute_residual(item, moved, mass)
+        return TimeOffset(seconds, evaluate_on_own_frames(item.times, as_it_is, found), float(np.nanmean(found.square)))
+
+
+def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bool) -> list[Finding]:
+    """What does not belong together, by trial, with the likeliest cause.
+
+    Args:
+        pairs: trials with motion and forces.
+        mass: [kg] of the body, roughly.
+        overridden: nothing is to be left out.
+    """
+    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
+    found, turns = [], find_plate_rotations(pairs, mass)
+    for item in pairs:
+        others = {other.name: other.wrenches for other in pairs if other is not item}
+        if (
+            not is_loaded(item.measured, mass).any()
+            and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION
+        ):
+            text = "the plates carry nothing at any time: they were never stepped on, or the forces are another time's"
+            found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
+            continue
+        as_it_is = compute_residual(item, item.measured, mass)
+        clocks = [
+            TimeOffset.from_shifted(item, as_it_is, seconds, moved, mass) for seconds, moved in _shift_in_time(item)
+        ]
+        cause = find_best_hypothesis(item, others, clocks, mass)
+        turn = turns.get(item.name)
+        if turn is not None and (cause is None or turn.evaluation.ratio < cause[1].ratio):
+            cause = turn.text, turn.evaluation
+        if cause is not None:
+            text, verdict = cause
+            said = f"{text}; what is then left unexplained is {verdict.ratio:.2f} of what is left as it is"
+            interval = compute_interval(verdict.ratio, verdict.std)
+            found.append(Finding(BELONGING, (item.name,), verdict.ratio, interval, "", done, said))
+            continue
+        share, text = find_impossible_forces(item, mass)
+        if share > MAX_IMPOSSIBLE_FRACTION:
+            said = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
+            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
+            continue
+        share, text = find_unrelated_forces(item, clocks, mass)
+        if share > MAX_BETTER_FRACTION:
+            said = f"{text}: {OTHER_RECORDING}"
+            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
+    return found
+
+
+def find_best_hypothesis(
+    item: ForceMotionPair, others: Mapping[str, Wrenches], time_offsets: Sequence[TimeOffset], mass: float
+) -> tuple[str, Evaluation] | None:
+    """The cause, in words, that explains a trial's forces best, if any does beyond doubt.
+
+    Args:
+        item: the trial.
+        others: forces of the other trials, by name.
+        time_offsets: the trial's forces were they late.
+        mass: [kg] of the body, roughly.
+    """
+    as_it_is = compute_residual(item, item.measured, mass)
+    # Where a belief leaves forces impossible, that it does less badly than the file tells nothing.
+    candidates = [
+        (text, evaluate(item.times, as_it_is, compute_residual(item, believed, mass)))
+        for text, believed in _iterate_hypotheses(item, others, mass)
+        if excess_force_fraction(item, believed, mass) <= MAX_IMPOSSIBLE_FRACTION
+    ]
+    if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
+        candidates[:0] = [(_describe_time_offset(clock.seconds), clock.evaluation) for clock in time_offsets]
+    sure = [candidate for candidate in candidates if candidate[1].is_certain]
+    best = max(sure, key=lambda candidate: candidate[1].log_likelihood_gain, default=None)
+    return None if best is None or best[0] == SMALL_DISPLACEMENT else best
+
+
+def _iterate_hypotheses(
+    item: ForceMotionPair, others: Mapping[str, Wrenches], mass: float
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Causes in words, and the total wrenches (N, 6) that they make of a trial's, one after the other."""
+    pushes = PlateForces.from_wrenches(item.wrenches)
+    for rival in list_hypotheses(item.wrenches.frames):
+        believed = np.where(np.isfinite(item.measured), rival.transform(pushes).total(), np.nan)
+        yield f"{rival.cause}; {rival.remedy}", believed
+    shift = _estimate_plate_displacement(item)
+    moved = item.measured
+    moved[:, 3:] += np.cross(shift, moved[:, :3])
+    distance = float(np.linalg.norm(shift))
+    yield SMALL_DISPLACEMENT if distance < MAX_DISTANCE else _describe_displacement(distance), moved
+    if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
+        for name, wrenches in others.items():
+            if force_variation(wrenches.total, mass) > MIN_FORCE_VARIATION:
+                told = f"the forces are another trial's (those of {name} fit better); name the right file"
+                yield told, _align_frames(item, wrenches)
+
+
+def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffset], mass: float) -> tuple[float, str]:
+    """Share of other clocks on which forces fit better that follow the motion on none, in words too; else 0.
+
+    Forces that belong to a motion fit it best on their own clock, by far, if anything moves. Plates that carry only a
+    part of the body are not judged: whatever else carries it may take up any change.
+    """
+    loaded = is_loaded(item.measured, mass)
+    needed, pushed = item.predicted[loaded], item.measured[loaded]
+    if loaded.sum() < LEAST_BLOCKS or pushed[:, 2].sum() < MIN_SUPPORT * needed[:, 2].sum():
+        return 0.0, ""
+    motion, plates = force_variation(needed, mass), force_variation(pushed, mass)
+    if min(motion, plates) < MIN_FORCE_VARIATION and max(motion, plates) > MAX_STANDING_VARIATION:
+        what = "change while the body stands" if motion < plates else "stay while the body moves"
+        return 1.0, f"the forces {what}"
+    if min(motion, plates) < MIN_FORCE_VARIATION or not time_offsets:
+        return 0.0, ""
+    own = compute_mean_residual(item, mass)
+    other = np.array([clock.residual for clock in time_offsets])
+    share = float((other < own).mean()) if own > MAX_RATIO_OWN_FRAMES * float(np.median(other)) else 0.0
+    return share, f"the forces fit the motion better on {100.0 * share:.0f} % of other clocks"
+
+
+def _shift_in_time(item: ForceMotionPair) -> Iterator[tuple[float, np.ndarray]]:
+    """Measured wrenches (N, 6) on clocks that differ from the file's by so many seconds, later positive."""
+    measured, count = item.measured, len(item.times)
+    rate = (count - 1) / (item.times[-1] - item.times[0])
+    for seconds in np.arange(-MAX_TIME_OFFSET, MAX_TIME_OFFSET + TIME_OFFSET_STEP, TIME_OFFSET_STEP):
+        steps = round(abs(seconds) * rate)
+        if abs(seconds) < MIN_TIME_OFFSET or steps >= count:
+            continue
+        moved = np.full_like(measured, np.nan)
+        if seconds > 0.0:
+            moved[: count - steps] = measured[steps:]
+        else:
+            moved[steps:] = measured[: count - steps]
+        if np.isfinite(moved[:, :3]).all(axis=1).mean() > MIN_OVERLAP:
+            yield float(seconds), moved
+
+
+def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
+    """Another trial's total (N, 6) frame by frame, NaN where it is over."""
+    other = np.where(np.asarray(wrenches.measured), wrenches.total, np.nan)
+    taken = np.full((len(item.times), 6), np.nan)
+    count = min(len(taken), len(other))
+    taken[:count] = other[:count]
+    return taken
+
+
+def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
+    """Shift (3,) [m] of all plates that explains the level moments best; see `place`."""
+    measured = item.measured
+    known = np.isfinite(measured).all(axis=1)
+    if not known.any():
+        return np.zeros(3)
+    force = measured[known, :3]
+    missing = item.predicted[known, 3:] - (measured[known, 3:] - np.cross(item.root_positions[known], force))
+    square = float(force[:, 2] @ force[:, 2])
+    return np.array([-missing[:, 1] @ force[:, 2], missing[:, 0] @ force[:, 2], 0.0]) / max(square, 1.0)
+
+
+def _describe_displacement(distance: float) -> str:
+    return f"the plates stand {100.0 * distance:.0f} cm from where they are said to; give them the markers' origin"
+
+
+def _describe_time_offset(seconds: float) -> str:
+    word = "late" if seconds > 0.0 else "early"
+    return f"the forces come {abs(seconds):.2f} s too {word}; export both with one clock"

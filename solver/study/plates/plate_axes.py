@@ -1,0 +1,239 @@
+"""Plates whose level axes are turned or mirrored against the markers', all or one: what corners stated wrongly make.
+
+Level forces are a twentieth of the weight in a squat, too little to tell against what the body model errs by as it is.
+But that error is the same however the plates are turned, so that each turn is compared with the file with the same
+freedom: any constant level force, and any place of each plate.
+
+Other faults (a tilted frame, markers of another rate, a bad model) leave large residuals too, and one of so many turns
+makes less of them by chance. A trial therefore decides only where the level forces by themselves fit better, follow the
+motion once they are turned, and, if one plate is blamed, no turn of other plates does nearly as well. A trial that does
+not decide is believed where another one on the same plates decides for the same turn.
+
+Of 18 trials of eight recordings none is called turned, of 360 variants with other faults (rates, tilts, delays) two.
+Plates turned in every trial are found in 50 of 54 trials (all plates) and 92 of 111 (one of several); most of those
+missed stand, squat or sit down. `benchmarks.figures.turned` prints the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...rig import GRAVITY
+from ...signals.pooling import LEAST_BLOCKS, blocks_of
+from .finding import CERTAIN_STDS
+from .hypotheses import PlateForces
+from .location import MIN_FRAMES
+from .misfit import MAX_RESIDUAL, MOMENT_ARM, Evaluation
+from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
+
+MIN_IMPROVEMENT = 0.02
+"""Root mean square of the weight by which another turn must be better."""
+MIN_EXPLAINED_VARIANCE = 0.4
+"""Share of the variance of level forces that must be explained once they are turned. With plates that are right it is
+0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, 0.37 at most in standing; 0.3 to 0.6 make little difference."""
+MAX_FRAMES = 20000
+"""More are thinned to about as many: what turns plates does so all the time."""
+_QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
+QUARTER_ROTATIONS: dict[str, np.ndarray] = {
+    "turned by a quarter counterclockwise, seen from above,": _QUARTER,
+    "turned by a quarter clockwise, seen from above,": _QUARTER.T,
+}
+ROTATIONS = {**QUARTER_ROTATIONS, "turned by a half": _QUARTER @ _QUARTER}
+REFLECTIONS: dict[str, np.ndarray] = {
+    "reversed along x": np.diag([-1.0, 1.0]),
+    "reversed along y": np.diag([1.0, -1.0]),
+    "exchanged, x for y,": np.array([[0.0, 1.0], [1.0, 0.0]]),
+    "exchanged and both reversed": np.array([[0.0, -1.0], [-1.0, 0.0]]),
+}
+FORCE_CHANGES: dict[str, np.ndarray] = {
+    "the horizontal forces are reversed (both signs): they are those on the plate, or their axes are half turned; "
+    "export the forces on the body in the axes of the markers": ROTATIONS["turned by a half"],
+    "the force along x is reversed; correct its sign": REFLECTIONS["reversed along x"],
+    "the force along y is reversed; correct its sign": REFLECTIONS["reversed along y"],
+    "the columns of the two horizontal forces are exchanged; export them in the order of the axes": REFLECTIONS[
+        "exchanged, x for y,"
+    ],
+}
+"""Of the forces of all plates, not their places: what a sign or a column makes."""
+REMEDY = "correct the corners of the plates (in C3D FORCE_PLATFORM:CORNERS), or export them in the axes of the markers"
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadedFrames:
+    """The frames in which plates carry the whole body, K plates that carry it.
+
+    Attributes:
+        names: of the plates.
+        force, centre_of_pressure: (n, K, 3) [N], [m].
+        needed: (n, 6) about root (n, 3).
+        has_moments: whether they were measured.
+        block: (n,) number of the block of time.
+    """
+
+    names: tuple[str, ...]
+    force: np.ndarray
+    centre_of_pressure: np.ndarray
+    needed: np.ndarray
+    root_positions: np.ndarray
+    has_moments: bool
+    block: np.ndarray
+
+    @property
+    def variation(self) -> np.ndarray:
+        """(n,) squared level force [N^2] that the motion needs, less its mean."""
+        return np.asarray(np.sum((self.needed[:, :2] - self.needed[:, :2].mean(axis=0)) ** 2, axis=1))
+
+    def squared_residuals(self, axes: np.ndarray, with_locations: bool, weight: float) -> np.ndarray:
+        """(2, n) squared residuals of the weight, of level forces and of level moments (zero where not measured).
+
+        Args:
+            axes: (K, 2, 2) by which the level axes of forces, and of places if so, are multiplied.
+            with_locations: whether those of places are.
+            weight: [N]
+        """
+        force, point = self.force.copy(), self.centre_of_pressure.copy()
+        force[:, :, :2] = np.einsum("kij,nkj->nki", axes, self.force[:, :, :2])
+        if with_locations:
+            point[:, :, :2] = np.einsum("kij,nkj->nki", axes, self.centre_of_pressure[:, :, :2])
+        rest = self.needed[:, :2] - force.sum(axis=1)[:, :2]
+        one = np.minimum(np.linalg.norm(rest - rest.mean(axis=0), axis=1) / weight, MAX_RESIDUAL) ** 2
+        if not self.has_moments:
+            return np.stack([one, np.zeros_like(one)])
+        moment = np.cross(point - self.root_positions[:, None], force).sum(axis=1)[:, :2]
+        load = force[:, :, 2]
+        rest = self.needed[:, 3:5] - moment
+        rest = rest - load @ np.linalg.lstsq(load, rest, rcond=1e-3)[0]
+        two = np.linalg.norm(rest, axis=1) / (weight * MOMENT_ARM)
+        return np.stack([one, np.minimum(two, MAX_RESIDUAL) ** 2])
+
+
+@dataclass(frozen=True, slots=True)
+class PlateRotation:
+    """How level axes of plates are turned against the motion.
+
+    Attributes:
+        text: in words, with the remedy.
+        evaluation: on the plates as turned against the file as it is.
+        axes_by_plate: rows of what multiplies the level axes, by the name of each plate that is turned.
+        is_decisive: whether the trial shows it by itself.
+    """
+
+    text: str
+    evaluation: Evaluation
+    axes_by_plate: Mapping[str, tuple[tuple[float, ...], ...]]
+    is_decisive: bool
+
+    def confirms(self, other: PlateRotation) -> bool:
+        """Whether this trial decides for the turn that another trial shows."""
+        return self.is_decisive and all(
+            self.axes_by_plate.get(plate) == level for plate, level in other.axes_by_plate.items()
+        )
+
+
+def find_plate_rotations(items: Sequence[ForceMotionPair], mass: float) -> dict[str, PlateRotation]:
+    """The turns of plates, by trial: of trials that decide, and of those whose turn one that decides confirms."""
+    found = {item.name: turn for item in items if (turn := estimate_plate_rotation(item, mass)) is not None}
+    return {name: turn for name, turn in found.items() if any(other.confirms(turn) for other in found.values())}
+
+
+def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation | None:
+    """The turn of level axes that fits a trial best, if it fits better than the file beyond doubt.
+
+    Args:
+        item: forces beside their motion.
+        mass: [kg] of the body, roughly.
+    """
+    weight = mass * GRAVITY
+    seen = _select_loaded_frames(item, weight)
+    if seen is None:
+        return None
+    same = np.eye(2)
+    as_it_is = seen.squared_residuals(np.tile(same, (len(seen.names), 1, 1)), False, weight)
+    best: dict[tuple[bool, ...], tuple[Evaluation, str, np.ndarray, np.ndarray]] = {}
+    for text, level, places in _iterate_rotations(seen.names):
+        if places and not seen.has_moments:
+            continue
+        squares = seen.squared_residuals(level, places, weight)
+        verdict = _evaluate_blocks(as_it_is.sum(axis=0), squares.sum(axis=0), seen.block)
+        which = tuple(bool((own != same).any()) for own in level)
+        if which not in best or verdict.ratio < best[which][0].ratio:
+            best[which] = verdict, text, level, squares
+    which = min(best, key=lambda plates: best[plates][0].ratio)
+    verdict, text, level, squares = best.pop(which)
+    if not verdict.is_certain:
+        return None
+    decides = _evaluate_blocks(as_it_is[0], squares[0], seen.block).is_certain
+    variation = np.minimum(seen.variation / weight**2, MAX_RESIDUAL**2)
+    decides &= bool(squares[0].mean() < (1.0 - MIN_EXPLAINED_VARIANCE) * variation.mean())
+    if not all(which):
+        others = min(best.values(), key=lambda other: other[0].ratio)[3]
+        decides &= _evaluate_blocks(others.sum(axis=0), squares.sum(axis=0), seen.block).is_certain
+    rows = {name: tuple(map(tuple, own.tolist())) for name, own, turned in zip(seen.names, level, which) if turned}
+    return PlateRotation(text, verdict, rows, decides)
+
+
+def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, bool]]:
+    """Beliefs in words, level axes (K, 2, 2), and whether places are turned too: of all plates, or of one among others.
+
+    The simplest come first, so that they are told where others leave as much.
+    """
+    plates, both, alone = len(names), "forces and places", "forces, not their places,"
+    told = "the level axes of the plates are not the markers'"
+    for word, level in {**ROTATIONS, **REFLECTIONS}.items():
+        yield f"{told}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
+    for word, level in FORCE_CHANGES.items():
+        yield word, np.tile(level, (plates, 1, 1)), False
+    for word, level in QUARTER_ROTATIONS.items():
+        yield f"{told}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
+    for places, what in ((True, both), (False, alone)):
+        for k, name in enumerate(names if plates > 1 else ()):
+            for word, level in ROTATIONS.items():
+                each = np.tile(np.eye(2), (plates, 1, 1))
+                each[k] = level
+                yield (
+                    f"the level axes of plate {name} are not the markers': {word} its {what} fit; {REMEDY}",
+                    each,
+                    places,
+                )
+
+
+def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames | None:
+    pushes, measured = PlateForces.from_wrenches(item.wrenches), np.asarray(item.wrenches.measured)
+    load = pushes.force[:, :, 2].sum(axis=1)
+    known = np.isfinite(pushes.force).all(axis=(1, 2)) & np.isfinite(item.predicted).all(axis=1)
+    used = known & measured[:, :3].all(axis=1) & (np.nan_to_num(load) > LOADED_FRACTION * weight)
+    used &= np.abs(np.nan_to_num(load) - item.predicted[:, 2]) < MAX_RESIDUAL * weight
+    if used.sum() < MIN_FRAMES:
+        return None
+    thin = max(int(used.sum()) // MAX_FRAMES, 1)
+    block = np.zeros(len(used), int)
+    for number, frames in enumerate(blocks_of(item.times, used)):
+        block[frames] = number
+    frames = np.flatnonzero(used)[::thin]
+    carries = pushes.force[frames, :, 2].max(axis=0) > LOADED_FRACTION * weight
+    return _LoadedFrames(
+        tuple(name for name, own in zip(item.wrenches.frames, carries) if own),
+        pushes.force[frames][:, carries],
+        pushes.centre_of_pressure[frames][:, carries],
+        item.predicted[frames],
+        item.root_positions[frames],
+        bool(measured[frames][:, 3:5].all()),
+        block[frames],
+    )
+
+
+def _evaluate_blocks(before: np.ndarray, after: np.ndarray, block: np.ndarray) -> Evaluation:
+    """Squared residuals (n,) of a belief against those of the file as it is, by blocks (n,) of time."""
+    count = int(block.max()) + 1
+    if count < LEAST_BLOCKS or not before.sum() > 0.0:
+        return Evaluation(np.inf, np.inf, -np.inf, False)
+    share = float(after.sum() / before.sum())
+    rest = np.bincount(block, after - share * before, minlength=count)
+    std = float(np.sqrt(count / (count - 1) * np.sum((rest - rest.mean()) ** 2)) / before.sum())
+    worth = float(before.mean() - after.mean()) > MIN_IMPROVEMENT**2
+    return Evaluation(
+        share, std, -len(before) * float(np.log(max(share, 1e-12))), worth and share + CERTAIN_STDS * std < 1.0
+    )

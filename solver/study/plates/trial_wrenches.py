@@ -1,0 +1,89 @@
+"""One trial's forces beside its motion, to judge whether they belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import frozen, frozen_times
+from ...dynamics.kinematics import CHUNK_FRAMES, motion_pieces
+from ...motion import Motion
+from ...rig import GRAVITY, Rig
+from ...wrenches import Wrenches
+from .misfit import SquaredResidual
+
+LOADED_FRACTION = 0.2
+"""Share of the weight with which plates carry the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForceMotionPair:
+    """Forces and motion that are said to belong together.
+
+    Attributes:
+        name: of the trial.
+        times: (N,) [s].
+        predicted: (N, 6) wrench that the motion needs by the prior, about the root link's origin, world axes [N, N m].
+        root_positions: (N, 3) [m] that origin.
+        sole_corners: (N, P, V, 3) [m] corners of the soles; no P without soles.
+        wrenches: N samples; NaN where missing.
+    """
+
+    name: str
+    times: np.ndarray
+    predicted: np.ndarray
+    root_positions: np.ndarray
+    sole_corners: np.ndarray
+    wrenches: Wrenches
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        count = len(self.times)
+        for name, shape in (
+            ("predicted", (count, 6)),
+            ("root_positions", (count, 3)),
+            ("sole_corners", (count, None, None, 3)),
+        ):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
+
+    @property
+    def measured(self) -> np.ndarray:
+        """Total (N, 6), NaN in what was not measured."""
+        return np.where(np.asarray(self.wrenches.measured), self.wrenches.total, np.nan)
+
+
+def pair_forces_with_motion(
+    rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str
+) -> ForceMotionPair:
+    """A trial's forces beside its motion; see the attributes."""
+    most = max((len(patch.vertices) for patch in rig.soles), default=0)
+    feet = np.zeros((len(motion), len(rig.soles), most, 3))
+    for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
+        for place, patch in enumerate(rig.soles):
+            index = rig.index(patch.link)
+            corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
+            turns, origin = links.rotation[:, :, index].transpose(2, 1, 0), links.position[:, index].T
+            feet[start : start + CHUNK_FRAMES, place] = corners @ turns + origin[:, None]
+    return ForceMotionPair(name, motion.times, predicted, motion.q[:, :3], feet, wrenches)
+
+
+def compute_residual(item: ForceMotionPair, measured: np.ndarray, mass: float) -> SquaredResidual:
+    return SquaredResidual.from_wrenches(item.predicted, measured, item.root_positions, mass)
+
+
+def compute_mean_residual(item: ForceMotionPair, mass: float) -> float:
+    """Mean squared misfit of a trial's forces, of the weight; infinite where none was recorded."""
+    square = compute_residual(item, item.measured, mass).square
+    return float(np.nanmean(square)) if np.isfinite(square).any() else np.inf
+
+
+def is_loaded(wrenches: np.ndarray, mass: float) -> np.ndarray:
+    """(N,) True where plates with these wrenches (N, 6) carry the body."""
+    return np.asarray(np.nan_to_num(wrenches[:, 2]) > LOADED_FRACTION * mass * GRAVITY)
+
+
+def force_variation(wrenches: np.ndarray, mass: float) -> float:
+    """Standard deviation over time of the force of wrenches (N, 6), of the weight, along the axis that changes most."""
+    force = wrenches[np.isfinite(wrenches[:, :3]).all(axis=1), :3]
+    return float(np.std(force, axis=0).max()) / (mass * GRAVITY) if len(force) else 0.0

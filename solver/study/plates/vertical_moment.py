@@ -1,0 +1,115 @@
+"""The sign of the free moment: some laboratories' files hold the couple on the plate beside the force on the body.
+
+With the prior alone the vertical moment that a motion needs is a sum of what was measured,
+    predicted Mz = a (lever of the forces) + c (free moment) + constant,
+with a = c = 1 where all is right. A free moment of the wrong sign shows c = -1 beside a = 1. Its simplest rival, axes
+that are turned or mirrored as a whole, turns a as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...plate_options import AS_IS, FREE_MOMENT, IGNORE, REVERSED
+from ...signals.pooling import blocks_of, fit_blocks, pool
+from .correction import VERTICAL_MOMENT
+from .finding import CERTAIN_STDS, TWO_SIDED_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval
+from .weighed import ComparedTrial
+
+MIN_FRAMES = 20
+"""A regression of three numbers on fewer correlated frames says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Factors:
+    """How one trial's measured vertical moment enters what its motion needs.
+
+    Attributes:
+        name: of the trial.
+        lever, lever_std: factor a of the forces' lever.
+        free, free_std: factor c of the free moment.
+    """
+
+    name: str
+    lever: float
+    lever_std: float
+    free: float
+    free_std: float
+
+    @property
+    def sign(self) -> int:
+        """Of the free moment's factor where this trial alone is certain of it, otherwise 0."""
+        return int(np.sign(self.free)) if abs(self.free) > CERTAIN_STDS * self.free_std else 0
+
+
+def check_free_moment(items: Sequence[ComparedTrial], option: str) -> list[tuple[Finding, float | None]]:
+    """The sign of the free moment by plate layout, each with the factor to apply; None: the moment is not to be used.
+
+    Args:
+        items: trials whose forces are on the motion's clock.
+        option: one of `plate_options.FREE_MOMENTS`.
+    """
+    if option in (REVERSED, IGNORE):
+        return [_report_stated(items, option)] if items else []
+    found: list[tuple[Finding, float | None]] = []
+    for layout in dict.fromkeys(item.layout for item in items):
+        factors = [f for item in items if item.layout == layout and (f := _estimate_factors(item)) is not None]
+        for group in _group_by_sign(factors):
+            found.append(_build_free_moment_finding(group, option))
+    return found
+
+
+def _estimate_factors(item: ComparedTrial) -> _Factors | None:
+    """None where the trial tells nothing: too short, or no free moment at all."""
+    used = item.counted_frames(range(VERTICAL_MOMENT + 1))
+    free = item.trial.wrenches.free_moments.sum(axis=1)
+    if used.sum() < MIN_FRAMES or not np.ptp(free[used]) > 0.0:
+        return None
+    table = np.column_stack([item.measured[:, VERTICAL_MOMENT] - free, free, np.ones(len(free))])
+    blocks = blocks_of(item.trial.motion.times, used)
+    value, std = fit_blocks(table, item.predicted[:, VERTICAL_MOMENT], blocks)
+    return _Factors(item.name, value[0], std[0], value[1], std[1]) if np.isfinite(std).all() else None
+
+
+def _group_by_sign(factors: Sequence[_Factors]) -> list[list[_Factors]]:
+    """Trials of one layout in one group; two where some are certain of opposite signs, the others join the larger."""
+    signs = [factor.sign for factor in factors]
+    if not factors or min(signs) >= 0 or max(signs) <= 0:
+        return [list(factors)] if factors else []
+    larger = 1 if signs.count(1) >= signs.count(-1) else -1
+    one = [factor for factor in factors if factor.sign in (larger, 0)]
+    return [one, [factor for factor in factors if factor.sign == -larger]]
+
+
+def _build_free_moment_finding(group: Sequence[_Factors], option: str) -> tuple[Finding, float]:
+    lever, lever_std = pool([f.lever for f in group], [f.lever_std for f in group])
+    free, std = pool([f.free for f in group], [f.free_std for f in group])
+    names, interval = tuple(f.name for f in group), compute_interval(free, std)
+    said = f"{free:.2f} ({interval[0]:.2f} to {interval[1]:.2f}, 95 %)"
+    axes = f"the lever of the forces with {lever:.2f} ± {TWO_SIDED_STDS * lever_std:.2f}"
+    reversed_ = free < -CERTAIN_STDS * std and lever > CERTAIN_STDS * lever_std
+    if not reversed_:
+        certain = abs(free) > CERTAIN_STDS * std and free > 0.0
+        word = "has the right sign" if certain else "does not tell its sign"
+        text = f"the free moment {word}: it enters the vertical moment that the motion needs with {said}, {axes}"
+        return Finding(
+            FREE_MOMENT, names, free, interval, "", Action.NOTHING if certain else Action.UNCERTAIN, text
+        ), 1.0
+    text = (
+        f"the free moment has the wrong sign: it enters the vertical moment that the motion needs with {said} instead "
+        f"of 1, while {axes} is right, so it is not the axes"
+    )
+    if option == AS_IS:
+        return Finding(FREE_MOMENT, names, free, interval, "", Action.OVERRIDDEN, text), 1.0
+    return Finding(FREE_MOMENT, names, free, interval, "", Action.UNDONE, text), -1.0
+
+
+def _report_stated(items: Sequence[ComparedTrial], option: str) -> tuple[Finding, float | None]:
+    text = "the free moment was reversed" if option == REVERSED else "the vertical moment was not used"
+    names = tuple(item.name for item in items)
+    said = f"{text}, as --free-moment {option} says"
+    finding = Finding(FREE_MOMENT, names, np.nan, UNKNOWN_INTERVAL, "", Action.AS_SPECIFIED, said)
+    return finding, -1.0 if option == REVERSED else None

@@ -1,0 +1,187 @@
+"""How far skin and skeleton may have led the wrenches that tracked motions seem to need.
+
+A body with other joint centres, whose markers sat on moving skin, needs other wrenches than the body that was tracked.
+Every draw of a calibration's `CalibrationErrorDraws` is such a body; its poses follow from the tracked ones by the
+answer of least squares to points that lie elsewhere. Skin swings in every trial as it did in calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ..calibration.calibration import Calibration
+from ..calibration.error_draws import CalibrationErrorDraws, ResidualDraws
+from ..calibration.normal_equations import LinearisedFrames, Unknowns
+from ..dynamics import ground_wrench, integrate
+from ..identification.equations import low_pass_at, wrenches_about_base
+from ..identification.error_model.error_propagation import WrenchErrors, add_error_sources, propagate_wrench_errors
+from ..identification.result import SKELETON, SKIN, Identification
+from ..rig import ROOT_NV, Rig
+from ..signals import light_preset, smooth_motion
+from ..tracking.kinematics import Kinematics
+from ..tracking.options import TrackingOptions
+from ..tracking.targets import Targets
+from ..tracking.track import targets_from_attachments
+from ..trial import Trial
+from .values import Study, TrialRecord
+
+MAX_FRAMES = 4096
+"""Frames of a trial that are looked at, those in its middle: twenty seconds at 200 frames a second."""
+CHUNK_FRAMES = 256
+"""Frames whose normal equations are held at once."""
+
+
+def add_soft_tissue_error(study: Study, calibration: Calibration | None) -> Study:
+    """A study whose intervals also hold how far skin and skeleton may have led its motions.
+
+    As it is without intervals, of another method than the consistent one, or where nothing tells of the calibration.
+    """
+    found = study.identification
+    if found is None or found.uncertainty is None or found.covariance_root is None:
+        return study
+    if calibration is None or calibration.error_draws is None:
+        return study
+    asides = compute_soft_tissue_errors(study.rig, calibration, study.records, found)
+    return (
+        replace(study, identification=add_error_sources(found, propagate_wrench_errors(study.rig, found, asides)))
+        if asides
+        else study
+    )
+
+
+def compute_soft_tissue_errors(
+    rig: Rig, calibration: Calibration, records: Sequence[TrialRecord], found: Identification
+) -> tuple[WrenchErrors, ...]:
+    """Wrenches that trials seem to need beside those that bodies led aside by skin and skeleton do.
+
+    Args:
+        rig: of the trials, of the calibration's joint centres.
+        calibration: with its deviations.
+        records: with trials or not; those without markers tell nothing.
+        found: from them.
+    """
+    result = []
+    for record in records:
+        trial, poses, markers = record.trial, record.poses, record.recording.markers
+        if trial is None or trial.preset is None or poses is None or markers is None:
+            continue
+        if not len(markers) == len(poses.times) == len(trial.motion):
+            continue
+        first = max(0, (len(markers) - MAX_FRAMES) // 2)
+        own = slice(first, min(first + MAX_FRAMES, len(markers)))
+        if trial.counted[own].any():
+            targets, _ = targets_from_attachments(rig, calibration.attachments, markers.part(own.start, own.stop))
+            result.append(_compute_soft_tissue_error(rig, calibration, targets, trial, poses.q, own, found))
+    return tuple(result)
+
+
+def _compute_soft_tissue_error(  # noqa: PLR0913 one trial with all that is known of it
+    rig: Rig,
+    calibration: Calibration,
+    targets: Targets,
+    trial: Trial,
+    q: np.ndarray,
+    frames: slice,
+    found: Identification,
+) -> WrenchErrors:
+    deviations = calibration.error_draws
+    assert deviations is not None
+    body = _TrackedBody.from_configurations(rig, targets, q[frames])
+    part, seen = trial.part(frames.start, frames.stop), trial.counted.sum() / trial.counted[frames].sum()
+    parameters = found.parameters
+    usual = ground_wrench(rig, trial.motion.part(frames.start, frames.stop), parameters)
+    joints = np.array([joint.position for joint in rig.joints])
+    errors = {}
+    for cause, steps in body.pose_changes(deviations).items():
+        others = []
+        for points, step in zip({SKIN: deviations.soft_tissue, SKELETON: deviations.prior}[cause], steps):
+            moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
+            poses = integrate(moved, q[frames], step)
+            motion = smooth_motion(moved, targets.times, poses, light_preset(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
+            others.append(ground_wrench(moved, motion, parameters) - usual)
+        here = wrenches_about_base(rig, part, np.stack(others, axis=1), found.base_link)
+        # what is not believed of a motion is neither in the equations' rows nor in what they are to explain
+        errors[cause] = _apply_frequency_weights(_apply_frequency_weights(here, part, found), part, found)
+    return WrenchErrors(part, float(np.sqrt(seen)), errors)
+
+
+def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:
+    """Errors (N, K, 6) as far as the motion is believed, the mean of its links by their masses."""
+    trust = found.frequency_weights.identified
+    if trust is None:
+        return errors
+    masses = found.parameters.masses / found.parameters.total_mass
+    result = np.zeros_like(errors)
+    for axis, weights in enumerate(np.einsum("l,lac->ac", masses, trust.low_pass_weights)):
+        for band, weight in zip(trust.bands, weights):
+            if weight:
+                result[:, :, axis] += weight * low_pass_at(trial, errors[:, :, axis], float(band))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _TrackedBody:
+    """Tracked frames, and how their poses answer to points that lie elsewhere.
+
+    Attributes:
+        names: of the markers.
+        frames: at their poses.
+        unknowns: which point moves which marker.
+        skin_motion: of the skin.
+    """
+
+    names: tuple[str, ...]
+    frames: LinearisedFrames
+    unknowns: Unknowns
+    skin_motion: ResidualDraws
+
+    @staticmethod
+    def from_configurations(rig: Rig, targets: Targets, q: np.ndarray) -> _TrackedBody:
+        """Of frames tracked at configurations (N, nq)."""
+        assert targets.positions is not None
+        task, measured = targets.positions.task, targets.positions.positions
+        kinematics = Kinematics(rig)
+        rotations = np.empty((len(q), *kinematics.rotations.shape))
+        jacobian = np.empty((len(q), *kinematics.jacobian.shape))
+        points = np.empty(measured.shape)
+        for k, pose in enumerate(q):
+            kinematics.update_kinematics(pose)
+            rotations[k], jacobian[k] = kinematics.rotations, kinematics.jacobian
+            points[k] = kinematics.points(task.links, task.offsets)
+        seen = np.isfinite(measured).all(axis=2)
+        residuals = np.where(seen[:, :, None], measured - points, 0.0)
+        price = np.where(np.arange(rig.nv) < ROOT_NV, 0.0, TrackingOptions().posture_weight)
+        weights, none = np.where(seen, task.weights, 0.0), np.zeros((len(q), rig.nv))
+        own_price = np.broadcast_to(np.diag(price), (len(q), rig.nv, rig.nv))
+        frames = LinearisedFrames(rotations, jacobian, points, residuals, weights, own_price, none)
+        return _TrackedBody(
+            tuple(task.names),
+            frames,
+            Unknowns.from_kinematics(kinematics, task.links),
+            ResidualDraws.from_fit(frames, task.links, task.names),
+        )
+
+    def pose_changes(self, deviations: CalibrationErrorDraws) -> dict[str, np.ndarray]:
+        """Tangent steps (K, N, nv), by cause, to the bodies of the draws."""
+        joints, draws = len(self.unknowns.parents), len(deviations.soft_tissue)
+        place = {name: joints + k for k, name in enumerate(deviations.markers)}
+        rows = np.array([*range(joints), *(place.get(name, -1) for name in self.names)])
+        both = np.concatenate([deviations.soft_tissue, deviations.prior])[:, rows]
+        theta = np.where(rows[:, None] >= 0, both, 0.0).reshape(len(both), -1)
+        skins = np.empty((*self.frames.points.shape, draws))
+        for draw in range(draws):
+            skins[..., draw] = self.skin_motion.with_draw(self.frames, draw).residuals
+        frames, result = self.frames, np.empty((len(theta), *self.frames.gradient.shape))
+        for start in range(0, len(frames.points), CHUNK_FRAMES):
+            piece = slice(start, start + CHUNK_FRAMES)
+            cut = replace(frames, **{each.name: getattr(frames, each.name)[piece] for each in fields(frames)})
+            blocks = cut.build_equations(self.unknowns, exact=False)
+            right = -blocks.cross[:, :, :-1] @ theta.T
+            pulls = cut.weights[:, :, None, None] * skins[piece]
+            for axis, pose in enumerate(cut.marker_jacobians(self.unknowns)):
+                right[:, :, :draws] += pose @ pulls[:, :, axis]
+            result[:, piece] = np.linalg.solve(blocks.pose_hessian, right).transpose(2, 0, 1)
+        return {SKIN: result[:draws], SKELETON: result[draws:]}

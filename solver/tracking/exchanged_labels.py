@@ -1,0 +1,327 @@
+"""Labels of a recording that were exchanged for a while: found, put right where that is certain, and told.
+
+Two labels whose trajectories are exchanged show it twice: at the ends of the exchange both jump, each to where the
+other one was; and in between each lies where its neighbours expect the other. A marker's neighbours (`neighbours`) tell
+where it should be, so what is compared does not move with the body, and nothing of a rig or marker set is needed. Each
+pair that jumps like that is a hidden Markov model of two states, own and exchanged, whose most probable path (Viterbi)
+says when it was exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..file_arrays import iterate_slices
+from ..motion import Markers
+from .marker_neighbours import MIN_NEIGHBOURS, learn_shapes
+
+MIN_JUMP = 0.012
+"""[m] Against where it flew to, from which a marker may have become another."""
+TAKEOVER_RATIO = 0.35
+"""One that takes over another's place lies at most this share of the jump from there."""
+EXTRAPOLATION_TIME = 0.04
+"""[s] For so long a marker is taken to fly on as it flew."""
+FRAMES_PER_BATCH = 1024
+"""Frames whose flight is looked at at once."""
+MIN_STEP_STD, MIN_POSITION_STD = 0.004, 0.008
+"""[m] Least spread of a marker against its neighbours' prediction, from frame to frame and altogether."""
+STEP_STD_FACTOR, POSITION_STD_FACTOR = 2.5, 1.3
+"""Spreads in medians, which half of the frames may spoil: steps are long now and then."""
+MAX_STEP_PENALTY, MAX_POSITION_PENALTY = 14.0, 6.0
+"""Least likely values still count as so many nats, for noise has longer tails than a normal distribution's."""
+CORRELATION_TIME = 0.1
+"""[s] Places of frames nearer to each other say the same."""
+TRANSITION_PENALTY = 6.0
+"""[nat] An exchange that begins or ends must be so much more probable than none."""
+SUSPECTED_GAIN, CERTAIN_GAIN = 4.0, 12.0
+"""[nat] Of gain over both labels being right, beyond which an exchange is told, and put right."""
+CLEAREST_RATIO = 0.6
+"""Share of the largest gain: exchanges that are less clear are judged anew when the clearer ones are undone."""
+MAX_PASSES = 60
+MAX_LISTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two labels exchanged in frames start..stop-1.
+
+    Attributes:
+        first, second: marker names.
+        start: first frame, a number.
+        stop: the frame after the last one, a number.
+        gain: [nat] how much more probable than that both were right.
+    """
+
+    first: str
+    second: str
+    start: int
+    stop: int
+    gain: float
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it was put right; otherwise the two are left out while it lasts."""
+        return self.gain >= CERTAIN_GAIN
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedLabels:
+    """A recording with its labels put right.
+
+    Attributes:
+        markers: certain exchanges undone, markers of uncertain ones missing while they last.
+        swaps: in order of their first frame.
+    """
+
+    markers: Markers
+    swaps: tuple[Swap, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each kind."""
+        times, told = self.markers.times, []
+        for certain, words in ((True, "were exchanged and put right"), (False, "may be exchanged and were left out")):
+            own = [swap for swap in self.swaps if swap.is_certain is certain]
+            listed = [f"{s.first} with {s.second} ({times[s.start]:.2f} to {times[s.stop - 1]:.2f} s)" for s in own]
+            if own:
+                more = f" and {len(own) - MAX_LISTED} more" if len(own) > MAX_LISTED else ""
+                told.append(f"markers whose labels {words}: {', '.join(listed[:MAX_LISTED])}{more}")
+        return tuple(told)
+
+
+def correct_labels(markers: Markers) -> CorrectedLabels:
+    """A recording whose exchanged labels are put right; as it is where none were exchanged.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> markers = solver.simulated_person().recordings[1].markers
+        >>> positions = markers.positions.copy()
+        >>> pair = [markers.index("LASI"), markers.index("LPSI")]
+        >>> positions[20:60, pair] = positions[20:60, pair[::-1]]
+        >>> found = solver.correct_labels(solver.Markers(markers.times, markers.names, positions))
+        >>> [(swap.first, swap.second, swap.start, swap.stop) for swap in found.swaps]
+        [('LASI', 'LPSI', 20, 60)]
+        >>> np.array_equal(found.markers.positions, markers.positions, equal_nan=True)
+        True
+    """
+    if len(markers) < 3 or len(markers.names) <= MIN_NEIGHBOURS + 1:
+        return CorrectedLabels(markers)
+    positions = markers.positions
+    swaps: list[Swap] = []
+    doubtful: list[Swap] = []
+    for _ in range(MAX_PASSES):
+        found = _find_swaps(markers, positions)
+        most = max((swap.gain for swap in found), default=0.0)
+        certain = _select_disjoint([swap for swap in found if swap.is_certain and swap.gain > CLEAREST_RATIO * most])
+        if not certain:
+            taken = {name for swap in swaps for name in (swap.first, swap.second)}
+            doubtful = [s for s in _select_disjoint(found) if not {s.first, s.second} & taken]
+            break
+        positions = positions.copy()
+        for swap in certain:
+            pair, frames = _columns_of(markers, swap), slice(swap.start, swap.stop)
+            positions[frames, pair] = positions[frames, pair[::-1]]
+        swaps += certain
+    swaps = _join_swaps(swaps, len(markers))
+    if doubtful:
+        positions = positions.copy()
+    for swap in doubtful:
+        positions[swap.start : swap.stop, _columns_of(markers, swap)] = np.nan
+    if not swaps and not doubtful:
+        return CorrectedLabels(markers)
+    ordered = sorted([*swaps, *doubtful], key=lambda swap: swap.start)
+    return CorrectedLabels(Markers(markers.times, markers.names, positions), tuple(ordered))
+
+
+def _columns_of(markers: Markers, swap: Swap) -> list[int]:
+    return [markers.index(swap.first), markers.index(swap.second)]
+
+
+def _select_disjoint(swaps: Sequence[Swap]) -> list[Swap]:
+    """The most probable ones, of each marker one pair."""
+    chosen: list[Swap] = []
+    partner: dict[str, str] = {}
+    for swap in sorted(swaps, key=lambda swap: -swap.gain):
+        if partner.get(swap.first, swap.second) == swap.second and partner.get(swap.second, swap.first) == swap.first:
+            partner |= {swap.first: swap.second, swap.second: swap.first}
+            chosen.append(swap)
+    return chosen
+
+
+def _join_swaps(swaps: Sequence[Swap], frames: int) -> list[Swap]:
+    """One exchange of a pair where several follow each other, none where a later one took it back."""
+    joined = []
+    for first, second in dict.fromkeys((swap.first, swap.second) for swap in swaps):
+        own = [swap for swap in swaps if (swap.first, swap.second) == (first, second)]
+        gain, odd = np.zeros(frames), np.zeros(frames, bool)
+        for swap in own:
+            odd[swap.start : swap.stop] ^= True
+            gain[swap.start] += swap.gain
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], odd, [False]]).astype(int)))
+        for start, stop in zip(edges[::2], edges[1::2]):
+            joined.append(Swap(first, second, int(start), int(stop), max(float(gain[start:stop].sum()), CERTAIN_GAIN)))
+    return joined
+
+
+def _find_swaps(markers: Markers, positions: np.ndarray) -> list[Swap]:
+    """Every pair's exchanges, of pairs that jump as one that is exchanged does."""
+    pairs, jumps = _find_candidates(markers.times, positions)
+    if not pairs:
+        return []
+    both = np.array(pairs)
+    columns, partners = both.reshape(-1), both[:, ::-1].reshape(-1)
+    memory = max(CORRELATION_TIME * markers.rate, 1.0)
+    frames = _select_frames(len(positions), jumps, max(int(memory / 2.0), 1))
+    seen = positions[frames]
+    expected = learn_shapes(positions, columns, partners).predict(seen)
+    noise = _estimate_stds(seen[:, columns] - expected, np.diff(frames))
+    swaps = []
+    for row, pair in enumerate(pairs):
+        own = slice(2 * row, 2 * row + 2)
+        one, other = (markers.names[column] for column in pair)
+        known = np.isfinite(seen[:, pair, 0]).all(axis=1) & np.isfinite(expected[:, own, 0]).all(axis=1)
+        if known.sum() > 1:
+            evidence = _PairEvidence.from_positions(
+                frames[known], seen[known][:, pair], expected[known, own], noise[:, own], memory
+            )
+            swaps += [Swap(one, other, start, stop, gain) for start, stop, gain in evidence.find_exchanges()]
+    return [swap for swap in swaps if swap.gain > SUSPECTED_GAIN]
+
+
+def _select_frames(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
+    """Frames around jumps, and some between: nothing happens in the others."""
+    chosen = np.zeros(count, bool)
+    chosen[::stride] = True
+    for shift in (-2, -1, 0, 1):
+        chosen[np.clip(jumps + shift, 0, count - 1)] = True
+    return np.flatnonzero(chosen)
+
+
+def _find_candidates(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """Pairs of which one jumped to where the other was about to be, and the frames in which that happened."""
+    seen_last = np.full((1, positions.shape[1]), -1)
+    found: set[tuple[int, int]] = set()
+    frames = []
+    for own in iterate_slices(len(times), FRAMES_PER_BATCH):
+        start, places = own.start, positions[own]
+        frames_here = np.where(np.isfinite(places[..., 0]), np.arange(own.start, own.stop)[:, None], -1)
+        last = np.maximum.accumulate(np.vstack([seen_last, frames_here]), axis=0)
+        seen_last, flown = last[-1:], _extrapolate(times, positions, last[:-1], times[own])
+        off = np.linalg.norm(places - flown, axis=2)
+        jumped = np.nan_to_num(off) > MIN_JUMP
+        for frame in np.flatnonzero(jumped.any(axis=1)):
+            here = np.flatnonzero(jumped[frame])
+            across = np.linalg.norm(places[frame][None, :] - flown[frame, here][:, None], axis=2)
+            taken = np.nan_to_num(across, nan=np.inf) < TAKEOVER_RATIO * off[frame, here][:, None]
+            taken[np.arange(len(here)), here] = False
+            for row, other in np.argwhere(taken):
+                found.add((min(int(here[row]), int(other)), max(int(here[row]), int(other))))
+            if taken.any():
+                frames.append(start + frame)
+    return sorted(found), np.array(frames, int)
+
+
+def _extrapolate(times: np.ndarray, positions: np.ndarray, last: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Where each marker should be (n, M, 3) by how it flew when it was seen last (n, M), at times (n,); else NaN."""
+    columns, before = np.arange(positions.shape[1]), np.maximum(last - 1, 0)
+    start, gone = positions[last, columns], times[last] - times[before]
+    pace = (start - positions[before, columns]) / np.where(last > 0, gone, np.nan)[..., None]
+    flown = start + np.nan_to_num(pace) * np.minimum(now[:, None] - times[last], EXTRAPOLATION_TIME)[..., None]
+    return np.where((last >= 0)[..., None], flown, np.nan)
+
+
+def _estimate_stds(residuals: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """Spreads (2, C) [m] of what is left (N, C, 3) beside the prediction: from frame to frame, and altogether."""
+    steps, size = np.linalg.norm(np.diff(residuals, axis=0), axis=2) / gaps[:, None], np.linalg.norm(residuals, axis=2)
+    result = np.array([[MIN_STEP_STD], [MIN_POSITION_STD]]) * np.ones(residuals.shape[1])
+    for row, values, factor in ((0, steps, STEP_STD_FACTOR), (1, size, POSITION_STD_FACTOR)):
+        known = np.isfinite(values).any(axis=0)
+        result[row, known] = np.maximum(result[row, known], factor * np.nanmedian(values[:, known], axis=0))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _PairEvidence:
+    """What speaks against either state (0 own, 1 exchanged) of a pair of labels.
+
+    Attributes:
+        frames: (K,) looked at, both labels seen.
+        position_penalties: (K, 2) [nat] against each state in each frame, by where the labels lie.
+        transition_penalties: (2, 2, K - 1) [nat] against coming from a state into a state, by how far they moved.
+    """
+
+    frames: np.ndarray
+    position_penalties: np.ndarray
+    transition_penalties: np.ndarray
+
+    @staticmethod
+    def from_positions(
+        frames: np.ndarray, seen: np.ndarray, expected: np.ndarray, noise: np.ndarray, correlation_frames: float
+    ) -> _PairEvidence:
+        """From places (K, 2, 3) of two labels, where each is expected (K, 2, 3), and its spreads (2, 2)."""
+        left = np.stack([seen - expected, seen[:, ::-1] - expected])  # state, frame, marker, axis
+        gaps = np.diff(frames).astype(float)
+        stands_for = np.minimum(np.gradient(frames.astype(float)) / correlation_frames, 1.0)
+        places = _negative_log_likelihood(left, noise[1], MAX_POSITION_PENALTY).sum(axis=2) * stands_for
+        spread = np.minimum(noise[0] * gaps[:, None], np.maximum(noise[1], noise[0]))
+        moved = [
+            [
+                _negative_log_likelihood(left[to, 1:] - left[of, :-1], spread, MAX_STEP_PENALTY).sum(axis=1)
+                for to in (0, 1)
+            ]
+            for of in (0, 1)
+        ]
+        steps = np.array(moved)
+        steps[[0, 1], [1, 0]] += TRANSITION_PENALTY
+        return _PairEvidence(frames, places.T, steps)
+
+    def find_exchanges(self) -> list[tuple[int, int, float]]:
+        """Start, stop and gain [nat] of each exchange on the most probable path."""
+        states = self._most_probable_path()
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], states, [0]])))
+        return [
+            (int(self.frames[start]), int(self.frames[stop - 1]) + 1, self._gain(start, stop))
+            for start, stop in zip(edges[::2], edges[1::2])
+        ]
+
+    def _most_probable_path(self) -> np.ndarray:
+        """States (K,) by Viterbi."""
+        best = self.position_penalties[0] + [0.0, TRANSITION_PENALTY]
+        came = np.zeros((len(self.frames), 2), int)
+        for k in range(1, len(self.frames)):
+            ways = best[:, None] + self.transition_penalties[:, :, k - 1]
+            came[k] = ways.argmin(axis=0)
+            best = ways.min(axis=0) + self.position_penalties[k]
+        states = np.zeros(len(self.frames), int)
+        states[-1] = int(best.argmin())
+        for k in range(len(self.frames) - 1, 0, -1):
+            states[k - 1] = came[k, states[k]]
+        return states
+
+    def _gain(self, start: int, stop: int) -> float:
+        """[nat] by which an exchange in looked-at frames start..stop-1 is more probable than none."""
+        gain = float((self.position_penalties[start:stop, 0] - self.position_penalties[start:stop, 1]).sum())
+        gain += float(
+            (
+                self.transition_penalties[0, 0, start : stop - 1] - self.transition_penalties[1, 1, start : stop - 1]
+            ).sum()
+        )
+        gain += (
+            -TRANSITION_PENALTY
+            if start == 0
+            else float(self.transition_penalties[0, 0, start - 1] - self.transition_penalties[0, 1, start - 1])
+        )
+        gain += (
+            0.0
+            if stop == len(self.frames)
+            else float(self.transition_penalties[0, 0, stop - 1] - self.transition_penalties[1, 0, stop - 1])
+        )
+        return gain
+
+
+def _negative_log_likelihood(residuals: np.ndarray, std: np.ndarray, upper_bound: float) -> np.ndarray:
+    """How improbable vectors (..., 3) of a spread are, up to a most."""
+    return np.minimum((residuals**2).sum(axis=-1) / (2.0 * std**2), upper_bound)

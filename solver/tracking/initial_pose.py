@@ -1,0 +1,192 @@
+"""A first configuration from one frame alone: rigid fits link by link, then robust least squares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..coordinates import joint_slices
+from ..dynamics import integrate
+from ..rig import Rig
+from ..so3 import exp, nearest_rotation, to_quaternion, vee
+from .inverse_kinematics import InverseKinematics
+from .joint_chains import ChainFit
+from .memory import SolverState
+from .options import TrackingOptions
+from .posture import JointLimits
+from .tasks import TargetSample, Tasks
+
+HUBER_DISTANCE = 0.05
+"""[m] Error beyond which a marker's pull no longer grows during the start."""
+MAX_ITERATIONS = 60
+STEP_TOLERANCE = 1e-6
+SETTLE_STEP = 0.01
+"""[s] Step that the limits of speed are taken over while a start is brought to rest."""
+TRIAD_WEIGHT = 1e-3
+"""Weight of the parent's axes in a link's rigid fit: decides only what the link's own markers do not show."""
+TRIAD_LENGTH = 0.1
+"""[m]"""
+
+
+def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: TrackingOptions) -> np.ndarray:
+    """Configuration (nq,) that fits one sample, from no previous knowledge; every point counts fully.
+
+    Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
+    weights; the better one and, where orientations tell of chains of hinges, what these take by themselves are brought
+    to rest within the limits, and the better one wins.
+    """
+    sample = replace(sample, weight_factors=None)
+    engine = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, limits=False))
+    limits = JointLimits(rig, options.default_joint_speed)
+    fitted = _fit_link_by_link(rig, tasks, sample)
+    starts = []
+    if tasks.orientations is not None and sample.rotations is not None:
+        fitted = ChainFit(rig, tasks.orientations.links).fit_pose(fitted, sample.rotations)
+        starts.append(fitted)
+    neutral = rig.neutral
+    neutral[:7] = fitted[:7]
+    best, _ = min((refine_robustly(engine, q, sample) for q in (fitted, neutral)), key=_cost_of)
+    if not (options.limits and limits.has_limits):
+        return best
+    bounded = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, iterations=MAX_ITERATIONS))
+    settled = []
+    for q in (best, *starts):
+        bounded.state = SolverState.initial(rig.model.nv)
+        q, _ = bounded.refine(q, sample, SETTLE_STEP)
+        settled.append((q, robust_cost(bounded, q, sample)))
+    return min(settled, key=_cost_of)[0]
+
+
+def _cost_of(candidate: tuple[np.ndarray, float]) -> float:
+    return candidate[1]
+
+
+def refine_robustly(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, float]:
+    """Levenberg-Marquardt with Huber weights from ``q`` at one sample: configuration and its robust cost [m^2]."""
+    cost = robust_cost(engine, q, sample)
+    damping = 1e-3
+    for _ in range(MAX_ITERATIONS):
+        hessian, gradient = engine.normal_equations(q, sample)
+        trial_cost, trial, change = np.inf, q, np.zeros_like(gradient)
+        while damping < 1e6:
+            damped = hessian + np.diag(damping * np.diag(hessian))
+            change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
+            trial = integrate(engine.rig, q, change)
+            trial_cost = robust_cost(engine, trial, sample)
+            if trial_cost <= cost:
+                break
+            damping *= 8.0
+        if not trial_cost <= cost:
+            break
+        q, cost, damping = trial, trial_cost, max(damping / 8.0, 1e-9)
+        if np.abs(change).max() < STEP_TOLERANCE:
+            break
+    robust_cost(engine, q, sample)
+    return q, cost
+
+
+def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> float:
+    """Huber cost of a configuration at one sample [m^2], posture included; moves the engine to ``q``."""
+    engine.kinematics.update_kinematics(q)
+    cost = engine.options.posture_weight * engine.posture.cost(q)
+    points, turns = engine.residuals(sample)
+    if engine.points is not None and points is not None:
+        errors = np.linalg.norm(points, axis=1)
+        seen = np.isfinite(errors)
+        bound = engine.options.huber_distance or np.inf
+        inside = np.minimum(errors[seen], bound)
+        with np.errstate(invalid="ignore"):
+            beyond = np.where(errors[seen] > bound, 2.0 * bound * (errors[seen] - bound), 0.0)
+        cost += float(engine.points.weights[seen] @ (inside**2 + beyond))
+    if engine.orientations is not None and turns is not None:
+        seen = np.isfinite(turns[:, 0])
+        cost += float(engine.orientations.weights[seen] @ (turns[seen] ** 2).sum(axis=1))
+    return cost
+
+
+def _fit_link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarray:
+    """Configuration from each link's own markers and orientation, from the root outwards."""
+    q = rig.neutral
+    rotations = np.zeros((len(rig.links), 3, 3))
+    origins = np.zeros((len(rig.links), 3))
+    for link, (joint, into, _) in enumerate(joint_slices(rig)):
+        if joint.parent < 0:
+            rotation, origin = _fit_root(tasks, sample)
+            q[:3], q[3:7] = origin, to_quaternion(rotation)
+        else:
+            base = rotations[joint.parent] @ joint.rotation
+            origin = origins[joint.parent] + rotations[joint.parent] @ joint.position
+            wanted = _link_rotation(tasks, sample, link, base, origin)
+            relative = base.T @ wanted
+            rotation = base
+            if joint.kind == "spherical":
+                q[into] = to_quaternion(relative)
+                rotation = base @ relative
+            elif joint.kind == "revolute" and wanted is not base:
+                angle = _angle_about(relative, joint.axes[0])
+                q[into] = angle
+                rotation = base @ exp(angle * joint.axes[0])
+        rotations[link], origins[link] = rotation, origin
+    return q
+
+
+def _fit_root(tasks: Tasks, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
+    """Pose of the root link from its own markers; from all markers at neutral if it shows fewer than three."""
+    points, positions = tasks.positions, sample.positions
+    rotation = np.eye(3)
+    if points is not None and positions is not None:
+        own = np.isfinite(positions[:, 0]) & (points.links == 0)
+        if own.sum() >= 3:
+            return rigid_fit(points.offsets[own], positions[own], points.weights[own])
+    measured = _measured_rotation(tasks, sample, 0)
+    rotation = rotation if measured is None else measured
+    if positions is not None and np.isfinite(positions[:, 0]).any():
+        return rotation, np.nanmean(positions, axis=0)
+    return rotation, np.zeros(3)
+
+
+def _link_rotation(tasks: Tasks, sample: TargetSample, link: int, base: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """World rotation of a link from its orientation target or its markers about its joint centre; else the parent's."""
+    measured = _measured_rotation(tasks, sample, link)
+    if measured is not None:
+        return measured
+    points, positions = tasks.positions, sample.positions
+    if points is None or positions is None:
+        return base
+    own = (points.links == link) & np.isfinite(positions[:, 0])
+    if not own.any():
+        return base
+    local = np.vstack([points.offsets[own], TRIAD_LENGTH * np.eye(3)])
+    world = np.vstack([positions[own] - origin, TRIAD_LENGTH * base.T])
+    weights = np.concatenate([points.weights[own], np.full(3, TRIAD_WEIGHT)])
+    return rotation_fit(local, world, weights)
+
+
+def _measured_rotation(tasks: Tasks, sample: TargetSample, link: int) -> np.ndarray | None:
+    """World rotation of a link as its own orientation target has it."""
+    if tasks.orientations is None or sample.rotations is None:
+        return None
+    own = np.flatnonzero((tasks.orientations.links == link) & np.isfinite(sample.rotations[:, 0, 0]))
+    return sample.rotations[own[0]] if len(own) else None
+
+
+def rigid_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation (3, 3) and origin (3,) of the frame in which points (P, 3) best become world points (P, 3)."""
+    share = np.maximum(weights, 1e-9)[:, None] / np.maximum(weights, 1e-9).sum()
+    middle_local, middle_world = (share * local).sum(axis=0), (share * world).sum(axis=0)
+    rotation = rotation_fit(local - middle_local, world - middle_world, weights)
+    return rotation, middle_world - rotation @ middle_local
+
+
+def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Rotation that best turns vectors (P, 3) into vectors (P, 3) (Kabsch)."""
+    return nearest_rotation((weights[:, None] * world).T @ local)
+
+
+def _angle_about(rotation: np.ndarray, axis: np.ndarray) -> float:
+    """Angle about ``axis`` [rad] whose rotation is nearest to ``rotation``."""
+    sine = axis @ vee(rotation)
+    cosine = 0.5 * (np.trace(rotation) - axis @ rotation @ axis)
+    return float(np.arctan2(sine, cosine))

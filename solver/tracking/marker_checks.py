@@ -1,0 +1,188 @@
+"""What a tracked recording says about its markers: jumps, flicker, links out of sight, a body of another size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rig import Rig
+from ..signals.gaps import LONGEST_GAP
+from .kinematics import Kinematics
+from .posture import Posture
+
+MAX_SKIN_SPEED = 3.0
+"""[m/s] A marker does not move faster than this against its place on the link, landings included."""
+MIN_JUMP = 0.02
+"""[m]"""
+FLICKER_RATE = 2.0
+"""[1/s] Gaps per second beyond which a marker flickers."""
+MAX_LISTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerFaults:
+    """Suspicious markers of a recording.
+
+    Attributes:
+        jumps: (marker, frames) of single-frame jumps against the link.
+        flicker: (marker, gaps) of markers that come and go.
+    """
+
+    jumps: tuple[tuple[str, int], ...] = ()
+    flicker: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each kind of fault."""
+        result = []
+        if self.jumps:
+            listed = ", ".join(f"{name} ({n})" for name, n in self.jumps[:MAX_LISTED])
+            result.append(f"markers that jump against their link: {listed}")
+        if self.flicker:
+            listed = ", ".join(f"{name} ({n} gaps)" for name, n in self.flicker[:MAX_LISTED])
+            result.append(f"markers that flicker: {listed}")
+        return tuple(result)
+
+
+class FaultCounter:
+    """Counts the faults of M markers while their recording passes by, piece by piece."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._jumps, self._gaps = np.zeros((2, len(names)), int)
+        self._first: float | None = None
+        self._time, self._last_residuals = 0.0, np.zeros((0, len(names), 3))
+
+    def add(self, times: np.ndarray, residuals: np.ndarray) -> None:
+        """The next frames.
+
+        Args:
+            times: (n,) [s].
+            residuals: (n, M, 3) [m] measured less modelled places, world; NaN where not seen.
+        """
+        if self._first is None:
+            self._first = float(times[0])
+        else:
+            times, residuals = np.append(self._time, times), np.concatenate([self._last_residuals, residuals])
+        steps = np.linalg.norm(np.diff(residuals, axis=0), axis=2)
+        self._jumps += (steps > np.maximum(MIN_JUMP, MAX_SKIN_SPEED * np.diff(times))[:, None]).sum(axis=0)
+        seen = np.isfinite(residuals[:, :, 0])
+        self._gaps += (seen[:-1] & ~seen[1:]).sum(axis=0)
+        self._time, self._last_residuals = float(times[-1]), residuals[-1:]
+
+    @property
+    def faults(self) -> MarkerFaults:
+        """Of all frames that passed."""
+        limit = max(3.0, FLICKER_RATE * (self._time - (self._first or 0.0)))
+        return MarkerFaults(self._list_above(self._jumps, 0.0), self._list_above(self._gaps, limit))
+
+    def _list_above(self, counts: np.ndarray, limit: float) -> tuple[tuple[str, int], ...]:
+        return tuple((self._names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k] > limit)
+
+
+def warn_of_unrecorded_links(rig: Rig, attached: np.ndarray, recorded: np.ndarray) -> tuple[str, ...]:
+    """What to say of links whose markers, and those of all that hangs at them, are missing in a whole recording.
+
+    Args:
+        rig: whose links.
+        attached: (A,) index of the link of each marker of the body.
+        recorded: (M,) of those that the recording has.
+    """
+    usual, there = (rig.descendants[:, links].any(axis=1) for links in (attached, recorded))
+    lost = usual & ~there
+    tops = [rig.links[k] for k in np.flatnonzero(lost) if rig.parents[k] < 0 or not lost[rig.parents[k]]]
+    if not tops:
+        return ()
+    return (
+        f"no attached marker of {', '.join(tops)}, nor of what hangs there, was recorded: where they are is a guess",
+    )
+
+
+class UnseenLinks:
+    """Finds links of which nothing is seen for long, nor of what they carry, while a recording passes by.
+
+    What tells the place of a link is its own markers or those of what hangs at it. Where neither are seen for longer
+    than a spline may bridge, the pose is whatever disturbs the rest least.
+
+    Args:
+        rig: whose links.
+        links: (M,) index of the link of each marker.
+    """
+
+    def __init__(self, rig: Rig, links: np.ndarray) -> None:
+        self._rig = rig
+        self._observes = rig.descendants[:, links].T  # (M, L) True where a marker tells the place of a link
+        self._last = np.full(len(rig.links), -np.inf)
+        self._longest, self._since = np.zeros((2, len(rig.links)))
+
+    def add(self, times: np.ndarray, seen: np.ndarray, usable: np.ndarray) -> None:
+        """The next frames.
+
+        Args:
+            times: (n,) [s].
+            seen: (n, M) True where a marker is seen.
+            usable: (n,) True where enough is; the others are told by themselves.
+        """
+        told = (seen.astype(float) @ self._observes > 0.0) | ~usable[:, None] | ~self._observes.any(axis=0)
+        self._last = np.where(np.isneginf(self._last), times[0], self._last)
+        stamps = np.where(told, times[:, None], -np.inf)
+        last = np.maximum.accumulate(np.concatenate([self._last[None], stamps]), axis=0)[1:]
+        gaps = times[:, None] - last
+        frame, every = gaps.argmax(axis=0), np.arange(gaps.shape[1])
+        longer = gaps[frame, every] > self._longest
+        self._longest[longer], self._since[longer] = gaps[frame, every][longer], last[frame, every][longer]
+        self._last = last[-1]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for those that hang at links that are seen."""
+        long = self._longest > LONGEST_GAP
+        tops = [k for k in np.flatnonzero(long) if self._rig.parents[k] < 0 or not long[self._rig.parents[k]]]
+        if not tops:
+            return ()
+        worst = max(tops, key=lambda k: float(self._longest[k]))
+        listed = ", ".join(self._rig.links[k] for k in tops)
+        return (
+            f"nothing is seen of {listed}, nor of what hangs there, for up to {self._longest[worst]:.2f} s "
+            f"(after {self._since[worst]:.3f} s): where they are meanwhile is a guess",
+        )
+
+
+def estimate_size_ratio(
+    kinematics: Kinematics,
+    posture: Posture,
+    links: np.ndarray,
+    offsets: np.ndarray,
+    frames: np.ndarray,
+    configurations: np.ndarray,
+) -> float:
+    """How much larger (> 1) or smaller the recorded body is than the rig, all lengths together.
+
+    One Gauss-Newton step of a common scale with the pose eliminated, at each frame; the median counts.
+
+    Args:
+        kinematics, posture: of the rig.
+        links, offsets: (P,), (P, 3) [m] the markers' places.
+        frames: (F, P, 3) [m] world; NaN where not seen.
+        configurations: (F, nq) tracked.
+    """
+    factors = []
+    for positions, q in zip(frames, configurations):
+        kinematics.update_kinematics(q)
+        points = kinematics.points(links, offsets)
+        seen = np.isfinite(positions[:, 0])
+        if not seen.any():
+            continue
+        jacobian = kinematics.point_jacobians(links, points)[seen].reshape(3 * int(seen.sum()), -1)
+        outwards = (points - kinematics.positions[0])[seen].reshape(-1)
+        residual = (positions - points)[seen].reshape(-1)
+        hessian, gradient = jacobian.T @ jacobian, jacobian.T @ residual
+        posture.add(q, 1e-4, hessian, gradient)
+        hessian[np.diag_indices_from(hessian)] += 1e-6
+        cross = jacobian.T @ outwards
+        solved = np.linalg.solve(hessian, np.column_stack([cross, gradient]))
+        own = outwards @ outwards - cross @ solved[:, 0]
+        if own > 0.0:
+            factors.append((outwards @ residual - cross @ solved[:, 1]) / own)
+    return float(1.0 + np.median(factors)) if factors else 1.0

@@ -1,0 +1,250 @@
+"""The poses of a recording, piece by piece: frame after frame, or many frames at once between some that were followed.
+
+Recorded markers show where the body is before and after every frame. Where each frame is to converge, only some of them
+are followed one after the other, near enough to each other that none is lost; the frames between are brought to rest
+together (`BatchSolver`). What does not come to rest so is followed after all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import true_runs
+from ..file_arrays import iterate_slices
+from ..progress import Progress
+from ..tracking_methods import DYNAMICAL
+from .batch_solver import BatchSolver, interpolate_poses
+from .memory import SolverState
+from .options import DEAD_BEAT_GAIN
+from .targets import Targets, fade_weights
+from .tasks import TargetSample
+from .tracker import MIN_POINTS, Tracker
+
+SEQUENTIAL_RATE = 25.0
+"""[1/s] Frames that are followed one after the other, at least, where the others are found between them."""
+FRAMES_PER_BLOCK = 1024
+"""Frames of a piece."""
+MARGIN_KNOTS = 12
+"""Followed frames beyond a piece that shape the curve through it."""
+PROGRESS_EVERY = 100
+SEQUENTIAL_PROGRESS = 0.8
+"""Share of the time that the followed frames take."""
+DEFAULT_STEP = 0.01
+"""[s] Of a recording of one frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoseBlock:
+    """Consecutive frames n of a recording.
+
+    Attributes:
+        frames: which.
+        q: (n, nq).
+        v: (n, nv) velocities of the steps; those that count only where the targets measure velocities.
+        converged: (n,) see `Tracked`.
+        slack: (n,) the same.
+        restarts: frames in which the fit had been lost and was found again.
+        bounded_count: how many frames had an active joint limit without being followed.
+    """
+
+    frames: slice
+    q: np.ndarray
+    v: np.ndarray
+    converged: np.ndarray
+    slack: np.ndarray
+    restarts: tuple[int, ...] = ()
+    bounded_count: int = 0
+
+
+@dataclass(slots=True)
+class TargetSamples:
+    """The measurements of a recording by frame, points fading near their gaps; a piece's shares are found at once.
+
+    Attributes:
+        targets: of N frames.
+        fade_time: [s] see `TrackingOptions`.
+    """
+
+    targets: Targets
+    fade_time: float
+    _block: int = -1
+    _block_factors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def weight_factors(self, start: int, stop: int) -> np.ndarray | None:
+        """(n, P) of frames start..stop-1, see `faded`; None without points."""
+        points, times = self.targets.positions, self.targets.times
+        if points is None:
+            return None
+        near = slice(*np.searchsorted(times, [times[start] - self.fade_time, times[stop - 1] + self.fade_time]))
+        near = slice(min(near.start, start), max(near.stop, stop))
+        found = fade_weights(times[near], points.positions[near], self.fade_time)
+        return found[start - near.start : stop - near.start]
+
+    def __getitem__(self, frame: int) -> TargetSample:
+        if self.targets.positions is None:
+            return self.targets.sample(frame)
+        if frame // FRAMES_PER_BLOCK != self._block:
+            self._block = frame // FRAMES_PER_BLOCK
+            start = self._block * FRAMES_PER_BLOCK
+            found = self.weight_factors(start, min(start + FRAMES_PER_BLOCK, len(self.targets)))
+            assert found is not None
+            self._block_factors = found
+        return self.targets.sample(frame, self._block_factors[frame % FRAMES_PER_BLOCK])
+
+    def interval(self, frame: int, before: int | None = None) -> float:
+        """[s] to a frame from another, by default the one before it."""
+        times = self.targets.times
+        if len(times) < 2:
+            return DEFAULT_STEP
+        last = max(frame, 1)
+        return float(times[last] - times[last - 1 if before is None else before])
+
+
+def usable_frames(targets: Targets) -> np.ndarray:
+    """(N,) True in the frames that show enough to be tracked, see `Tracker.is_usable`."""
+    result = np.zeros(len(targets), int)
+    for own in iterate_slices(len(targets), FRAMES_PER_BLOCK):
+        if (points := targets.positions) is not None:
+            result[own] += np.isfinite(points.positions[own, points.task.weights > 0.0, 0]).sum(axis=1)
+        if (turns := targets.orientations) is not None:
+            result[own] += MIN_POINTS * np.isfinite(turns.rotations[own, :, 0, 0]).sum(axis=1)
+    return result >= MIN_POINTS
+
+
+def track_blocks(
+    tracker: Tracker, samples: TargetSamples, usable: np.ndarray, progress: Progress
+) -> Iterator[PoseBlock]:
+    """All frames of a recording, those before the first usable one (N,) as that.
+
+    Args:
+        tracker: new, of the recording's tasks.
+        samples: of the recording.
+        usable: which frames can be tracked.
+        progress: told about the progress.
+    """
+    times, every = samples.targets.times, 1
+    if _converges_independently(tracker, samples.targets) and len(times) > 1:
+        every = max(int((len(times) - 1) / (times[-1] - times[0]) / SEQUENTIAL_RATE), 1)
+    if every > 1:
+        yield from _track_with_batches(tracker, samples, usable, every, progress)
+    else:
+        yield from _track_sequentially(tracker, samples, usable, progress)
+
+
+def _converges_independently(tracker: Tracker, targets: Targets) -> bool:
+    """Whether every frame comes to rest at a cost that `BatchSolver` knows, whatever the one before it was."""
+    options = tracker.options
+    followed_so = (
+        options.method == DYNAMICAL and options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
+    )
+    plain = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
+    points = targets.orientations is None and not targets.measures_velocities
+    return followed_so and plain and points and options.integrator == "manifold"
+
+
+def _track_sequentially(
+    tracker: Tracker, samples: TargetSamples, usable: np.ndarray, progress: Progress
+) -> Iterator[PoseBlock]:
+    first, count = int(np.argmax(usable)), len(usable)
+    for start in range(first, count, FRAMES_PER_BLOCK):
+        stop = min(start + FRAMES_PER_BLOCK, count)
+        path = _PoseRecorder(tracker, stop - start)
+        for frame in range(start, stop):
+            if frame % PROGRESS_EVERY == 0:
+                progress(frame / count, f"tracking frame {frame} of {count}")
+            path.record(frame - start, samples[frame], samples.interval(frame))
+        if start == first:
+            yield from _leading_blocks(path, first)
+        yield path.to_block(start)
+
+
+def _track_with_batches(
+    tracker: Tracker, samples: TargetSamples, usable: np.ndarray, every: int, progress: Progress
+) -> Iterator[PoseBlock]:
+    first, count = int(np.argmax(usable)), len(usable)
+    runs = [(max(start, first), stop) for start, stop in true_runs(usable)]
+    chosen = ~usable  # in which the pose is held
+    chosen[:first], chosen[first::every] = False, True
+    chosen[np.array(runs) - [0, 1]] = True
+    known = np.flatnonzero(chosen)
+    path, before = _PoseRecorder(tracker, len(known)), None
+    for place, frame in enumerate(known.tolist()):
+        if place % PROGRESS_EVERY == 0:
+            progress(SEQUENTIAL_PROGRESS * frame / count, f"tracking frame {frame} of {count}")
+        path.record(place, samples[frame], samples.interval(frame, before))
+        before = frame
+    yield from _leading_blocks(path, first)
+    many, last = BatchSolver(tracker.solver), path.q[0]
+    for start in range(first, count, FRAMES_PER_BLOCK):
+        progress(
+            SEQUENTIAL_PROGRESS + (1.0 - SEQUENTIAL_PROGRESS) * start / count, f"tracking from frame {start} of {count}"
+        )
+        stop = min(start + FRAMES_PER_BLOCK, count)
+        piece, there = _PoseRecorder(tracker, stop - start), chosen[start:stop]
+        piece.copy_from(there, path, (known >= start) & (known < stop))
+        for begin, end in runs:
+            span = slice(max(begin, start), min(end, stop))
+            own = slice(
+                *np.searchsorted(
+                    known, [max(begin, start - MARGIN_KNOTS * every), min(end, stop + MARGIN_KNOTS * every)]
+                )
+            )
+            if span.start < span.stop:
+                nearby = interpolate_poses(tracker.rig, samples.targets.times, known[own], path.q[own], span)
+                gaps = slice(span.start - start, span.stop - start)
+                piece.q[gaps] = np.where(there[gaps, None], piece.q[gaps], nearby)
+        free = np.flatnonzero(~there)
+        points, shares = samples.targets.positions, samples.weight_factors(start, stop)
+        assert points is not None
+        assert shares is not None
+        found = many.solve(piece.q[free], points.positions[start:stop][free], shares[free])
+        piece.q[free] = found.q
+        lost = np.zeros(stop - start, bool)
+        lost[free] = ~found.converged | (found.error > tracker.options.restart_error)
+        for begin, end in true_runs(lost):
+            tracker.solver.state = SolverState.initial(tracker.rig.model.nv)
+            q = piece.q[begin - 1] if begin else last
+            tracker.start(samples[start + begin - 1], samples.interval(start + begin - 1), q)
+            for place in range(begin, end):
+                piece.record(place, samples[start + place], samples.interval(start + place))
+        last = piece.q[-1]
+        yield piece.to_block(start, int(found.bounded.sum()))
+
+
+def _leading_blocks(path: _PoseRecorder, first: int) -> Iterator[PoseBlock]:
+    """The frames before the first that can be tracked, posed as that one."""
+    for start in range(0, first, FRAMES_PER_BLOCK):
+        rest = _PoseRecorder(path.tracker, min(start + FRAMES_PER_BLOCK, first) - start)
+        rest.q[:] = path.q[0]
+        yield rest.to_block(start)
+
+
+class _PoseRecorder:
+    """Poses that a tracker takes one after the other."""
+
+    def __init__(self, tracker: Tracker, count: int) -> None:
+        self.tracker = tracker
+        self.q, self.v = np.zeros((count, tracker.rig.model.nq)), np.zeros((count, tracker.rig.model.nv))
+        self.converged, self.slack = np.ones(count, bool), np.zeros(count)
+        self.restarted = np.zeros(count, bool)
+
+    def record(self, place: int, sample: TargetSample, step: float) -> None:
+        """The tracker's next one, ``step`` [s] after the one before."""
+        taken = self.tracker.step(sample, step)
+        self.q[place], self.v[place] = taken.q, taken.v
+        self.converged[place], self.slack[place] = taken.converged, taken.slack
+        self.restarted[place] = taken.restarted
+
+    def copy_from(self, places: np.ndarray, other: _PoseRecorder, which: np.ndarray) -> None:
+        """Those of another path."""
+        for name in ("q", "v", "converged", "slack", "restarted"):
+            getattr(self, name)[places] = getattr(other, name)[which]
+
+    def to_block(self, start: int, bounded: int = 0) -> PoseBlock:
+        """All of them, the first being that frame."""
+        frames = slice(start, start + len(self.q))
+        restarts = tuple((start + np.flatnonzero(self.restarted)).tolist())
+        return PoseBlock(frames, self.q, self.v, self.converged, self.slack, restarts, bounded)

@@ -1,0 +1,173 @@
+"""Recordings that begin or end in the middle of a step: the step is begun on both feet, and finished.
+
+A robot sets off from rest and comes to rest, which nobody does on one foot in the middle of a stride. So the foot that
+swings comes down beside the other one, or ahead of it where it was already, while the body slows down until it stands
+over both, legs upright. Before a recording the same happens backwards. What is recorded in the air at either end is
+left out: nobody knows where it lands. A foot that is held still in the air is no step, and a step that the rig that
+follows cannot reach is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from ...contacts.contact_detection import LOWEST, USUAL
+from ...motion import SegmentPoses
+from ...person import SIDES
+from ...so3 import exp, log, rotation_between
+from ..anatomy import LEG, ROOT
+from .interpolation import smooth_step
+from .performer import Performer
+
+BEGINS, ENDS = "begins", "ends"
+"""The two ends of a recording."""
+SLOWING_TIME, STANDING_TIME = 0.4, 0.3
+"""[s] in which a body that goes on comes to rest, and for which it then stands on both feet."""
+AVERAGING_TIME = 0.04
+"""[s] over which its speed is taken where it breaks off."""
+HORIZONTAL, UP = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+
+
+def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> tuple[Performer, dict[str, slice]]:
+    """Begin and finish the steps in the middle of which a recording begins and ends.
+
+    Args:
+        performer: on a floor that stands still.
+        unreachable: ends of the recording, `BEGINNING_CONFIDENCE` or `ENDS`, at which a step is left as it is because
+            the rig that follows does not reach where it would begin or end.
+
+    Returns:
+        The performer, which says what was done, and the frames that were added at each end.
+    """
+    stands = performer.stances()
+    grounded = np.flatnonzero(np.any(list(stands.values()), axis=0))
+    if not len(grounded):
+        return performer, {}
+    first, last = int(grounded[0]), int(grounded[-1])
+    times, notes = performer.times, []
+    for where, left_out in ((BEGINS, times[first] - times[0]), (ENDS, times[-1] - times[last])):
+        if left_out > 0.0:
+            notes.append(f"the recording {where} in the air: {left_out:.2f} s are left out")
+    result = performer.select_frames(slice(first, last + 1)) if notes else performer
+    added = {}
+    for where, what in ((ENDS, "finished"), (BEGINS, "begun")):
+        stands = result.stances()
+        swinging = [side for side in SIDES if _is_mid_step(result, side, stands[side], where)]
+        if not swinging:
+            continue
+        note = f"the recording {where} in the middle of a step, which is "
+        if where in unreachable:
+            notes.append(f"{note}left as it is: the legs do not reach where its feet would be")
+            continue
+        before = len(result.times)
+        result = _extend(result, swinging, where)
+        more = len(result.times) - before
+        added[where] = slice(-more, None) if where == ENDS else slice(more)
+        notes.append(f"{note}{what} on both feet: {SLOWING_TIME + STANDING_TIME:g} s more")
+    return replace(result, notes=(*result.notes, *notes)), added
+
+
+def _is_mid_step(performer: Performer, side: str, in_stance: np.ndarray, end: str) -> bool:
+    """Whether a foot moves through the air in the first or last frame."""
+    frame, beside = (-1, -2) if end == ENDS else (0, 1)
+    if in_stance[frame]:
+        return False
+    sole = performer.sole_points(side)[[frame, beside]]
+    speed = np.linalg.norm(sole[0] - sole[1], axis=1) / abs(performer.times[frame] - performer.times[beside])
+    return bool(speed.max() > USUAL.still)
+
+
+def _extend(performer: Performer, swinging: list[str], end: str) -> Performer:
+    """The same, on until both feet stand, after its last frame or before its first one."""
+    recording = performer.recording
+    assert recording.positions is not None
+    step = float(np.median(np.diff(recording.times)))
+    way = slice(None) if end == ENDS else slice(None, None, -1)
+    rotations, positions = recording.rotations[way], recording.positions[way]
+    back = max(1, round(AVERAGING_TIME / step))
+    clock = step * np.arange(1, round((SLOWING_TIME + STANDING_TIME) / step) + 1)
+    share = np.clip(clock / SLOWING_TIME, 0.0, 1.0)
+    gone, ease = SLOWING_TIME / (back * step) * _slow_down(share), smooth_step(share)
+    shifts = _standing_shifts(performer, swinging, positions, back)
+    more_places = positions[-1] + gone[:, None, None] * (positions[-1] - positions[-1 - back])
+    more_places = more_places + ease[:, None, None] * shifts
+    turn = log(rotations[-1 - back].swapaxes(1, 2) @ rotations[-1])
+    more_turns = rotations[-1] @ exp(gone[:, None, None] * turn)
+    for column, straight in _upright_legs(performer, rotations[-1]):
+        own = more_turns[:, column]
+        more_turns[:, column] = own @ exp(ease[:, None] * log(own.swapaxes(1, 2) @ straight))
+    for side in swinging:
+        foot, sole = _foot_column(performer, side), performer.sole_points(side)[:, :, 2].min(axis=1)
+        corners = more_places[:, foot, None] + performer.soles[side] @ more_turns[:, foot].swapaxes(1, 2)
+        more_places[:, foot, 2] -= ease * (corners[:, :, 2].min(axis=1) - float(np.quantile(sole, LOWEST)))
+    both = np.concatenate([rotations, more_turns])[way], np.concatenate([positions, more_places])[way]
+    more = recording.times[-1] + clock if end == ENDS else recording.times[0] - clock[::-1]
+    ends = (recording.times, more) if end == ENDS else (more, recording.times)
+    longer = SegmentPoses(np.concatenate(ends), recording.names, *both, recording.rest)
+    contacts = performer.contacts
+    if contacts is not None:
+        standing = {side: (share >= 1.0) | (side not in swinging) for side in contacts}
+        contacts = {side: np.concatenate([known[way], standing[side]])[way] for side, known in contacts.items()}
+    return replace(performer, recording=longer, contacts=contacts)
+
+
+def _standing_shifts(performer: Performer, swinging: list[str], positions: np.ndarray, back: int) -> np.ndarray:
+    """By how much segments (B, 3) [m] move until both feet stand: a swinging foot no less far ahead than the other.
+
+    Sideways they are as far apart as the hips: a pose at rest may have its legs spread. The rest of the body comes to
+    stand over the middle between the feet.
+    """
+    feet = {side: _foot_column(performer, side) for side in SIDES}
+    hips = {side: performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES}
+    body = positions[:, list(hips.values())].mean(axis=1)
+    left = (positions[-1, hips["left"]] - positions[-1, hips["right"]]) * HORIZONTAL
+    left = left / max(float(np.linalg.norm(left)), 1e-9)
+    forwards = np.cross(left, UP)
+    forwards = forwards * np.sign((body[-1] - body[-1 - back]) @ forwards)
+    rest = performer.recording.rest
+    assert rest is not None
+    apart = float(np.linalg.norm((rest.heads[hips["left"]] - rest.heads[hips["right"]]) * HORIZONTAL))
+    shifts = np.zeros(positions.shape[1:])
+    for side in swinging:
+        own, other = (positions[-1, feet[each]] for each in (side, next(each for each in SIDES if each != side)))
+        ahead = max(0.0, float((own - other) @ forwards))
+        beside = other + ahead * forwards + (apart if side == "left" else -apart) * left
+        shifts[feet[side]] = (beside - own) * HORIZONTAL
+    middle = np.mean([positions[-1, foot] + shifts[foot] for foot in feet.values()], axis=0)
+    body_alone = [column for column in range(positions.shape[1]) if column not in feet.values()]
+    shifts[body_alone] = (middle - body[-1]) * HORIZONTAL
+    return shifts
+
+
+def _upright_legs(performer: Performer, rotations: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Legs' segments, and their axes (3, 3) when they stand upright under a pelvis with axes among (B, 3, 3).
+
+    Thighs and shanks point straight down, whatever they do in the pose at rest; feet lie flat as they do there.
+    """
+    names, rest = performer.recording.names, performer.recording.rest
+    assert rest is not None
+    legs = [[performer.parts.get(f"{side}_{name}") for name in LEG] for side in SIDES]
+    hips = [names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES]
+    root = names.index(performer.parts[ROOT]) if ROOT in performer.parts else hips[0]
+    across = (rest.heads[hips[1]] - rest.heads[hips[0]]) * HORIZONTAL
+    now = (rotations[root] @ rest.rotations[root].T @ across) * HORIZONTAL
+    heading, result = rotation_between(across, now), []
+    for leg in legs:
+        columns = [names.index(part) for part in leg if part is not None]
+        for column, below in zip(columns, [*columns[1:], None]):
+            down = np.eye(3) if below is None else rotation_between(rest.heads[below] - rest.heads[column], -UP)
+            result.append((column, heading @ down @ rest.rotations[column]))
+    return result
+
+
+def _foot_column(performer: Performer, side: str) -> int:
+    """Which segment a foot is."""
+    return performer.recording.names.index(performer.parts[f"{side}_{LEG[-1]}"])
+
+
+def _slow_down(share: np.ndarray) -> np.ndarray:
+    """Way of what moves on with speed one at zero and is back at rest at one, without a jump of its acceleration."""
+    return np.asarray(share - share**3 * (6.0 - share * (8.0 - 3.0 * share)))

@@ -1,0 +1,50 @@
+"""A motion of one rig danced by another: joints of the same name and kind turn alike, whatever the lengths between."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...coordinates import joint_slices
+from ...errors import InvalidValue
+from ...joints import Joint
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
+
+ROOT_NQ = 7
+
+
+def common_links(one: Rig, other: Rig) -> tuple[str, ...]:
+    """Links, the root left out, that both rigs move by the same kind of joint; in the second rig's order."""
+    kinds = {link: _joint_kind(joint) for link, joint in zip(one.links[1:], one.joints[1:])}
+    return tuple(
+        link for link, joint in zip(other.links[1:], other.joints[1:]) if kinds.get(link) == _joint_kind(joint)
+    )
+
+
+def transfer_motion(source: Rig, motion: Motion, target: Rig) -> Motion:
+    """The motion on another rig: the root's path as it is, common joints as they turn, others at rest in neutral.
+
+    Feet of a body of other lengths do not land where the source's do; joint angles and speeds are kept.
+
+    Raises:
+        InvalidValue: no joint in common.
+    """
+    links = common_links(source, target)
+    if not links:
+        raise InvalidValue(f"rigs {source.name!r} and {target.name!r} have no joint in common: nothing can be compared")
+    q = np.tile(target.neutral, (len(motion), 1))
+    v, a = np.zeros((2, len(motion), target.model.nv))
+    q[:, :ROOT_NQ], v[:, :ROOT_NV], a[:, :ROOT_NV] = (
+        motion.q[:, :ROOT_NQ], motion.v[:, :ROOT_NV], motion.a[:, :ROOT_NV]
+    )  # fmt: skip
+    places = [dict(zip(rig.links, joint_slices(rig))) for rig in (source, target)]
+    for link in links:
+        (_, from_q, from_v), (_, into_q, into_v) = (place[link] for place in places)
+        q[:, into_q] = motion.q[:, from_q]
+        v[:, into_v], a[:, into_v] = motion.v[:, from_v], motion.a[:, from_v]
+    return Motion(motion.times, q, v, a)
+
+
+def _joint_kind(joint: Joint) -> tuple[object, ...]:
+    """What makes equal coordinates equal turns: the kind, and which of the link's axes it moves about or along."""
+    return joint.kind, *(int(np.argmax(axis)) if np.any(axis == 1.0) else None for axis in joint.axes)

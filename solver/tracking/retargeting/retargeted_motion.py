@@ -1,0 +1,137 @@
+"""A motion as a rig follows it, and how it is to follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...contacts.schedule import Schedule
+from ...coordinates import joint_coordinates
+from ...errors import InvalidValue
+from ...filter_presets import FilterPreset
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
+from ...so3 import continuous_signs, to_matrix, to_quaternion
+from ..bone_mapping import BoneMapping
+from ..track import manifold_velocities
+from .batch_kinematics import to_configurations
+from .foot_paths import FootPaths
+from .interpolation import holds_around
+from .pose_solver import Poses
+from .time_scaling import ease_ends, even_times, interpolate_poses, interpolate_recording_times
+
+POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
+EASE_TIME = 0.6
+"""[s] of a motion within which it sets off from rest, and comes to rest; each takes as long again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetargetOptions:
+    """How to follow.
+
+    Attributes:
+        keep_timing: joints may be faster than their limits, which is told, instead of the motion slower.
+        pose_filter: low-pass of the poses.
+        duration_ratio: ratio of the duration to the recorded one, besides what limits ask for.
+        stride_ratio: ratio of horizontal ways to the recorded ones, scaled.
+        stance_widening: [m] by which feet are farther apart sideways than the followed ones, scaled.
+        separate_links: links that overlap are kept apart.
+        complete_steps: where the recording begins or ends in the middle of a step, that is begun and finished.
+    """
+
+    keep_timing: bool = False
+    pose_filter: FilterPreset = POSE_FILTER
+    duration_ratio: float = 1.0
+    stride_ratio: float = 1.0
+    stance_widening: float = 0.0
+    separate_links: bool = True
+    complete_steps: bool = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.stride_ratio) and self.stride_ratio > 0.0):
+            raise InvalidValue(f"ways cannot be {self.stride_ratio:g} times as long")
+        if not np.isfinite(self.stance_widening):
+            raise InvalidValue(f"feet cannot be {self.stance_widening:g} m farther apart")
+        if not (np.isfinite(self.duration_ratio) and self.duration_ratio > 0.0):
+            raise InvalidValue(f"a motion cannot last {self.duration_ratio:g} times as long")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RetargetedMotion:
+    """A motion followed by a rig.
+
+    Attributes:
+        rig: that follows.
+        motion: at the recording's rate.
+        foot_paths: where its feet go, and when they stand, at the motion's times.
+        mapping: that was used.
+        recording_times: (N,) [s] time in the recording of each frame; beyond its ends where a step is begun or
+            finished.
+        converged: (N,) the frame came to rest.
+        notes: what was assumed, done, or could not be.
+    """
+
+    rig: Rig
+    motion: Motion
+    foot_paths: FootPaths
+    mapping: BoneMapping
+    recording_times: np.ndarray
+    converged: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    @property
+    def schedule(self) -> Schedule:
+        """Of its contacts."""
+        return self.foot_paths.schedule()
+
+    @property
+    def poses(self) -> Poses:
+        """Of its frames."""
+        q, y = self.motion.q, np.zeros((len(self.motion), self.rig.nv))
+        y[:, :3], y[:, ROOT_NV:] = q[:, :3], joint_coordinates(self.rig, q)
+        return Poses(to_matrix(q[:, 3:7]), y)
+
+    def with_poses(self, poses: Poses, converged: np.ndarray | None = None) -> RetargetedMotion:
+        """The same with other poses at its times."""
+        motion = motion_from_poses(self.rig, self.motion.times, poses)
+        return replace(self, motion=motion, converged=self.converged if converged is None else converged)
+
+    def resample(self, clock: np.ndarray, pace: np.ndarray) -> RetargetedMotion:
+        """The same at times (M,) [s] of a clock that shows these times (M,) of it."""
+        times, limits = self.motion.times, self.rig.limits
+        poses = interpolate_poses(times, self.poses, pace)
+        joints = np.clip(poses.y[:, ROOT_NV:], limits.lower, limits.upper)
+        poses = Poses(poses.root_rotations, np.concatenate([poses.y[:, :ROOT_NV], joints], axis=1))
+        return replace(
+            self,
+            motion=motion_from_poses(self.rig, clock, poses),
+            foot_paths=self.foot_paths.resample(clock, pace),
+            recording_times=np.interp(pace, times, self.recording_times),
+            converged=holds_around(times, self.converged, pace),
+        )
+
+    def stretch(self, ends: np.ndarray) -> RetargetedMotion:
+        """The same with its frames at times (N,) [s] instead of its own, in samples as far apart."""
+        clock = even_times(ends, float(np.median(np.diff(self.motion.times))))
+        return self.resample(clock, interpolate_recording_times(ends, self.motion.times, clock))
+
+    def ease_ends(self) -> RetargetedMotion:
+        """The same, setting off from rest and coming to rest."""
+        times = self.motion.times
+        length, step = float(times[-1] - times[0]), float(np.median(np.diff(times)))
+        clock = times[0] + step * np.arange(int(np.ceil((length + 2.0 * min(EASE_TIME, 0.5 * length)) / step)) + 1)
+        return self.resample(clock, times[0] + ease_ends(clock - times[0], length, float(clock[-1] - times[0])))
+
+    @property
+    def duration_ratio(self) -> float:
+        """How many times as long as recorded it lasts."""
+        recorded = float(self.recording_times[-1] - self.recording_times[0])
+        return float(self.motion.times[-1] - self.motion.times[0]) / recorded
+
+
+def motion_from_poses(rig: Rig, times: np.ndarray, poses: Poses) -> Motion:
+    """The motion through poses at times (N,) [s]."""
+    q = to_configurations(rig, continuous_signs(to_quaternion(poses.root_rotations)), poses.y)
+    v = manifold_velocities(rig, times, q)
+    return Motion(times, q, v, np.gradient(v, times, axis=0))

@@ -1,0 +1,259 @@
+"""Who follows whom, and how: what is wanted of every frame, poses that do it, and the pace that joints keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...filter_presets import FilterPreset
+from ...person import SIDES
+from ...rig import ROOT_NV, Rig
+from ...signals import low_pass
+from ...so3 import continuous_signs, exp, log, to_matrix, to_quaternion, unwrap
+from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
+from ..bone_mapping import BoneMapping
+from .foot_paths import FootPaths, StepScale, plan_foot_paths
+from .interpolation import interpolate_positions, interpolate_rotations
+from .performer import Performer
+from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
+from .retargeted_motion import RetargetOptions
+from .time_scaling import (
+    FIRST_SPEED_FRACTION,
+    LATER_SPEED_FRACTION,
+    even_times,
+    interpolate_poses,
+    interpolate_recording_times,
+    required_stretch,
+    stretch_times,
+)
+
+SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
+"""[s] between the frames that are posed from nothing, and between those that begin between them: enough for a path that
+is low-passed."""
+START_ITERATIONS, CONTINUE_ITERATIONS, REFINE_ITERATIONS = 16, 12, 6
+"""Most steps of a frame from nothing, from between its neighbours, and near its own smoothed pose."""
+RESTART_FRACTIONS = (0.25, 0.5, 0.75)
+"""Shares of the way from rest by which a frame is begun anew."""
+MAX_SWEEPS, DIRECTIONS = 60, 2
+"""Times at most that neighbours are asked in turn, the one before and the one after; each once until it is better."""
+MIN_IMPROVEMENT = 0.99
+"""Share of its cost below which another pose is better."""
+MAX_FRAME_CHANGE = 1.0
+"""[rad] By which neighbouring sparse frames differ where one of them has taken another way."""
+SMOOTH_PATH_WEIGHT = 1.0
+"""Weight of a radian away from the quiet path, far above what links weigh: the feet alone are brought back, and what
+bounds and posing by frames have bent stays smooth."""
+MIN_SPARSE_FRAMES = 4
+"""Sparse frames between which others can begin."""
+FLOOR_QUANTILE = 0.05
+"""Share of the samples of a sole that lie below the floor: noise."""
+REACH_TOLERANCE = 1e-3
+"""[m] By how much a foot may miss its place: a fraction of what a standing foot may slide (`CheckOptions`)."""
+MAX_WRIST_ANGLE = 1.2
+"""[rad]"""
+MAX_SLOWDOWN = 100.0
+"""Times as long as recorded beyond which a moment is not stretched: who would need that leaps, which is told."""
+MAX_TIMING_ITERATIONS = 4
+"""Times that the pace is looked at again."""
+SPEED_TOLERANCE = 1.0 + 1e-6
+"""Share of a limit beyond which a joint is too fast."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPoses:
+    """Poses at a pace.
+
+    Attributes:
+        times: (N,) [s], even.
+        recording_times: (N,) [s] of the recording.
+        poses: N of them.
+        foot_paths: at the times.
+        converged: (N,) came to rest.
+    """
+
+    times: np.ndarray
+    recording_times: np.ndarray
+    poses: Poses
+    foot_paths: FootPaths
+    converged: np.ndarray
+
+
+class Retargeter:
+    """Who follows whom, and how."""
+
+    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
+        self.performer, self.rig, self.mapping = performer, rig, mapping
+        self.foot_paths = plan_foot_paths(
+            performer, rig, mapping, performer.stances(), StepScale(options.stride_ratio, options.stance_widening)
+        )
+        self.solver = PoseSolver(rig, mapping, self.foot_paths.links)
+        columns = [performer.recording.names.index(segment) for segment in mapping.segments]
+        self.rotations = performer.recording.rotations[:, columns] @ mapping.rotations
+        self._limit_wrists()
+        self.root = mapping.links.index(rig.links[0])
+        self.foot_columns = [mapping.links.index(rig.links[link]) for link in self.foot_paths.links]
+        hips = [performer.part_positions(f"{side}_{LEG[0]}") for side in SIDES]
+        self.hip_path = 0.5 * mapping.scale * (hips[0] + hips[1]) * [options.stride_ratio, options.stride_ratio, 1.0]
+        soles = [performer.sole_points(side)[:, :, 2] for side in SIDES]
+        # the soles' lowest place is the floor of the rig, whatever the recording calls zero
+        self.hip_path = self.hip_path - [
+            0.0,
+            0.0,
+            mapping.scale * min(float(np.quantile(s.min(axis=1), FLOOR_QUANTILE)) for s in soles),
+        ]
+        self.hip_path[:, 2] += self._ankle_height_difference()
+
+    def _limit_wrists(self) -> None:
+        """Let hands turn against their forearms no farther than wrists do: beyond, the other way round is as near."""
+        rest, names = self.performer.recording.rest, self.performer.recording.names
+        assert rest is not None
+        column = dict(zip(self.mapping.segments, range(len(self.mapping.segments))))
+        for side in SIDES:
+            segments = [self.performer.parts.get(f"{side}_{name}") for name in ARM[1:]]
+            if not all(segment in column for segment in segments):
+                continue
+            arm, hand = (column[str(segment)] for segment in segments)
+            straight = [rest.rotations[names.index(str(s))] @ self.mapping.rotations[column[str(s)]] for s in segments]
+            still = straight[0].T @ straight[1]
+            turn = unwrap(log(still.T @ (self.rotations[:, arm].swapaxes(1, 2) @ self.rotations[:, hand])))
+            far = np.linalg.norm(turn, axis=1, keepdims=True)
+            turn = turn * MAX_WRIST_ANGLE * np.tanh(far / MAX_WRIST_ANGLE) / np.maximum(far, 1e-9)
+            self.rotations[:, hand] = self.rotations[:, arm] @ still @ exp(turn)
+
+    def _ankle_height_difference(self) -> float:
+        """[m] By how much the rig's ankles are higher over its soles than the followed ones, scaled."""
+        own = []
+        for side, patch in self.rig.sides.items():
+            contact = self.rig.patch(patch)
+            turn, place = (part[self.rig.index(contact.link)] for part in self.rig.rest)
+            ankle = find_joint_centres(self.rig, find_anatomy(self.rig).parts)[f"{side}_{LEG[-1]}"]
+            above = float(ankle[2] - (contact.vertices @ turn.T + place)[:, 2].min())
+            foot = self.performer.recording.names.index(self.performer.parts[f"{side}_{LEG[-1]}"])
+            assert self.performer.recording.rest is not None
+            theirs = -float((self.performer.soles[side] @ self.performer.recording.rest.rotations[foot].T)[:, 2].min())
+            own.append(above - self.mapping.scale * theirs)
+        return float(np.mean(own))
+
+    def pose_targets(self, chosen: np.ndarray | slice = slice(None)) -> PoseTargets:
+        """What is followed in frames of the recording."""
+        turns = np.array(self.rotations[chosen])
+        for foot, column in enumerate(self.foot_columns):
+            turns[:, column] = self.foot_paths.rotations[foot][chosen]
+        return PoseTargets(turns, self.foot_paths.positions[:, chosen].swapaxes(0, 1), self.hip_path[chosen])
+
+    def solve_poses(self, times: np.ndarray) -> Poses:
+        """A path of poses of every frame of the recording: those of some frames, and a curve through them."""
+        sparse, dense = (_select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
+        wanted = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
+        poses, _ = self.solver.solve(
+            wanted, self.solver.chain_poses(wanted, wanted.rotations[:, self.root]), START_ITERATIONS
+        )
+        poses = self._repair_poses(wanted, poses)
+        if len(sparse) > MIN_SPARSE_FRAMES:
+            start = interpolate_poses(times[sparse], poses, times[dense])
+            poses, _ = self.solver.solve(self.pose_targets(dense), start, CONTINUE_ITERATIONS)
+        return interpolate_poses(times[dense], poses, times) if len(dense) < len(times) else poses
+
+    def _repair_poses(self, targets: PoseTargets, poses: Poses) -> Poses:
+        """Frames that have gone the wrong way round, or leap, begun anew by halves, and from their neighbours."""
+        turn, y = np.array(poses.root_rotations), np.array(poses.y)
+
+        def tried(frames: np.ndarray, start: Poses) -> np.ndarray:
+            own = targets.select(frames)
+            found, _ = self.solver.solve(own, start, CONTINUE_ITERATIONS)
+            here = Poses(turn[frames], y[frames])
+            better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * self.solver.compute_costs(own, here)
+            turn[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
+            return frames[better]
+
+        lost = np.flatnonzero(self.solver.is_lost(targets, poses))
+        if len(lost):
+            own = targets.select(lost)
+            begun = self.solver.rest_poses(own, own.rotations[:, self.root])
+            turns = self.solver.link_rotations(begun)
+            way = log(own.rotations @ turns.swapaxes(2, 3))
+            for share in RESTART_FRACTIONS:
+                part = replace(own, rotations=exp(share * way) @ turns)
+                begun, _ = self.solver.solve(part, begun, CONTINUE_ITERATIONS)
+            tried(lost, begun)
+        asked, idle = np.zeros((DIRECTIONS, len(y)), bool), 0
+        for number in range(MAX_SWEEPS):
+            way_on, on = number % DIRECTIONS, 1 - 2 * (number % DIRECTIONS)
+            lost = self.solver.is_lost(targets, Poses(turn, y))
+            leaps = np.abs(np.diff(y[:, ROOT_NV:], axis=0)).max(axis=1) > MAX_FRAME_CHANGE
+            wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
+            wrong |= lost & ~np.roll(lost, on)
+            wrong[0 if on > 0 else -1] = False
+            frames = np.flatnonzero(wrong & ~asked[way_on])
+            idle = 0 if len(frames) else idle + 1
+            if idle == DIRECTIONS:
+                break
+            asked[way_on, frames] = True
+            better = tried(frames, Poses(turn[frames - on], y[frames - on]))
+            asked[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
+        return Poses(turn, y)
+
+    def smooth_poses(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
+        """The poses near their own low-passed path that keep feet and limits, and which came to rest."""
+        path = low_pass_poses(self.solver, times, poses, preset)
+        return self.solver.solve(self.pose_targets(), path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+
+    def is_within_reach(self, poses: Poses) -> np.ndarray:
+        """(N,) True where legs reach the places of both feet, in poses of every frame of the recording."""
+        return np.asarray(self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE)
+
+    def adjust_timing(
+        self, times: np.ndarray, poses: Poses, converged: np.ndarray, options: RetargetOptions
+    ) -> TimedPoses:
+        """The same at a pace that the joints keep, in even samples."""
+        factors = np.full(len(times) - 1, options.duration_ratio)
+        step = float(np.median(np.diff(times)))
+        found = TimedPoses(times, times, poses, self.foot_paths, converged)
+        for round_ in range(MAX_TIMING_ITERATIONS + 1):
+            ends = stretch_times(times, factors)
+            if round_ or options.duration_ratio != 1.0:
+                found = self._solve_at(times, ends, poses, step)
+            if options.keep_timing or round_ == MAX_TIMING_ITERATIONS:
+                break
+            if required_stretch(self.rig, found.times, found.poses, found.converged, 1.0).max() <= SPEED_TOLERANCE:
+                break
+            more = required_stretch(
+                self.rig,
+                found.times,
+                found.poses,
+                found.converged,
+                LATER_SPEED_FRACTION if round_ else FIRST_SPEED_FRACTION,
+            )
+            at = 0.5 * (times[1:] + times[:-1])
+            middles = 0.5 * (found.recording_times[1:] + found.recording_times[:-1])
+            factors = np.minimum(factors * np.interp(at, middles, more), options.duration_ratio * MAX_SLOWDOWN)
+        return found
+
+    def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> TimedPoses:
+        """Poses at even instants when the recording's frames come at ``ends`` instead of ``times``."""
+        clock = even_times(ends, step)
+        pace = interpolate_recording_times(ends, times, clock)
+        feet = self.foot_paths.resample(clock, pace)
+        path = interpolate_poses(times, poses, pace)
+        path = Poses(path.root_rotations, np.clip(path.y, self.solver.lower, self.solver.upper))
+        turns = interpolate_rotations(times, self.rotations, pace)
+        for foot, column in enumerate(self.foot_columns):
+            turns[:, column] = feet.rotations[foot]
+        wanted = PoseTargets(turns, feet.positions.swapaxes(0, 1), interpolate_positions(times, self.hip_path, pace))
+        found, done = self.solver.solve(wanted, path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+        return TimedPoses(clock, pace, found, feet, done)
+
+
+def _select_frames(times: np.ndarray, interval: float) -> np.ndarray:
+    """Frames of times (N,) [s] about so far [s] apart, the last among them."""
+    step = max(1, round(interval * (len(times) - 1) / (times[-1] - times[0])))
+    return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
+
+
+def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: FilterPreset) -> Poses:
+    """The low-passed path of poses, within bounds."""
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    quaternions = low_pass(continuous_signs(to_quaternion(poses.root_rotations)), rate, preset)
+    turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+    return Poses(turn, np.clip(low_pass(poses.y, rate, preset), solver.lower, solver.upper))

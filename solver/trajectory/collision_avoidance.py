@@ -1,0 +1,325 @@
+"""Links of a followed motion kept apart: hands in thighs, arms in a chest, feet in each other.
+
+What a person's limbs do without touching, a robot's, which are thicker or shorter, often do not. Feet and shanks that
+overlap go farther apart sideways, in the whole motion. Other links are pushed apart where they overlap: all frames
+around are posed again near themselves, feet as they stood and, where it is led, the centre of mass where it was; the
+change is smoothed over time and made again until it suffices. Feet in the air turn about the vertical where one leg is
+inside the other. Where shapes overlap in a third of all pairs, they tell nothing and the motion stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from ..check_options import CheckOptions
+from ..feasibility.allowed_collisions import SOCKET_DISTANCE
+from ..feasibility.collisions import CollisionDetector, Contacts
+from ..person import SIDES
+from ..rig import ROOT_NV
+from ..scene.labels import display_name, format_length
+from ..so3 import continuous_signs, exp, log, to_quaternion
+from ..tracking.anatomy import LEG, find_anatomy
+from ..tracking.retargeting import time_scaling as pace
+from ..tracking.retargeting.batch_kinematics import to_configurations
+from ..tracking.retargeting.foot_paths import FootPaths
+from ..tracking.retargeting.performer import Performer
+from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
+from ..tracking.retargeting.retarget import retarget_motion
+from ..tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
+from ..tracking.retargeting.separation import SeparationRows
+from .separation_directions import PlacedContacts, steady_directions
+
+MIN_OVERLAP = 5e-4
+"""[m] Deeper than this links count as overlapping."""
+SEPARATION, SEPARATION_REACH = 0.012, 0.03
+"""[m] by which links are pushed apart, and from which on they are looked at: smoothing takes off a part."""
+STANCE_STEP, MAX_STANCE_STEPS = 0.01, 3
+"""[m] by which feet are farther apart than legs overlap; times at most."""
+MAX_ITERATIONS, POSE_STEPS, REPOSE_STEPS = 8, 4, 3
+SMOOTHING_GAIN = 1.4
+"""By so much a smoothed change is larger: smoothing takes that off its top."""
+WINDOW, SMOOTHING_WIDTH = 0.3, 0.12
+"""[s] of the recording before and after an overlap that is changed; width over which changes are averaged thrice."""
+MAX_OVERLAPPING_SHARE = 0.3
+"""Share of the pairs of links beyond which shapes that overlap tell nothing."""
+ALL_FRAMES = slice(None)
+CHUNK_FRAMES = 2048
+"""Frames measured at once."""
+
+
+class OverlapFinder:
+    """What of a rig overlaps in a motion."""
+
+    def __init__(self, given: RetargetedMotion, held: CheckOptions) -> None:
+        self.rig, self.detector = given.rig, CollisionDetector(given.rig, held)
+        self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
+        rig, parts = given.rig, find_anatomy(given.rig).parts
+        self.shanks = np.array([rig.descendants[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
+        """(2, L) links of the right and the left leg from the knee down."""
+        carries = rig.descendants[:, list(given.foot_paths.links)]
+        tops = carries & ~carries[:, ::-1]
+        self.legs = np.array([rig.descendants[top].any(axis=0) for top in tops.T])
+        """(2, L) links of either whole leg."""
+        self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
+
+    def find(self, poses: Poses, reach: float, frames: np.ndarray | None = None) -> Contacts:
+        """Pairs that are nearer than so far [m], in all frames or some (n,)."""
+        if frames is not None:
+            found = self.find(poses.select(frames), reach)
+            return replace(found, frames=frames[found.frames])
+        parts = []
+        for start in range(0, len(poses), CHUNK_FRAMES):
+            own = poses.select(slice(start, start + CHUNK_FRAMES))
+            placed = self.posing.link_frames(own)
+            every = np.arange(len(self.rig.links))
+            q = to_configurations(self.rig, continuous_signs(to_quaternion(own.root_rotations)), own.y)
+            places = np.array([self.posing.tree.link_origins(placed, link) for link in every]).transpose(2, 0, 1)
+            touches = self.detector.find_contacts(q, self.posing.tree.link_rotations(placed, every), places, reach)
+            parts.append(replace(touches, frames=touches.frames + start))
+        return Contacts(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Contacts)))
+
+    def has_unusable_shapes(self, contacts: Contacts) -> bool:
+        """Whether so many pairs overlap that their shapes are none."""
+        return len(np.unique(contacts.pairs)) > MAX_OVERLAPPING_SHARE * len(self.detector.pairs)
+
+    def com_positions(self, poses: Poses) -> np.ndarray:
+        """(N, 2) [m] what the centre of mass is over."""
+        return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0][:, :2]
+
+    def shank_overlap(self, contacts: Contacts) -> float:
+        """[m] By how much one shank or foot is inside the other at most; 0 where they do not overlap."""
+        return max(0.0, -float(contacts.distances[self._is_between(contacts, self.shanks)].min(initial=0.0)))
+
+    def leg_overlap_frames(self, contacts: Contacts) -> np.ndarray:
+        """Frames in which one leg is inside the other."""
+        return np.unique(contacts.frames[self._is_between(contacts, self.legs)])
+
+    def _is_between(self, contacts: Contacts, sides: np.ndarray) -> np.ndarray:
+        """(M,) True for pairs of a link (2, L) of either side."""
+        first, second = self.links[contacts.pairs].T
+        right, left = sides
+        return np.asarray((right[first] & left[second]) | (left[first] & right[second]))
+
+    def separation_rows(self, poses: Poses, contacts: Contacts, step: float) -> SeparationRows:
+        """Rows that push them apart, past each other on one side for as long as they are near."""
+        links, frames = self.links[contacts.pairs], contacts.frames
+        placed, tree = self.posing.link_frames(poses), self.posing.tree
+        turns, places = tree.link_poses(placed, links, frames[:, None])
+        contacts = steady_directions(
+            PlacedContacts(self.detector, contacts, turns, places), poses.root_rotations, step, SEPARATION
+        )
+        points = (turns.swapaxes(-1, -2) @ (contacts.points - places)[..., None])[..., 0]
+        # links in each other's sockets never part by much
+        least = np.where(self.detector.allowances[contacts.pairs] > 0.0, SOCKET_DISTANCE, SEPARATION)
+        return SeparationRows(frames, links, points, contacts.normals, least, contacts.distances < least)
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A motion whose links are kept apart, and the options with which it follows."""
+
+    motion: RetargetedMotion
+    options: RetargetOptions
+
+
+def separate_legs_and_links(
+    performer: Performer, given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
+) -> Separated:
+    """The motion with links that overlap kept apart, which is told; the same where none does.
+
+    Args:
+        performer: who is followed.
+        given: the motion as it follows.
+        options: with which it does.
+        check_options: which pairs must not touch.
+    """
+    overlaps, first = OverlapFinder(given, check_options), options.stance_widening
+    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    for _ in range(MAX_STANCE_STEPS):
+        deep = overlaps.shank_overlap(touches)
+        if not deep or overlaps.has_unusable_shapes(touches):
+            break
+        options = replace(options, stance_widening=options.stance_widening + deep + STANCE_STEP)
+        given = retarget_motion(performer, given.rig, given.mapping, options)
+        touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    if options.stance_widening > first:
+        told = f"feet are {format_length(options.stance_widening)} farther apart: one leg was inside the other"
+        given = replace(given, notes=(*given.notes, told))
+    return Separated(_separate(overlaps, given, options, touches, None), options)
+
+
+def separate_links(
+    given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions, keep_com: bool = False
+) -> RetargetedMotion:
+    """The motion with links that overlap pushed apart, which is told; the same where none does.
+
+    Args:
+        given: the motion.
+        options: with which it follows.
+        check_options: which pairs must not touch.
+        keep_com: its centre of mass stays where it is.
+    """
+    overlaps = OverlapFinder(given, check_options)
+    com = overlaps.com_positions(given.poses) if keep_com else None
+    return _separate(overlaps, given, options, overlaps.find(given.poses, -MIN_OVERLAP), com)
+
+
+def _separate(
+    overlaps: OverlapFinder, given: RetargetedMotion, options: RetargetOptions, before: Contacts, com: np.ndarray | None
+) -> RetargetedMotion:
+    """The motion with what overlaps pushed apart, its centre of mass over places (N, 2) [m] where it is led."""
+    if not len(before.frames) or overlaps.has_unusable_shapes(before):
+        return given
+    best, left, found, now = given, before, given, before
+    for _ in range(MAX_ITERATIONS):
+        found, around = separate_around(overlaps, found, now, com)
+        now = overlaps.find(found.poses, -MIN_OVERLAP, around)
+        if _total_depth(now) < _total_depth(left):
+            best, left = found, now  # other frames are as they were, and nothing overlapped there
+        if not len(now.frames):
+            break
+    slow = best if options.keep_timing else _slow_down(overlaps, best, keep_com=com is not None)
+    if slow is not best:
+        left = overlaps.find(slow.poses, -MIN_OVERLAP)
+    return replace(slow, notes=(*slow.notes, _format_note(overlaps, before, left)))
+
+
+def _total_depth(contacts: Contacts) -> float:
+    """Depths of all overlaps together."""
+    return float(-contacts.distances.sum())
+
+
+def _format_note(overlaps: OverlapFinder, before: Contacts, after: Contacts) -> str:
+    deepest = int(np.argmin(before.distances))
+    pair = overlaps.detector.pairs[before.pairs[deepest]]
+    rest = (
+        "nothing overlaps now" if not len(after.frames) else f"{format_length(-float(after.distances.min()))} are left"
+    )
+    return (
+        f"links are kept apart: {display_name(pair[0])} and {display_name(pair[1])} overlapped by up to "
+        f"{format_length(-float(before.distances[deepest]))}, {rest}"
+    )
+
+
+def _current_targets(
+    overlaps: OverlapFinder,
+    given: RetargetedMotion,
+    poses: Poses,
+    com: np.ndarray | None,
+    frames: np.ndarray | slice = ALL_FRAMES,
+) -> PoseTargets:
+    """Poses of some frames of a motion themselves, with the feet where they stand."""
+    posing = overlaps.posing
+    placed = posing.link_frames(poses)
+    turns = posing.tree.link_rotations(placed, posing.links)
+    for number, link in enumerate(given.foot_paths.links):
+        turns[:, np.flatnonzero(posing.links == link)[0]] = given.foot_paths.rotations[number][frames]
+    base = posing.tree.link_origins(placed, 0).T + poses.root_rotations @ posing.hip_offset
+    return PoseTargets(turns, given.foot_paths.positions[:, frames].swapaxes(0, 1), base, com)
+
+
+def separate_around(
+    overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts, com: np.ndarray | None
+) -> tuple[RetargetedMotion, np.ndarray]:
+    """Frames around overlaps posed near themselves with links pushed apart, smoothly; and which frames those are.
+
+    Args:
+        overlaps: what is measured with.
+        motion: the motion.
+        contacts: where links overlap.
+        com: (N, 2) [m] where the centre of mass stays; None where it is not led.
+    """
+    times, posing = _recorded_times(motion), overlaps.posing
+    step = float(np.median(np.diff(times)))
+    mask = np.zeros(len(times), bool)
+    mask[contacts.frames] = True
+    width = max(1, round(SMOOTHING_WIDTH / step))
+    reach = 2 * int(np.ceil(WINDOW / step) + 2 * width) + 1
+    around = np.flatnonzero(maximum_filter1d(mask, reach, mode="nearest"))
+    poses, own = motion.poses.select(around), None if com is None else com[around]
+    touches = overlaps.find(poses, SEPARATION_REACH)
+    wanted = _current_targets(overlaps, motion, poses, own, around)
+    free = _foot_freedom(overlaps, motion, contacts)[around]
+    pushed = replace(
+        wanted, separation=overlaps.separation_rows(poses, touches, step), foot_yaw_freedom=free if free.any() else None
+    )
+    near, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, SMOOTH_PATH_WEIGHT))
+    change = np.zeros((len(times), poses.y.shape[1]))
+    change[around] = near.y - poses.y
+    change[around, 3:ROOT_NV] = log(near.root_rotations @ poses.root_rotations.swapaxes(1, 2))
+    # pairs that are merely near are pushed up to the last frame around: that fades, or poses jump where it ends
+    fading = _smooth_maximum(times, mask.astype(float))
+    for _ in range(3):
+        change = uniform_filter1d(change, width, axis=0, mode="nearest")
+    change = SMOOTHING_GAIN * (fading[:, None] * change)[around]
+    path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.root_rotations, poses.y + change)
+    path.y[:, 3:ROOT_NV] = 0.0
+    path = Poses(path.root_rotations, np.clip(path.y, posing.lower, posing.upper))
+    if free.any():
+        motion = replace(motion, foot_paths=_turn_feet(overlaps, motion.foot_paths, path, around, free))
+        wanted = _current_targets(overlaps, motion, poses, own, around)
+    again, done = posing.solve(wanted, path, REPOSE_STEPS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+    turn, y, converged = (
+        np.array(values) for values in (motion.poses.root_rotations, motion.poses.y, motion.converged)
+    )
+    turn[around], y[around], converged[around] = again.root_rotations, again.y, done
+    return motion.with_poses(Poses(turn, y), converged), around
+
+
+def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
+    """Times (N,) [s] at the recording's pace: a motion made slower gives way as much slower, or it would jerk."""
+    return np.asarray(motion.motion.times / motion.duration_ratio)
+
+
+def _smooth_maximum(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (N, ...) at times (N,) [s], the greatest of those around, smooth."""
+    step = float(np.median(np.diff(times)))
+    values = maximum_filter1d(values, 2 * int(np.ceil(WINDOW / step)) + 1, axis=0, mode="nearest")
+    for _ in range(3):
+        values = uniform_filter1d(values, max(1, round(SMOOTHING_WIDTH / step)), axis=0, mode="nearest")
+    return np.maximum(values, 0.0)  # a running sum leaves rounding below zero
+
+
+def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts) -> np.ndarray:
+    """(N, 2) share by which feet in the air may turn: around frames in which one leg is inside the other.
+
+    A leg has as many joints as its foot needs: one whose foot is held in place and turn has none left to give way with.
+    """
+    result = np.zeros((len(motion.motion), 2))
+    frames = overlaps.leg_overlap_frames(contacts)
+    if len(frames):
+        result[frames] = 1.0
+        result = _smooth_maximum(_recorded_times(motion), result) * motion.foot_paths.swing_weights
+    return result
+
+
+def _turn_feet(
+    overlaps: OverlapFinder, footing: FootPaths, path: Poses, around: np.ndarray, free: np.ndarray
+) -> FootPaths:
+    """Feet that turn about the vertical as a path of some frames turned them, as far as they were free."""
+    placed, angles = overlaps.posing.link_frames(path), np.zeros((2, len(footing.times)))
+    turns = overlaps.posing.tree.link_rotations(placed, np.array(footing.links))
+    for number in range(2):
+        turned = log(turns[:, number] @ footing.rotations[number, around].swapaxes(1, 2))
+        angles[number, around] = free[:, number] * turned[:, 2]
+    return footing.rotate_feet(angles)
+
+
+def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool) -> RetargetedMotion:
+    """The same, slower where joints have become too fast."""
+    for number in range(MAX_STANCE_STEPS):
+        times = motion.motion.times
+        if pace.required_stretch(motion.rig, times, motion.poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
+            break
+        room = pace.LATER_SPEED_FRACTION if number else pace.FIRST_SPEED_FRACTION
+        factors = pace.required_stretch(motion.rig, times, motion.poses, motion.converged, room)
+        longer = motion.stretch(pace.stretch_times(times, factors))
+        poses = longer.poses
+        wanted = _current_targets(overlaps, longer, poses, overlaps.com_positions(poses) if keep_com else None)
+        again, done = overlaps.posing.solve(wanted, poses, REPOSE_STEPS, PosePrior(poses, SMOOTH_PATH_WEIGHT))
+        motion = longer.with_poses(again, done)
+    return motion

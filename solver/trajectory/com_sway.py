@@ -1,0 +1,129 @@
+"""The least horizontal way of the centre of mass that brings the zero-moment point inside its support, over all frames.
+
+A pendulum of the body's own height answers to a shift d of its mass: zmp + d - lever d'' lies in the support when the
+contacts say so. Over all frames that is one sparse quadratic programme in the control values of a spline; where weight
+changes feet, it looks ahead as a walker does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.interpolate import BSpline
+
+from .. import qp
+from ..contacts.support import SupportPolygon
+
+DEGREE = 5
+KNOT_SPACING = 0.1
+"""[s] between knots."""
+SAMPLE_RATE = 50.0
+"""[1/s] at least of the samples that are looked at."""
+SWAY_UNIT = 0.01
+"""Share of the body's height in which lengths are weighed."""
+SUPPORT_PENALTY, RESERVE_PENALTY = 3000.0, 100.0
+"""Price of a unit outside the support, and outside the one with a reserve; a unit's sway throughout costs one."""
+BACKEND = qp.SPARSE
+QP_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SupportRegions:
+    """Where the zero-moment point may be.
+
+    Attributes:
+        phase: (N,) of each frame, an index into the polygons.
+        polygons: polygon of each phase; None while airborne.
+        reduced_polygons: the same with a reserve.
+    """
+
+    phase: np.ndarray
+    polygons: tuple[SupportPolygon | None, ...]
+    reduced_polygons: tuple[SupportPolygon | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pendulum:
+    """A body as its balance sees it, in N frames.
+
+    Attributes:
+        times: (N,) [s].
+        zmp: (N, 2) [m] zero-moment points.
+        lever: (N,) [s^2] height of the centre of mass over the ground, by what it weighs at that moment.
+        displacement: (N, 2) [m] by which the centre of mass has been moved already.
+        height: [m] of the centre of mass, as a measure.
+    """
+
+    times: np.ndarray
+    zmp: np.ndarray
+    lever: np.ndarray
+    displacement: np.ndarray
+    height: float
+
+
+def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: float) -> np.ndarray | None:
+    """(N, 2) [m] by which the centre of mass is to be moved on, at rest at both ends; None: no solution.
+
+    What is least is how far it has been moved in all.
+    """
+    times = pendulum.times
+    step = max(1, round(1.0 / (SAMPLE_RATE * float(np.median(np.diff(times))))))
+    looked = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
+    (at, bend), (positions, _) = (_spline_bases(times, instants) for instants in (times[looked], times))
+    unit, count, m = SWAY_UNIT * pendulum.height, len(looked), at.shape[1]
+    even = pendulum.height / gravity
+    metric = (at.T @ at + even**2 * bend.T @ bend) * (2.0 / (count * unit**2))
+    swaying = np.gradient(np.gradient(pendulum.displacement, times, axis=0), times, axis=0)[looked]
+    wish = (at.T @ pendulum.displacement[looked] + even**2 * bend.T @ swaying) * (2.0 / (count * unit**2))
+    moved, left = at - sparse.diags_array(pendulum.lever[looked]) @ bend, pendulum.zmp[looked]
+    rows, least, slack = [], [], []
+    for place, polygons in enumerate((supports.polygons, supports.reduced_polygons)):
+        for number, polygon in enumerate(polygons):
+            own = np.flatnonzero(supports.phase[looked] == number)
+            if polygon is None or not len(own):
+                continue
+            for normal, offset in zip(polygon.normals, polygon.offsets):
+                rows.append(sparse.hstack([normal[0] * moved[own], normal[1] * moved[own]]))
+                least.append(offset - left[own] @ normal)
+                slack.append(place * count + own)
+    if not rows:
+        return np.zeros_like(pendulum.displacement)
+    give = np.concatenate(slack)
+    matrix = sparse.hstack(
+        [sparse.vstack(rows), sparse.csr_array((np.full(len(give), unit), (np.arange(len(give)), give)),
+                                               shape=(len(give), 2 * count))]
+    )  # fmt: skip
+    price = np.repeat([SUPPORT_PENALTY, RESERVE_PENALTY], count) / count
+    below = np.concatenate(least)
+    problem = qp.Problem(
+        sparse.block_diag([metric, metric, sparse.csc_array((2 * count, 2 * count))], "csc"),
+        np.concatenate([wish.T.ravel(), price]),
+        qp.Rows(sparse.csr_array(matrix), below, np.full(len(below), np.inf), ("support",) * len(below)),
+        np.concatenate([np.full(2 * m, -np.inf), np.zeros(2 * count)]),
+        np.full(2 * m + 2 * count, np.inf),
+    )
+    solution = qp.solve(problem, BACKEND, tolerance=QP_TOLERANCE)
+    if not solution.usable:
+        return None
+    return np.asarray(positions @ solution.x[: 2 * m].reshape(2, m).T)
+
+
+def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Values and second derivatives (M, m) by control values of splines that rest at both ends of times."""
+    first, last = float(times[0]), float(times[-1])
+    spans = max(1, round((last - first) / KNOT_SPACING))
+    wide = (last - first) / spans
+    knots = first + wide * np.arange(-DEGREE, spans + DEGREE + 1)
+    count = len(knots) - DEGREE - 1
+    inside = np.clip(instants, first, last)
+    value = BSpline.design_matrix(inside, knots, DEGREE, extrapolate=True)
+    slope = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 1, count)) / wide)
+    again = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 2, count - 1)) / wide)
+    bend = BSpline.design_matrix(inside, knots[2:-2], DEGREE - 2, extrapolate=True) @ again @ slope
+    # equal control values at an end are rest
+    tied = np.concatenate([np.zeros(DEGREE, int), np.arange(1, count - 2 * DEGREE + 1),
+                           np.full(DEGREE, max(count - 2 * DEGREE + 1, 1))])[:count]  # fmt: skip
+    ties = sparse.csr_array((np.ones(count), (np.arange(count), tied)))
+    return sparse.csr_array(value @ ties), sparse.csr_array(bend @ ties)

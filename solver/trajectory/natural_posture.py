@@ -1,0 +1,211 @@
+"""The posture that dances start from: the rig's own, with the arms moved aside where they touch something."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..check_options import CheckOptions
+from ..contacts.schedule import Anchor, stance
+from ..coordinates import joint_slices, static_motion, to_flat, to_manifold, with_mimic_joints
+from ..dynamics.mechanics import Mechanics
+from ..feasibility.collision_shapes import lowest_points
+from ..feasibility.collisions import CollisionDetector
+from ..rig import ROOT_NV, Rig
+
+NATURAL_POSTURES = ("standing", "half_sitting")
+"""Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
+LIMIT_DISTANCE = 0.03
+"""Share of a joint's range by which home keeps off its ends."""
+ANGLE_STEPS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+"""[rad, or a tenth of it in m] by which joints are turned at most to bring links apart, least first."""
+TRIALS = 64
+"""Postures that are tried with each."""
+MIN_SEPARATION = 0.002
+"""[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
+TOE_TOLERANCE = 1e-6
+"""[m] A toe that reaches no deeper below its sole lies on the floor."""
+TOE_ANGLES = 65
+"""Angles at which a toe is looked at."""
+MIRRORED_KINDS = ("revolute", "continuous", "prismatic", "spherical")
+"""Kinds of joints that are moved alike on both sides."""
+SEPARATIONS = (0.025, 0.012, 0.005)
+"""[m] by which they are apart then, the first that can be had; distances are not measured much farther."""
+
+
+def natural_posture(rig: Rig) -> np.ndarray:
+    """Flat coordinates (nv,) of the rig's own natural posture, within its joints' ranges, root at the origin."""
+    y = np.zeros(rig.nv)
+    own = next((rig.provenance[name] for name in NATURAL_POSTURES if name in rig.provenance), None)
+    if own is not None:
+        y = to_flat(rig, np.array(own, float))
+        y[:ROOT_NV] = 0.0
+    lower, upper = _ranges(rig)
+    y[ROOT_NV:] = np.clip(y[ROOT_NV:], lower, upper)
+    return _raise_toes(rig, y)
+
+
+def _raise_toes(rig: Rig, y: np.ndarray) -> np.ndarray:
+    """The posture (nv,) with toes that would reach below a level sole turned by as little as lifts them."""
+    places, ends = joint_slices(rig), [np.r_[y[:ROOT_NV], side] for side in _ranges(rig)]
+    for anchor in stance(rig, "both") if len(rig.soles) > 1 else ():
+        foot = rig.index(rig.patch(anchor.patch).link)
+        for toe in np.flatnonzero(rig.descendants[foot])[1:]:
+            columns = places[toe][2]
+            if rig.joints[toe].nv != 1 or _toe_heights(rig, y[None], anchor, toe)[0] >= -TOE_TOLERANCE:
+                continue
+            low, high = (np.clip(end[columns], -np.pi, np.pi) for end in ends)
+            angles = low + np.linspace(0.0, 1.0, TOE_ANGLES)[:, None] * (high - low)
+            tries = np.tile(y, (TOE_ANGLES, 1))
+            tries[:, columns] = angles[np.argsort(np.abs(angles - y[columns])[:, 0], kind="stable")]
+            heights = _toe_heights(rig, tries, anchor, toe)
+            y = tries[int(np.argmax(heights >= min(TOE_TOLERANCE, heights.max())))]
+    return y
+
+
+def _toe_heights(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarray:
+    """(N,) [m] height of a toe above the floor that its foot's level sole stands on, in flat coordinates (N, nv)."""
+    curves = static_motion(rig, y)
+    state = Mechanics(rig).compute_state(curves.q, curves.v, curves.a)
+    foot = rig.index(rig.patch(anchor.patch).link)
+    # frames n, axes i of the world, axes j of the foot, axes k of the toe
+    levelled = anchor.rotation @ state.rotation[:, foot].swapaxes(1, 2)
+    turns = levelled @ state.rotation[:, toe]
+    ways = state.position[:, toe] - state.position[:, foot]
+    places = np.einsum("nij,nj->ni", levelled, ways) + anchor.position
+    own = [shape for shape in rig.shapes if shape.link == rig.links[toe]]
+    return np.min([lowest_points(shape, turns, places) for shape in own], axis=0) if own else np.full(len(y), np.inf)
+
+
+@lru_cache(maxsize=16)
+def clear_arms(rig: Rig, options: CheckOptions, posture: tuple[float, ...], fixed: tuple[int, ...]) -> np.ndarray:
+    """A posture (nv,) with its arms moved aside by as little as brings all links apart; as it is where nothing does.
+
+    Left and right stay mirrored; coupled joints, a fist's, follow their sources. What none of the joints that move
+    brings apart, a thigh and the pelvis, stays as it is and is no reason to leave the arms.
+
+    Args:
+        rig: whose posture.
+        options: which links must be apart, and by how much.
+        posture: (nv,) flat coordinates.
+        fixed: columns that do not move: those of legs, which their feet place, and of toes.
+    """
+    y = np.array(posture)
+    detector = _detector(rig, options)
+    touching = _pair_distances(rig, detector, y[None])[0] < options.clearance + MIN_SEPARATION
+    if not touching.any():
+        return y
+    free, stuck = np.zeros(rig.nv, bool), np.zeros(len(touching), bool)
+    opposite = _opposite_links(rig)
+    for pair in np.flatnonzero(touching):
+        one, other = (rig.index(link) for link in detector.pairs[pair])
+        moved = limb_joints_between(rig, one, other) or {
+            _mimic_source(rig, link) for link in _path_links(rig, one, other)
+        }
+        moved |= {opposite[link] for link in moved if link in opposite}  # what touches on one side only
+        columns = [column for link in moved for column in range(rig.nv)[joint_slices(rig)[link][2]]]
+        free[columns] = True
+        stuck[pair] = set(columns) <= set(fixed)
+    free[list(fixed)] = False
+    following = _mimic_columns(rig, free)
+    lower, upper = _ranges(rig)
+    generator = np.random.default_rng(0)
+    ends = np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper]
+    wide = touching & (detector.allowances == 0.0)  # links in each other's sockets never part by much
+    for gap in SEPARATIONS:
+        near = options.clearance + np.where(wide, min(gap, options.reach - options.clearance), MIN_SEPARATION)
+        near = np.where(stuck, -np.inf, near)
+        best, found = -np.inf, y
+        for size in ANGLE_STEPS:
+            moves = generator.uniform(-size, size, (TRIALS, rig.nv)) * free
+            moves[:, _is_length(rig)] *= 0.1
+            tries = np.tile(found, (TRIALS, 1))
+            tries[:, free] = np.clip(tries + _mirror_moves(rig, moves), *ends)[:, free]
+            tries[:, following] = np.clip(with_mimic_joints(rig, tries), *ends)[:, following]
+            missing = np.minimum(_pair_distances(rig, detector, tries) - near, 0.0).sum(axis=1)
+            score = np.where(missing == 0.0, 1.0 / (1.0 + ((tries - y) ** 2).sum(axis=1)), missing)
+            if score.max() > best:
+                best, found = float(score.max()), tries[int(np.argmax(score))]
+            if best > 0.0:
+                return found
+    return y
+
+
+@lru_cache(maxsize=4)
+def _detector(rig: Rig, options: CheckOptions) -> CollisionDetector:
+    return CollisionDetector(rig, options)
+
+
+def _ranges(rig: Rig) -> tuple[np.ndarray, np.ndarray]:
+    """(nv - 6,) joint ranges without their ends."""
+    inside = LIMIT_DISTANCE * np.nan_to_num(rig.limits.upper - rig.limits.lower, posinf=0.0)
+    return rig.limits.lower + inside, rig.limits.upper - inside
+
+
+def _pair_distances(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
+    """(N, P) [m] distances of the detector's pairs in flat coordinates (N, nv)."""
+    none = np.zeros_like(y)
+    return detector.minimum_distances(to_manifold(rig, y, none, none).q)
+
+
+def limb_joints_between(rig: Rig, one: int, other: int) -> set[int]:
+    """Links of limbs whose joints move one link against another; of coupled joints those that lead.
+
+    Not the trunk's, which would lean and carry everything along.
+    """
+    opposite = _opposite_links(rig)
+    return {_mimic_source(rig, link) for link in _path_links(rig, one, other) if link in opposite}
+
+
+def _opposite_links(rig: Rig) -> dict[int, int]:
+    """The link on the other side of each that has one."""
+    sides = [(rig.index(left), rig.index(right)) for left, right in rig.pairs]
+    return {one: other for pair in sides for one, other in (pair, pair[::-1])}
+
+
+def _path_links(rig: Rig, one: int, other: int) -> list[int]:
+    """Links whose joints lie on the way from one link to another."""
+    return sorted(set(rig.path(one)) ^ set(rig.path(other)))
+
+
+def _mimic_source(rig: Rig, link: int) -> int:
+    """The link whose joint moves a link's: its own, or that of what it is coupled to."""
+    numbers = {joint.name: number for number, joint in enumerate(rig.joints)}
+    seen = {link}
+    while (mimic := rig.joints[link].mimic) is not None and numbers.get(mimic.source, link) not in seen:
+        link = numbers[mimic.source]
+        seen.add(link)
+    return link
+
+
+def _mimic_columns(rig: Rig, free: np.ndarray) -> np.ndarray:
+    """(nv,) True for coordinates that are coupled to free ones (nv,)."""
+    places, result = joint_slices(rig), np.zeros(rig.nv, bool)
+    for link, joint in enumerate(rig.joints):
+        if joint.mimic is not None:
+            result[places[link][2]] = free[places[_mimic_source(rig, link)][2]].any()
+    return result
+
+
+def _is_length(rig: Rig) -> np.ndarray:
+    return np.array([j.kind == "prismatic" for j, _, moves in joint_slices(rig) for _ in range(rig.nv)[moves]], bool)
+
+
+def _mirror_moves(rig: Rig, moves: np.ndarray) -> np.ndarray:
+    """Moves (N, nv) whose right half mirrors the left one, of joints that turn or slide alike on both sides."""
+    result = np.array(moves)
+    places, (turns, origins) = joint_slices(rig), rig.rest
+    for left, right in ((rig.index(a), rig.index(b)) for a, b in rig.pairs):
+        one, other = rig.joints[left], rig.joints[right]
+        across = origins[left] - origins[right]
+        size = float(np.linalg.norm(across))
+        if one.kind != other.kind or one.kind not in MIRRORED_KINDS or size < SEPARATIONS[-1]:
+            continue
+        mirror = np.eye(3) - 2.0 * np.outer(across, across) / size**2
+        if one.kind != "prismatic":
+            mirror = -mirror  # a mirrored turn turns the other way
+        there, here = (turns[k] @ (j.axes.T if len(j.axes) else np.eye(3)) for k, j in ((left, one), (right, other)))
+        # moves n, axes i of the right joint, axes j of the left one
+        result[:, places[right][2]] = np.einsum("ij,nj->ni", here.T @ mirror @ there, moves[:, places[left][2]])
+    return result

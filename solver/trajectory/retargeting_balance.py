@@ -1,0 +1,276 @@
+"""A followed motion balanced as a whole: its centre of mass sways as its feet ask, its limbs keep to what they did.
+
+Kinematic retargeting brings the hips where the followed ones were, scaled; where the zero-moment point is then is luck.
+The motion sets off from rest and ends at rest, the least sway brings the zero-moment point inside its support
+(`solve_least_sway`), and all frames are posed again with the centre of mass led, feet as they stood, links turned as
+they were. Where joints are too weak or too slow for that, the motion is milder, nearer to standing upright, or slower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from ..check_options import ROBOT_SHRINK, CheckOptions
+from ..contacts.support import SupportPolygon, support_polygon
+from ..dynamics.mechanics import Mechanics
+from ..feasibility import Checks, Margin, check_motion
+from ..feasibility.check_input import PlantedPhase
+from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
+from ..person import SIDES
+from ..progress import PartialProgress, Progress, silent
+from ..so3 import exp, log
+from ..tracking.anatomy import LEG, find_anatomy, find_joint_centres
+from ..tracking.retargeting.performer import Performer
+from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets, knee_hinges
+from ..tracking.retargeting.retarget import retarget_motion
+from ..tracking.retargeting.retargeted_motion import POSE_FILTER, RetargetedMotion, RetargetOptions
+from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, low_pass_poses
+from ..tracking.retargeting.time_scaling import required_stretch, stretch_times
+from .collision_avoidance import separate_legs_and_links, separate_links
+from .com_sway import Pendulum, SupportRegions, solve_least_sway
+
+MAX_ATTEMPTS = 6
+"""Times that the motion is made milder or slower."""
+MAX_SEPARATIONS = 2
+"""Times that links are kept apart and the motion is balanced again."""
+SWAY_ITERATIONS = 3
+"""Times that the sway is led and the zero-moment point looked at again."""
+POSE_ITERATIONS = 12
+KNEE_BEND = 0.3
+"""[rad] Bend of the knee with which a leg reaches as far as hips are brought over it."""
+SMOOTHING_TIME = 0.2
+"""[s] before and after a moment in which hips are lower, or the motion is milder."""
+MIN_HIP_HEIGHT = 0.92
+"""Share of their height over the ankles at which hips still are over one foot while the other stands as well."""
+HIP_RATIO = 1.2
+"""By so much the hips move farther than the centre of mass."""
+POSTURE_WEIGHT = 1e-2
+"""Weight of a radian away from the motion as it was, below what links weigh: it only keeps what nothing leads."""
+MIN_CUTOFF = 2.0
+"""[Hz] Least cut-off of the poses: that of the followed ones, at the motion's pace."""
+TORQUE_RESERVE = 0.05
+"""Share of joints' torques that is kept in reserve where the motion is made milder."""
+SLOWDOWN_TOLERANCE = 1.0 + 1e-6
+REDUCTION_POWER = 1.5
+"""Power of the share of a torque that is allowed, by which what is left of the motion shrinks."""
+
+
+def balance_motion(
+    performer: Performer,
+    motion: RetargetedMotion,
+    options: RetargetOptions,
+    check_options: CheckOptions,
+    progress: Progress = silent,
+) -> RetargetedMotion:
+    """The motion with the centre of mass led so that its feet can carry it, from rest to rest.
+
+    Args:
+        performer: who is followed.
+        motion: the motion as it follows.
+        options: with which it does.
+        check_options: which pairs of links must not touch.
+        progress: told how far it is; may cancel.
+    """
+    stride, told = _reachable_stride(motion), []
+    if stride < 1.0:
+        shorter = replace(options, stride_ratio=stride * options.stride_ratio)
+        motion = retarget_motion(performer, motion.rig, motion.mapping, shorter, PartialProgress(progress, 0.0, 0.3))
+        motion = (
+            separate_legs_and_links(performer, motion, shorter, check_options).motion
+            if options.separate_links
+            else motion
+        )
+        told.append(f"ways are {stride:.2f} times as long: where both feet stand flat, legs reach no farther")
+    given = motion.ease_ends()
+    share = np.zeros(len(given.motion))
+    best, least = given, np.inf
+    for attempt in range(MAX_ATTEMPTS):
+        result, poses = _Balancer(given, share).solve(
+            PartialProgress(progress, 0.3 + 0.7 * attempt / MAX_ATTEMPTS, 1.0)
+        )
+        checks = check_motion(result.rig, result.motion, result.schedule, CheckOptions(pairs=()))
+        failing = float(np.mean(checks.failed))
+        if failing < least:
+            best, least = result, failing
+        times = result.motion.times
+        share = _reduce_motion(times, share, checks)
+        slower = required_stretch(result.rig, times, poses, result.converged, 1.0)
+        if slower.max() > SLOWDOWN_TOLERANCE:
+            ends = stretch_times(times, slower)
+            given = given.stretch(ends)
+            share = np.interp(given.motion.times, ends, share)
+        elif not _joint_strength(checks).failed.any():
+            break
+    best = _separate_and_balance(best, options, check_options) if options.separate_links else best
+    lasts = float(best.motion.times[-1] - best.motion.times[0])
+    told.append(f"its centre of mass is led over its feet, from rest to rest, within {lasts:.1f} s")
+    return replace(best, notes=(*best.notes, *told))
+
+
+def _separate_and_balance(
+    motion: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
+) -> RetargetedMotion:
+    """The motion with links kept apart and, as arms that give way have weight, balanced again; what fails least."""
+    ways = [motion]
+    for _ in range(MAX_SEPARATIONS):
+        apart = separate_links(ways[-1], options, check_options, keep_com=True)
+        if apart is ways[-1]:
+            break
+        again, _ = _Balancer(apart, np.zeros(len(apart.motion))).solve(silent)
+        ways += [apart, again]
+    return min(
+        ways, key=lambda way: float(check_motion(way.rig, way.motion, way.schedule, check_options).failed.mean())
+    )
+
+
+def _reachable_stride(motion: RetargetedMotion) -> float:
+    """Ratio (at most 1) to which ways are to be shortened so that weight can go over each foot while both stand flat.
+
+    A person walks over feet that roll; where soles stay flat, the leg behind has to reach to where it stood.
+    """
+    if motion.foot_paths.in_stance.all():
+        return 1.0
+    hips, reach = _hips_and_reach(PoseSolver(motion.rig, motion.mapping, motion.foot_paths.links))
+    most = float(reach.min()) * np.sqrt(1.0 - MIN_HIP_HEIGHT**2)
+    apart, longest = float(np.linalg.norm((hips[0] - hips[1])[:2])), 0.0
+    for phase in motion.schedule.phases:
+        if len(phase.anchors) == len(SIDES):
+            one, other = (anchor.points(motion.rig)[:, :2].mean(axis=0) for anchor in phase.anchors)
+            longest = max(longest, float(np.sqrt(max(((one - other) ** 2).sum() - apart**2, 0.0))))
+    return 1.0 if longest <= most else most / longest
+
+
+def _reduce_motion(times: np.ndarray, share: np.ndarray, checks: Checks) -> np.ndarray:
+    """Shares (N,) of the way to standing upright, more where joints are too weak."""
+    strength = _joint_strength(checks)
+    beyond = np.maximum(TORQUE_RESERVE - strength.smallest, 0.0)
+    beyond = np.where(np.isfinite(beyond) & strength.failed, np.minimum(beyond, 1.0), 0.0)
+    return np.asarray(np.maximum(share, 1.0 - (1.0 - share) * _smooth_maximum(times, beyond, -REDUCTION_POWER)))
+
+
+def _joint_strength(checks: Checks) -> Margin:
+    """Of joints by force: what the motors still have."""
+    return next(m for m in checks.margins if m.check.category == "joints" and m.check.depends_on == "force")
+
+
+def _smooth_maximum(times: np.ndarray, values: np.ndarray, power: float = 1.0) -> np.ndarray:
+    """The greatest values (N,) within `AROUND`, smooth; of another power of one and them."""
+    width = 2 * int(np.ceil(SMOOTHING_TIME / float(np.median(np.diff(times))))) + 1
+    values = maximum_filter1d(values, width, mode="nearest")
+    if power < 0.0:
+        values = (1.0 + values) ** power
+    for _ in range(3):
+        values = uniform_filter1d(values, max(width // 3, 1), mode="nearest")
+    return np.asarray(values)
+
+
+class _Balancer:
+    """A motion that is balanced, a share (N,) of the way nearer to standing upright."""
+
+    def __init__(self, given: RetargetedMotion, share: np.ndarray) -> None:
+        self.given, self.rig, self.times = given, given.rig, given.motion.times
+        self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
+        self.mechanics, self.schedule = Mechanics(given.rig), given.schedule
+        self.gravity = given.rig.weight / given.rig.prior.total_mass
+        self.poses = given.poses
+        self.preset = replace(POSE_FILTER, cutoff=max(POSE_FILTER.cutoff / given.duration_ratio, MIN_CUTOFF))
+        self.hips, self.reach = _hips_and_reach(self.posing)
+        self.targets = self._build_targets(share)
+        held = CheckOptions(pairs=())
+        ground = self.schedule.ground
+        phases = [PlantedPhase.from_phase(self.rig, phase, held) for phase in self.schedule.phases]
+        self.planes = np.array([phase.support_height(ground) for phase in phases])
+        """[m] What is stood on in each phase."""
+        self.supports = SupportRegions(
+            self.schedule.index_at(self.times), self._polygons(0.0), self._polygons(ROBOT_SHRINK)
+        )
+
+    def solve(self, progress: Progress) -> tuple[RetargetedMotion, Poses]:
+        """After all rounds; the centre of mass is moved from where it has been given."""
+        poses, done = self.poses, self.given.converged
+        still = self._com(poses)
+        for number in range(SWAY_ITERATIONS):
+            progress(number / SWAY_ITERATIONS, "balancing")
+            com = self._com(poses)
+            more = solve_least_sway(
+                self._build_pendulum(poses, com, com[:, :2] - still[:, :2]), self.supports, self.gravity
+            )
+            if more is None:
+                break
+            poses, done = self._move_com(poses, com[:, :2] + more, more)
+        return self.given.with_poses(poses, done), poses
+
+    def _polygons(self, shrink: float) -> tuple[SupportPolygon | None, ...]:
+        """Of each phase."""
+        phases = self.schedule.phases
+        return tuple(support_polygon(self.rig, p.anchors, shrink) if p.anchors else None for p in phases)
+
+    def _build_targets(self, share: np.ndarray) -> PoseTargets:
+        """What is followed: links and hips as they were, or nearer to standing upright."""
+        placed, posing = self.posing.link_frames(self.poses), self.posing
+        turns = posing.tree.link_rotations(placed, posing.links)
+        base = posing.tree.link_origins(placed, 0).T + self.poses.root_rotations @ posing.hip_offset
+        if share.any():
+            rest = np.array(posing.rest_coordinates)
+            rest[:3] = 0.0
+            upright = posing.link_rotations(Poses(np.eye(3)[None], rest[None]))[0]
+            ahead = self.poses.root_rotations[:, :, 0]
+            heading = exp(np.arctan2(ahead[:, 1], ahead[:, 0])[:, None] * [0.0, 0.0, 1.0])
+            way = log(turns.swapaxes(2, 3) @ (heading[:, None] @ upright))
+            turns = turns @ exp(share[:, None, None] * way)
+            stands = self.given.foot_paths.positions[:, :, 2].min(axis=0) + float(self.reach.min())
+            base[:, 2] += share * (stands - base[:, 2]).clip(0.0)
+        for number, link in enumerate(self.given.foot_paths.links):
+            turns[:, np.flatnonzero(posing.links == link)[0]] = self.given.foot_paths.rotations[number]
+        return PoseTargets(turns, self.given.foot_paths.positions.swapaxes(0, 1), base)
+
+    def _move_com(self, poses: Poses, com: np.ndarray, more: np.ndarray) -> tuple[Poses, np.ndarray]:
+        """Poses with the centre of mass over places (N, 2) [m], and which came to rest."""
+        base = np.array(self.targets.hip_positions)
+        base[:, 2] -= self._hip_lowering(poses, more)
+        led = replace(self.targets, com=com, hip_positions=base)
+        path = Poses(poses.root_rotations, np.array(poses.y))
+        path.y[:, :2] += more
+        path.y[:, 2] += base[:, 2] - (poses.y[:, :3] + poses.root_rotations @ self.posing.hip_offset)[:, 2]
+        found, _ = self.posing.solve(led, path, POSE_ITERATIONS, PosePrior(self.poses, POSTURE_WEIGHT))
+        smooth = low_pass_poses(self.posing, self.times, found, self.preset)
+        return self.posing.solve(led, smooth, POSE_ITERATIONS, PosePrior(smooth, SMOOTH_PATH_WEIGHT))
+
+    def _hip_lowering(self, poses: Poses, more: np.ndarray) -> np.ndarray:
+        """(N,) [m] by which the hips are lower than wanted, smoothly, so that legs reach with their knees bent."""
+        hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
+        hips[:, :, :2] += HIP_RATIO * more[:, None]
+        hips[:, :, 2] += (self.targets.hip_positions - poses.y[:, :3] - poses.root_rotations @ self.posing.hip_offset)[
+            :, None, 2
+        ]
+        away = self.targets.foot_positions - hips
+        reach = np.sqrt(np.maximum(self.reach**2 - (away[:, :, :2] ** 2).sum(axis=2), 0.0))
+        return _smooth_maximum(self.times, np.maximum(-away[:, :, 2] - reach, 0.0).max(axis=1))
+
+    def _com(self, poses: Poses) -> np.ndarray:
+        return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0]
+
+    def _build_pendulum(self, poses: Poses, com: np.ndarray, swayed: np.ndarray) -> Pendulum:
+        motion = self.given.with_poses(poses).motion
+        wrench = self.mechanics.compute_wrenches(motion.q, motion.v, motion.a)
+        weight, ground = self.rig.weight, self.planes[self.supports.phase]
+        felt = np.maximum(wrench[:, 2], MIN_LOAD * weight) / self.rig.prior.total_mass
+        height = com[:, 2] - ground
+        zmp = zero_moment_point(wrench, ground, weight)
+        return Pendulum(self.times, zmp, height / felt, swayed, float(np.median(height)))
+
+
+def _hips_and_reach(posing: PoseSolver) -> tuple[np.ndarray, np.ndarray]:
+    """Hips (2, 3) [m], right and left, root axes, and how far (2,) [m] a foot's link is from its own, knee bent."""
+    rig, y = posing.rig, np.array(posing.rest_coordinates)
+    for column, sign in knee_hinges(rig):
+        y[column] = sign * KNEE_BEND
+    starts, (turn, place) = find_joint_centres(rig, find_anatomy(rig).parts), (part[0] for part in rig.rest)
+    hips = np.array([turn.T @ (starts[f"{side}_{LEG[0]}"] - place) for side in SIDES])
+    y[:3] = 0.0
+    placed = posing.link_frames(Poses(np.eye(3)[None], y[None]))
+    feet = np.array([posing.tree.link_origins(placed, link)[:, 0] for link in posing.feet])
+    return hips, np.linalg.norm(feet - hips, axis=1)

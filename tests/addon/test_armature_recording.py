@@ -1,0 +1,68 @@
+"""An armature's own motion as a recording: what moves its bones is followed by a rig."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.armature_recording import record_segments
+from solver.formats.recording import read_recording
+from solver.rigs import human
+from solver.tracking.bone_mapping import guess_mapping
+from tests.formats.skeletons import LAFAN1
+
+
+def dancer() -> bpy.types.Object:
+    """An armature with somebody's bones, whose left upper leg is keyed to swing."""
+    data = bpy.data.armatures.new("dancer")
+    body = bpy.data.objects.new("dancer", data)
+    bpy.context.scene.collection.objects.link(body)
+    bpy.context.view_layer.objects.active = body
+    bpy.ops.object.mode_set(mode="EDIT")
+    heads: dict[str, np.ndarray] = {}
+    for name, parent in LAFAN1.parents.items():
+        heads[name] = np.array(LAFAN1.offsets[name]) + (0.0 if parent is None else heads[parent])
+    for name, parent in LAFAN1.parents.items():
+        below = [heads[child] for child, above in LAFAN1.parents.items() if above == name]
+        bone = data.edit_bones.new(name)
+        tail = np.mean(below, axis=0) if below else heads[name] + LAFAN1.ends.get(name, (0.1, 0.0, 0.0))
+        bone.head, bone.tail = heads[name].tolist(), tail.tolist()
+        if parent is not None:
+            bone.parent = data.edit_bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    leg = body.pose.bones["LeftUpLeg"]
+    leg.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.0), (11, 0.6)):
+        leg.rotation_euler = (angle, 0.0, 0.0)
+        leg.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    return body
+
+
+def test_bones_are_taken_as_they_are_evaluated(registered: None, tmp_path: Path) -> None:
+    """The file holds every frame of every bone; the rig's links are found in it; the scene's frame stays."""
+    body = dancer()
+    bpy.context.scene.frame_set(4)
+    path = tmp_path / "dancer.npz"
+    assert bpy.ops.exciting_dance.take_armature(filepath=str(path)) == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 4
+    assert [item.path for item in bpy.context.scene.exciting_dance.files] == [str(path)]
+    found = read_recording(path).segments
+    assert found is not None
+    assert len(found) == 11
+    assert found.rest is not None
+    leg = found.names.index("LeftUpLeg")
+    turned = found.rotations[-1, leg] @ found.rest.rotations[leg].T
+    assert np.arccos((np.trace(turned) - 1.0) / 2.0) == pytest.approx(0.6, abs=1e-5)
+    np.testing.assert_allclose(found.rotations[0, leg], found.rest.rotations[leg], atol=1e-6)
+    mapping = guess_mapping(found, human(1.75, 70.0, "male"))
+    assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
+    assert record_segments(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
+
+
+def test_nothing_is_taken_without_an_armature(registered: None) -> None:
+    """The button is grey where no armature is selected."""
+    assert not bpy.ops.exciting_dance.take_armature.poll()

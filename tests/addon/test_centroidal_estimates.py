@@ -1,0 +1,244 @@
+"""Centroidal estimates on an armature: curves, properties, marks, and a job that changes nothing when it fails."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+import solver
+from addon import (
+    centroidal_estimates as estimates,
+)
+from addon import (
+    centroidal_overlay as estimate_marks,
+)
+from addon import (
+    flight_strip,
+    overlays,
+    registration,
+)
+from addon.action import curves_of
+from addon.bpy_access import require
+from addon.centroidal_overlay import estimate_lines
+from addon.job_messages import find_message
+from addon.operators.centroidal import EXCITING_DANCE_OT_centroidal
+from addon.properties import ESTIMATORS, study_settings
+from addon.study import show_trial
+from solver.centroidal.estimate import METHODS, estimate_centroidal
+from solver.centroidal.scene_estimate import build_scene_estimate
+from solver.scene.centroidal_estimate import SceneEstimate
+from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER, RESULT_FILE
+from tests.addon.scenes import fingerprint
+from tests.centroidal.simulated_bodies import jumping
+
+EYES = np.array(
+    [
+        np.eye(3),
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    ]
+)
+"""What three cones see, and two (no red, green, blue), of linear RGB: Machado, Oliveira and Fernandes 2009, table 1."""
+CONES = np.array([[0.41222, 0.53633, 0.05145], [0.21190, 0.68070, 0.10740], [0.08830, 0.28172, 0.62998]])
+LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.02590, 0.78277, -0.80868]])
+"""Linear RGB to OKLab by way of cones (Ottosson 2020)."""
+
+
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a simulated robot's study, with forces."""
+    robot = solver.simulated_robot()
+    found = solver.identify(
+        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
+    )
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(found, folder, simulated=True)
+    return folder
+
+
+@pytest.fixture
+def study(identified: Path, tmp_path: Path) -> Path:
+    """The same, of one test alone."""
+    return Path(shutil.copytree(identified, tmp_path / "study"))
+
+
+@pytest.fixture
+def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[bpy.types.Object]:
+    """The study opened in an empty scene."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    registration.register()
+    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
+    yield require(bpy.context.view_layer.objects.active, "rig")
+    registration.unregister()
+
+
+def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
+    """Values of the estimate's curves by data path, three columns each."""
+    found: dict[str, list[np.ndarray]] = {}
+    for curve in curves_of(body):
+        if curve.data_path.startswith(f'["{estimates.PREFIX}'):
+            values = np.empty(2 * len(curve.keyframe_points), np.float32)
+            curve.keyframe_points.foreach_get("co", values)
+            found.setdefault(curve.data_path, []).append(values[1::2])
+    return {path: np.stack(columns, axis=1) for path, columns in found.items()}
+
+
+def jump() -> SceneEstimate:
+    """A simulated jump with half a second in the air, and its estimate."""
+    return build_scene_estimate(jumping().data, estimate_centroidal(jumping().data))
+
+
+def test_the_methods_on_offer_are_the_estimators() -> None:
+    """The panel offers what the solver has, the default first."""
+    assert [name for name, _, _ in ESTIMATORS] == list(METHODS)
+
+
+def test_the_button_keys_what_the_solver_wrote(body: bpy.types.Object, study: Path) -> None:
+    """Curves and properties are the archive's numbers under stable names, a table beside; again changes nothing."""
+    moved = len(curves_of(body))
+    for _ in range(2):
+        assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+        found = estimates.read_estimates(study / ESTIMATES_FOLDER)["dance"]
+        curves = keyed(body)
+        assert len(curves_of(body)) == moved + 3 * len(estimates.DESCRIPTIONS)
+        assert set(curves) == {f'["{estimates.PREFIX}{name}"]' for name in estimates.DESCRIPTIONS}
+        np.testing.assert_allclose(curves['["centroidal_com"]'], found.com, atol=1e-6)
+        np.testing.assert_allclose(curves['["centroidal_momentum_rate"]'], found.momentum_rate, atol=1e-4)
+        kinematic = found.source("kinematic", "momentum")
+        np.testing.assert_allclose(curves['["centroidal_kinematic_momentum"]'], kinematic, atol=1e-4)
+    assert "[kg m²/s]" in body.id_properties_ui("centroidal_momentum").as_dict()["description"]
+    assert (study / ESTIMATES_FOLDER / f"dance{ESTIMATE_TABLE_END}").exists()
+    assert estimates.find_estimate_file(body) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    assert "1 recording" in find_message(bpy.context.scene, body, "centroidal").message
+    bpy.context.scene.frame_set(40)
+    np.testing.assert_allclose(list(body["centroidal_com"]), found.com[39], atol=0.02)
+
+
+def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) -> None:
+    """Curves, units and where the estimate lies are in the .blend; another trial played does not lose them."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    before = keyed(body)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    again = bpy.context.view_layer.objects.active
+    show_trial(bpy.context, again, "dance")
+    after = keyed(again)
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[path], after[path]) for path in before)
+    assert estimates.find_estimate_file(again) is not None
+
+
+def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -> None:
+    """An archive that is damaged before it is read, and a job that fails, leave scene and curves as they were."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    archive = study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    kept, before, curves = archive.read_bytes(), fingerprint(), keyed(body)
+    archive.write_bytes(kept[: len(kept) // 2])
+    with pytest.raises(solver.InputError, match="dance"):
+        estimates.key_estimates(bpy.context, body, estimates.read_estimates(archive.parent))
+    motion = study / "dance.motion.npz"
+    motion.write_bytes(motion.read_bytes()[:1000])
+    with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
+        bpy.ops.exciting_dance.centroidal()
+    assert archive.read_bytes() == kept[: len(kept) // 2]
+    assert fingerprint() == before
+    assert all(np.array_equal(curves[path], values) for path, values in keyed(body).items())
+
+
+def test_what_was_only_tracked_keeps_no_forces(body: bpy.types.Object, study: Path) -> None:
+    """The button is off where nothing was identified, instead of a job that fails for want of forces."""
+    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    result = study / RESULT_FILE
+    result.rename(study / "kept.json")
+    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    (study / "kept.json").rename(result)
+    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+
+
+def test_without_results_the_button_says_what_is_missing(empty_scene: None) -> None:
+    """A rig that plays no recording has nothing to estimate from."""
+    registration.register()
+    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    registration.unregister()
+
+
+def test_momentum_is_flat_in_flight() -> None:
+    """The curve of what a flight should keep is one number throughout it, and the estimate elsewhere."""
+    found = jump()
+    ((start, stop),) = found.flights
+    assert (found.times[stop - 1] - found.times[start]) == pytest.approx(0.5, abs=0.05)
+    curve = estimates.property_values(found)[estimates.FLIGHT_MOMENTUM]
+    assert np.ptp(curve[start:stop], axis=0).max() == 0.0
+    assert np.array_equal(curve[:start], found.momentum[:start])
+    spun = np.array(found.source("kinematic", "momentum"))
+    spun[start:stop, 1] += np.linspace(-2.0, 2.0, stop - start)
+    values, most = flight_strip.momentum_deviations(replace(found, sources={"kinematic momentum": spun}))
+    assert most == pytest.approx(2.0)
+    assert np.abs(values[0].mean(axis=0)).max() < 1e-9
+
+
+def test_marks_show_where_things_are(empty_scene: None) -> None:
+    """The drop line ends on the floor below the estimate, the axis passes where the wrench has no moment; in the air
+    there is no axis, and what is switched off is not there.
+    """
+    registration.register()
+    settings, found = study_settings(bpy.context), jump()
+    standing, flying = 100, found.flights[0][0] + 20
+    by_words = {mark.meaning: mark for mark in estimate_lines(found, standing, settings)}
+    centre = by_words["centre of mass, estimated"]
+    assert np.allclose(np.mean(centre.points, axis=0), found.com[standing])
+    start, end = by_words["central axis of the contact wrench"].points
+    force, moment = found.wrench[standing, :3], found.wrench[standing, 3:]
+    assert start[2] == pytest.approx(0.0, abs=1e-9)
+    for point in (start, end):
+        assert np.allclose(np.cross(moment - np.cross(point, force), force), 0.0, atol=1e-6)
+    assert "central axis of the contact wrench" not in {
+        mark.meaning for mark in estimate_lines(found, flying, settings)
+    }
+    settings.show_sources = True
+    assert len(estimate_lines(found, standing, settings)) > len(by_words)
+    for name in ("show_estimate", "show_axis", "show_spin", "show_sources"):
+        setattr(settings, name, False)
+    assert estimate_lines(found, standing, settings) == []
+    registration.unregister()
+
+
+def test_colours_can_be_told_apart(empty_scene: None) -> None:
+    """Of all that is drawn at once no two meanings have colours that lie near each other in OKLab over the viewport's
+    grey, nor any one and the grey, by eyes of all three cones or of two (Machado and others 2009).
+    """
+    registration.register()
+    settings, found = study_settings(bpy.context), jump()
+    settings.show_sources = True
+    flying = found.flights[0][0] + 20
+    drawn_at = [mark for frame in (100, flying) for mark in estimate_lines(found, frame, settings)]
+    registration.unregister()
+    seen = {mark.colour for mark in drawn_at} | {estimate_marks.MOMENTUM_COLOUR, estimate_marks.RATE_COLOUR}
+    assert estimate_marks.WRENCH_COLOUR in seen
+    assert estimate_marks.AXIS_COLOUR in seen
+    grey = np.full(3, 0.24)
+    shown = np.array([[*grey, 1.0], *sorted(seen)])
+    mixed = shown[:, 3:] * shown[:, :3] + (1.0 - shown[:, 3:]) * grey
+    linear = np.where(mixed <= 0.04045, mixed / 12.92, ((mixed + 0.055) / 1.055) ** 2.4)
+    for eyes in EYES:
+        places = np.cbrt(np.clip(linear @ eyes.T, 0.0, 1.0) @ CONES.T) @ LAB.T
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        hue = [tuple(colour[:3]) for colour in shown]
+        pairs = [apart[i, j] for i in range(len(hue)) for j in range(i) if hue[i] != hue[j]]
+        assert min(pairs) > 0.09
+
+
+def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, study: Path) -> None:
+    """The window reads the archive that the job wrote."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    path = estimates.find_estimate_file(body)
+    assert path is not None
+    assert overlays.ESTIMATES.get(path) is overlays.ESTIMATES.get(path) is not None

@@ -1,0 +1,173 @@
+"""Recordings dropped onto the view are ready to be tracked, shown once, and stay once when they were identified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon import action, study
+from addon.job_messages import find_message
+from addon.recording import FILES_KEY, find_recordings
+from addon.study import show_study
+from solver.formats.file_formats import RECORDING_SUFFIXES
+from solver.formats.recording import read_recording
+from solver.rig import Rig
+from solver.scene.motion import RECORDING, scene_recording
+from solver.scene.motion_record import MOTION, motion_record
+from solver.scene.rig import write_rig
+from tests.addon.scenes import build, random_motion
+
+TRC = """PathFileType\t4\t(X/Y/Z)\t{name}.trc
+DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames
+{rate}\t{rate}\t{frames}\t2\tm\t{rate}\t1\t{frames}
+Frame#\tTime\tLow\t\t\tHigh\t\t
+\t\tX1\tY1\tZ1\tX2\tY2\tZ2
+
+"""
+MOT = "{name}\nversion=1\nnRows={rows}\nnColumns=10\ninDegrees=no\nendheader\ntime\t{titles}\n"
+TITLES = [f"ground_force_{part}{axis}" for part in ("v", "p") for axis in "xyz"]
+TITLES += [f"ground_torque_{axis}" for axis in "xyz"]
+
+
+def recorded(folder: Path, name: str, rate: float = 100.0, seconds: float = 1.0) -> tuple[Path, Path]:
+    """Two markers and one plate, as files in two folders."""
+    frames = round(rate * seconds) + 1
+    rows = [f"{k + 1}\t{k / rate:.4f}\t0.1\t{0.1 + 0.001 * k:.4f}\t0.2\t0.1\t1.5\t0.25" for k in range(frames)]
+    markers, forces = folder / "markers" / f"{name}.trc", folder / "forces" / f"{name}.mot"
+    for path in (markers, forces):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    markers.write_text(TRC.format(name=name, rate=rate, frames=frames) + "\n".join(rows) + "\n", encoding="utf-8")
+    loads = [f"{k / rate:.4f}\t0\t700\t0\t0.1\t0\t0.2\t0\t0\t0" for k in range(frames)]
+    head = MOT.format(name=name, rows=frames, titles="\t".join(TITLES))
+    forces.write_text(head + "\n".join(loads) + "\n", encoding="utf-8")
+    return markers, forces
+
+
+def drop(*paths: Path) -> set[str]:
+    """As Blender does: files of one folder at once."""
+    return bpy.ops.exciting_dance.import_recording(
+        directory=str(paths[0].parent), files=[{"name": path.name} for path in paths]
+    )
+
+
+def listed() -> list[str]:
+    """Files on the list."""
+    return [Path(item.path).name for item in bpy.context.scene.exciting_dance.files]
+
+
+def clouds() -> dict[str, set[str]]:
+    """Objects of each recording in the scene."""
+    return {child.name: {item.name for item in child.objects} for child in find_recordings(bpy.context.scene)}
+
+
+def test_a_dropped_recording_is_ready(registered: None, tmp_path: Path) -> None:
+    """Markers on the list, shown at their own rate over their own length; Track and Identify are no longer grey."""
+    assert not bpy.ops.exciting_dance.track_markers.poll()
+    markers, _ = recorded(tmp_path, "walk", rate=200.0, seconds=0.5)
+    assert drop(markers) == {"FINISHED"}
+    scene = bpy.context.scene
+    assert listed() == ["walk.trc"]
+    assert action.frame_rate(scene) == pytest.approx(200.0)
+    assert (scene.frame_start, scene.frame_end) == (1, 101)
+    assert bpy.ops.exciting_dance.track_markers.poll()
+    assert bpy.ops.exciting_dance.identify_trials.poll()
+
+
+def test_forces_dropped_later_join_their_markers(registered: None, tmp_path: Path) -> None:
+    """A .mot can be dropped; it is paired by its name, and nothing is shown or listed twice."""
+    markers, forces = recorded(tmp_path, "walk")
+    drop(markers)
+    assert [len(items) for items in clouds().values()] == [2]
+    drop(forces)
+    assert sorted(listed()) == ["walk.mot", "walk.trc"]
+    assert [len(items) for items in clouds().values()] == [3]
+    drop(markers)
+    drop(forces)
+    assert [len(items) for items in clouds().values()] == [3]
+    assert len(listed()) == 2
+
+
+def test_a_folder_at_once(registered: None, tmp_path: Path) -> None:
+    """A folder gives all of its trials; one of another rate does not set the first one's frames awry."""
+    recorded(tmp_path, "walk", rate=100.0)
+    recorded(tmp_path, "squat", rate=50.0, seconds=2.0)
+    assert bpy.ops.exciting_dance.import_recording(directory=str(tmp_path)) == {"FINISHED"}
+    assert sorted(listed()) == ["squat.mot", "squat.trc", "walk.mot", "walk.trc"]
+    assert sorted(clouds()) == ["squat", "walk"]
+    scene = bpy.context.scene
+    for file, shown, last in (("walk.mot", "walk", 101), ("squat.trc", "squat", 201)):
+        scene.exciting_dance.file_index = listed().index(file)
+        assert (scene.frame_start, scene.frame_end) == (1, last)
+        layers = bpy.context.view_layer.layer_collection.children
+        assert [child.name for child in layers if not child.exclude] == [shown]
+    assert action.frame_rate(bpy.context.scene) == pytest.approx(100.0)
+    ball = next(item for child in find_recordings(bpy.context.scene) if "squat" in child.name for item in child.objects)
+    ends = [curve.keyframe_points[-1].co.x for curve in action.curves_of(ball) if curve.data_path == "location"]
+    assert ends == pytest.approx([201.0] * 3)
+
+
+def test_a_dance_keeps_its_clock(registered: None, tmp_path: Path, person: Rig) -> None:
+    """Where a rig dances already, a dropped recording takes the scene's rate and leaves the range as it is, chosen on
+    the list, too."""
+    body, scene = build(person), bpy.context.scene
+    body.keyframe_insert("location", frame=1)
+    before = action.frame_rate(scene), scene.frame_end
+    drop(recorded(tmp_path, "walk")[0])
+    scene.exciting_dance.file_index = 0
+    assert (action.frame_rate(scene), scene.frame_end) == before
+
+
+def test_a_wrong_one_says_so_in_the_panel(registered: None, tmp_path: Path) -> None:
+    """A file that is none changes nothing, and what was wrong stays to be read."""
+    markers, _ = recorded(tmp_path, "walk")
+    drop(markers)
+    before = clouds(), listed()
+    (markers.parent / "bad.trc").write_text("no recording", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"bad\.trc"):
+        drop(markers.parent / "bad.trc")
+    assert (clouds(), listed()) == before
+    assert "bad.trc" in find_message(bpy.context.scene, None, "recording").message
+
+
+def test_removing_a_file_removes_what_shows_it(registered: None, tmp_path: Path) -> None:
+    """Off the list, out of the scene."""
+    drop(recorded(tmp_path, "walk")[0])
+    assert bpy.ops.exciting_dance.remove_file() == {"FINISHED"}
+    assert listed() == []
+    assert clouds() == {}
+    assert not bpy.data.actions
+
+
+def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, person: Rig) -> None:
+    """What was dropped gives way to the study's own, at the study's rate and by its name; so does that to another
+    study of the body."""
+    drop(recorded(tmp_path, "walk", rate=50.0)[0])
+    folder = tmp_path / "study"
+    folder.mkdir()
+    write_rig(folder / "rig.json", person)
+    found = read_recording(tmp_path / "markers" / "walk.trc")
+    RECORDING.write(folder / "walk.recording.npz", scene_recording(found.markers, found.wrenches))
+    MOTION.write(folder / "walk.motion.npz", motion_record("walk", person, random_motion(person)))
+    body = show_study(bpy.context, study.read_study(folder))
+    rate = action.frame_rate(bpy.context.scene)
+    assert rate == pytest.approx(100.0)
+    for _ in range(2):
+        assert list(clouds()) == ["walk"]
+        assert "walk markers" in bpy.data.actions
+        assert not [item.name for item in bpy.data.actions if item.name.startswith("walk markers.")]
+        ball = next(iter(find_recordings(bpy.context.scene)[0].objects))
+        ends = [curve.keyframe_points[-1].co.x for curve in action.curves_of(ball) if curve.data_path == "location"]
+        assert ends == pytest.approx([1.0 + rate * found.markers.times[-1]] * 3)
+        show_study(bpy.context, study.read_study(folder), onto=body)
+    assert not [child for child in find_recordings(bpy.context.scene) if FILES_KEY in child]
+
+
+def test_the_window_takes_every_suffix_that_the_library_reads(registered: None) -> None:
+    """The file picker, the drop and the menu name the suffixes of the readers' table, each once."""
+    picker = bpy.ops.exciting_dance.import_recording.get_rna_type().properties["filter_glob"].default
+    handler = bpy.types.EXCITING_DANCE_FH_recording
+    assert picker.split(";") == [f"*{suffix}" for suffix in RECORDING_SUFFIXES]
+    assert handler.bl_file_extensions.split(";") == list(RECORDING_SUFFIXES)
+    assert ".tsv" in RECORDING_SUFFIXES

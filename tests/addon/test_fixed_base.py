@@ -1,0 +1,128 @@
+"""An arm that is bolted down: added, excited where it stands and as it is turned, laid on the timeline, undone."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.authoring import timeline
+from addon.bpy_access import require
+from addon.fixed_base import fixed_base_settings
+from addon.job_messages import find_message
+from addon.jobs import CurrentJob, Job
+from addon.operators.fixed_base import mount_angles
+from addon.solver_api import MOTION
+from solver.cli import OK, main
+from solver.fixed_base import FixedBaseRobot
+from solver.fixed_base.files import read_trial
+from solver.scene.rig import read_rig
+from tests.addon.scenes import fingerprint
+from tests.fixed_base.arm import arm_text
+
+SECONDS = 1.0
+
+
+@pytest.fixture
+def body(own: Path, tmp_path: Path) -> bpy.types.Object:
+    """An arm, added from its file by the button."""
+    settings = bpy.context.scene.exciting_dance
+    settings.kind, settings.urdf = "urdf", str(tmp_path / "arm.urdf")
+    Path(settings.urdf).write_text(arm_text(), encoding="utf-8")
+    assert bpy.ops.exciting_dance.import_rig() == {"FINISHED"}
+    fixed_base_settings(bpy.context.scene).seconds = SECONDS
+    return require(bpy.context.view_layer.objects.active, "arm")
+
+
+def test_an_arm_on_a_slope_is_excited_as_it_stands(body: bpy.types.Object, own: Path, tmp_path: Path) -> None:
+    """The motion of the command line with the object's turn as its mount; the root stays where it is bolted.
+
+    The table it leaves is read as the angles of a trial of the same bench, and the job's own folder goes.
+    """
+    scene, found = bpy.context.scene, tmp_path / "found"
+    body.location, body.rotation_euler = (1.0, 2.0, 0.5), (0.0, math.radians(60.0), math.radians(30.0))
+    bpy.context.view_layer.update()
+    settings = fixed_base_settings(scene)
+    settings.output, settings.held, settings.seed = str(found), "rod", 2
+    assert bpy.ops.exciting_dance.excite() == {"FINISHED"}
+    words = ["--mount", "0", "60", "30", "--hold", "rod", "--seconds", "1", "--seed", "2", "--progress", "none"]
+    assert main(["excite", str(found / "rig.json"), *words, "--output", str(tmp_path / "again")]) == OK
+    wanted = MOTION.read(tmp_path / "again" / "exciting.motion.npz").scene
+    got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
+    assert got.times[-1] == pytest.approx(SECONDS, abs=0.5 / scene.render.fps)
+    near = np.abs(got.times[:, None] - wanted.times).argmin(axis=1)
+    same = np.abs(wanted.times[near] - got.times) < 1e-6
+    assert same.sum() > 3
+    turns = np.abs((got.rotations[same] * wanted.rotations[near][same]).sum(axis=2))
+    np.testing.assert_allclose(turns, 1.0, atol=1e-5)
+    np.testing.assert_allclose(got.root, np.tile(np.array(body.location), (len(got.root), 1)), atol=1e-5)
+    assert np.degrees(mount_angles(body)) == pytest.approx([0.0, 60.0, 30.0], abs=1e-3)
+    said = find_message(scene, body, "bench")
+    assert "3 joints: condition number" in said.message
+    assert str(found) in said.notes
+    rig = read_rig(found / "rig.json")
+    torques = tmp_path / "torques.csv"
+    names = FixedBaseRobot(rig, locked_links=("rod",)).names
+    torques.write_text(
+        "time [s]," + ",".join(f"{name} [N m]" for name in names) + "\n0,0,0,0\n1,0,0,0\n", encoding="utf-8"
+    )
+    assert len(read_trial(FixedBaseRobot(rig, locked_links=("rod",)), found / "exciting.csv", torques).times) > 100
+    assert list(own.iterdir()) == []
+
+
+def test_it_is_one_step_to_undo(body: bpy.types.Object) -> None:
+    """The keys that the arm had are back."""
+    name = body.name
+    body.keyframe_insert("location", frame=1)
+    old = body.animation_data.action.name
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.exciting_dance.excite() == {"FINISHED"}
+    assert body.animation_data.action.name == "Exciting motion"
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects[name].animation_data.action.name == old
+
+
+def test_what_is_wrong_is_one_sentence_and_changes_nothing(body: bpy.types.Object, own: Path) -> None:
+    """A link that nobody has is told with those there are; no folder is left."""
+    before = fingerprint()
+    fixed_base_settings(bpy.context.scene).held = "tail"
+    with pytest.raises(RuntimeError, match=r"unknown name 'tail'.*turret") as caught:
+        bpy.ops.exciting_dance.excite()
+    assert len(str(caught.value).strip().splitlines()) == 1
+    assert fingerprint() == before
+    assert list(own.iterdir()) == []
+
+
+def test_a_cancelled_search_changes_nothing(body: bpy.types.Object, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends amid its work, says so, and the scene is as before."""
+    before = fingerprint()
+    fixed_base_settings(bpy.context.scene).seconds = 60.0
+    wait = Job.wait
+
+    def cancelled(job: Job) -> None:
+        assert CurrentJob.job is job
+        assert bpy.ops.exciting_dance.cancel() == {"FINISHED"}
+        wait(job)
+
+    monkeypatch.setattr(Job, "wait", cancelled)
+    assert bpy.ops.exciting_dance.excite() == {"CANCELLED"}
+    assert fingerprint() == before
+    assert list(own.iterdir()) == []
+
+
+def test_the_panel_is_that_of_rigs_without_feet(body: bpy.types.Object, own: Path) -> None:
+    """Who stands on feet dances; where nothing is chosen there is neither."""
+    panel = bpy.types.EXCITING_DANCE_PT_bench
+    assert panel.poll(bpy.context)
+    assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
+    assert not panel.poll(bpy.context)
+
+
+def test_the_note_of_an_arm_names_the_button(body: bpy.types.Object) -> None:
+    """What its import says leads to the panel, not to the command line."""
+    notes = find_message(bpy.context.scene, body, "rig").notes
+    assert "python -m" not in notes

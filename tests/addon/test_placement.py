@@ -1,0 +1,120 @@
+"""A rig stands beside those that are there, and what it dances or was recorded stands where it belongs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon import armature, convert, scene_rigs
+from addon.action import set_frame_rate
+from addon.authoring import timeline
+from addon.capture.apply_pose import PoseWriter
+from addon.job_messages import find_message
+from addon.placement import avoid_overlap, floor_position, rest_size
+from addon.solver_api import ScenePose
+from addon.study import Study, show_study
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.scene.motion import scene_motion
+from tests.addon.scenes import build, random_motion
+from tests.addon.test_timeline import difference
+
+PUT = Matrix.Translation((2.0, -1.5, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
+"""Where somebody moved and turned a rig."""
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    """A small one that dances soon."""
+    return hoap3(torque="peak")
+
+
+def spread(body: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest corner of a body's meshes in the world."""
+    bpy.context.view_layer.update()
+    corners = [
+        shape.matrix_world @ vertex.co for shape in armature.shapes_of(body).values() for vertex in shape.data.vertices
+    ]
+    return np.min(corners, axis=0), np.max(corners, axis=0)
+
+
+def test_no_rig_is_added_inside_another(own: Path) -> None:
+    """A person and two robots: no two bounding boxes meet, the first stands at the origin, all on the floor."""
+    for kind in ("human", "hoap3", "hrp2"):
+        assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
+    bodies = scene_rigs.find_rigs(bpy.context.scene)
+    assert len(bodies) == 3
+    for (low, high), (lowest, highest) in combinations(map(spread, bodies), 2):
+        assert ((low > highest) | (high < lowest)).any()
+    assert bodies[0].location.y == 0.0
+    for body in bodies:
+        assert spread(body)[0][2] == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_place_that_became_free_is_taken(registered: None, robot: Rig) -> None:
+    """Who is in nobody's way stays; hidden ones are in nobody's way."""
+    first, second = build(robot), build(robot)
+    avoid_overlap(bpy.context, second)
+    assert (floor_position(first) - floor_position(second)).length == pytest.approx(rest_size(first), rel=1e-6)
+    armature.hide_rig(first)
+    third = build(robot)
+    avoid_overlap(bpy.context, third)
+    assert third.location.y == 0.0
+
+
+def test_a_dance_is_laid_where_its_rig_was_put(own: Path, robot: Rig) -> None:
+    """Designed for a rig that somebody moved and turned, it begins there, turned alike, and every check holds."""
+    scene = bpy.context.scene
+    set_frame_rate(scene, 60.0)
+    there, here = build(robot), build(robot)
+    there.matrix_world = PUT
+    settings = scene.exciting_dance_dance
+    settings.postures, settings.effort, settings.shortest, settings.hold, settings.seed = 1, 0.02, 1.0, 0.3, 1
+    lines = []
+    for body in (here, there):
+        bpy.context.view_layer.objects.active = body
+        bpy.context.view_layer.update()
+        assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
+        lines.append(timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
+    rotations, root = convert.transform(PUT, lines[0].rotations[:, 0], lines[0].root)
+    np.testing.assert_allclose(lines[1].root, root, atol=1e-5)
+    assert np.abs((lines[1].rotations[:, 0] * rotations).sum(axis=1)) == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(lines[1].rotations[:, 1:], lines[0].rotations[:, 1:], atol=1e-6)
+    assert lines[0].strips == lines[1].strips
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    assert find_message(scene, there, "dance").verdict == "good"
+
+
+def test_a_recording_is_followed_where_it_was_made(registered: None, robot: Rig) -> None:
+    """A study on a rig that was moved: its bones are where those of a rig at the origin are, at the markers."""
+    motion = scene_motion(robot, random_motion(robot))
+    lines = []
+    for put in (Matrix.Identity(4), PUT):
+        body = build(robot)
+        body.matrix_world = put
+        bpy.context.view_layer.update()
+        show_study(bpy.context, Study(Path("none"), robot, motions={"walk": motion}), onto=body)
+        scene = bpy.context.scene
+        lines.append(timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
+    assert difference(*lines) < 1e-5
+
+
+def test_a_stream_moves_the_rig_where_it_is_measured(registered: None, robot: Rig) -> None:
+    """A pose of a capture is the world's, wherever the rig was put."""
+    motion = scene_motion(robot, random_motion(robot))
+    moved = motion.root[3], motion.rotations[3], motion.translations[3]
+    pose = ScenePose(0.0, 0.0, 0.0, *moved, np.zeros(3), None, np.zeros((0, 2)), None)
+    heads = []
+    for put in (Matrix.Identity(4), PUT):
+        body = build(robot)
+        body.matrix_world = put
+        bpy.context.view_layer.update()
+        PoseWriter(body).show(body, pose)
+        bpy.context.view_layer.update()
+        heads.append([body.matrix_world @ bone.head for bone in body.pose.bones])
+    np.testing.assert_allclose(heads[1], heads[0], atol=1e-5)

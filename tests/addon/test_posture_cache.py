@@ -1,0 +1,158 @@
+"""Panels and buttons know what is keyed at any time, without reading every key at every redraw."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import bpy
+import pytest
+
+from addon import registration
+from addon.authoring import keying as author
+from addon.authoring import timeline
+from addon.authoring.posture_cache import PostureCache, continue_count, summarise_postures
+from benchmarks.panel import dancing, redraw_once
+from solver.rigs import hoap3
+from tests.addon.scenes import build
+from tests.addon.test_dance_jobs import posed
+
+
+@pytest.fixture
+def body(empty_scene: None) -> Iterator[bpy.types.Object]:
+    """HOAP-3 in three postures."""
+    registration.register()
+    made = build(hoap3())
+    for frame in (1, 10, 20):
+        posed(made, 0.1, frame)
+    bpy.context.view_layer.update()
+    yield made
+    registration.unregister()
+
+
+def test_what_is_known_is_what_is_keyed(body: bpy.types.Object) -> None:
+    """After every kind of edit, undo included, what was counted before is counted anew."""
+    scene = bpy.context.scene
+    bpy.ops.ed.undo_push(message="before")
+
+    def checked() -> dict[float, str]:
+        bpy.context.view_layer.update()
+        assert dict(summarise_postures(body).roles) == timeline.read_key_roles(body)
+        return dict(summarise_postures(body).roles)
+
+    before = checked()
+    assert list(before) == [1.0, 10.0, 20.0]
+    author.set_role(body, "fixed", frame=10.0)
+    assert checked()[10.0] == "fixed"
+    for curve in timeline.pose_curves(body):
+        curve.keyframe_points[1].co.x = 12.0
+    assert 12.0 in checked()
+    posed(body, 0.2, 30)
+    assert 30.0 in checked()
+    body.animation_data.action = None
+    assert checked() == {}
+    scene.frame_set(5)
+    author.key_posture(scene, body, "free")
+    assert body.animation_data.action.name.startswith(f"{body.name} dance")
+    assert summarise_postures(body).counts == {"fixed": 0, "preferred": 0, "free": 1}
+    assert (summarise_postures(body).role_at(5.0), summarise_postures(body).role_at(6.0)) == ("free", "")
+
+
+def test_playing_counts_nothing(body: bpy.types.Object) -> None:
+    """Showing another frame changes no key: nothing is counted again."""
+    known = summarise_postures(body)
+    for frame in range(1, 20):
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        assert summarise_postures(body) is known
+
+
+def test_a_window_counts_a_little_at_a_time(body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a window a redraw shows what was counted before, and reads no key; between redraws the count goes on, curve by
+    curve, begins anew when keys change meanwhile, and ends with what is keyed. No button is wrongly grey until then.
+    """
+    assert len(summarise_postures(body).roles) == 3
+    monkeypatch.setattr(PostureCache, "at_once", False)
+    posed(body, 0.2, 30)
+    bpy.context.view_layer.update()
+    stale = summarise_postures(body)
+    assert (len(stale.roles), stale.up_to_date) == (3, False)
+    assert not continue_count(0.0)
+    assert summarise_postures(body) == stale
+    author.set_role(body, "free", frame=30.0)
+    bpy.context.view_layer.update()
+    summarise_postures(body)
+    slices = 0
+    while not continue_count(0.0):
+        slices += 1
+    assert slices > 10
+    assert summarise_postures(body).up_to_date
+    assert dict(summarise_postures(body).roles) == timeline.read_key_roles(body) == {**stale.roles, 30.0: "free"}
+    body.animation_data.action = None
+    bpy.context.view_layer.update()
+    author.key_posture(bpy.context.scene, body, "preferred")
+    assert bpy.ops.exciting_dance.balance_dance.poll()  # it is not yet known that one posture is too few
+    with pytest.raises(RuntimeError, match="at least 2 postures"):
+        bpy.ops.exciting_dance.balance_dance()
+    while not continue_count(0.0):
+        pass
+    assert not bpy.ops.exciting_dance.balance_dance.poll()
+
+
+def test_samples_are_no_postures(empty_scene: None) -> None:
+    """A recording's keys count as none, a posture keyed among them counts as one, and the samples stay."""
+    registration.register()
+    body = dancing(hoap3(), 3.0, 100.0)
+    assert timeline.read_key_roles(body) == {}
+    frames = len(timeline.pose_curves(body)[0].keyframe_points)
+    bpy.context.scene.frame_set(100)
+    author.key_posture(bpy.context.scene, body, "fixed")
+    assert timeline.read_key_roles(body) == {100.0: "fixed"}
+    assert author.clear_inbetweens(body, 1.0, 300.0) == 0
+    assert {len(curve.keyframe_points) for curve in timeline.pose_curves(body)} == {frames}
+    registration.unregister()
+
+
+def calls(function: Callable[[], object]) -> Counter[str]:
+    """How often a function calls which Python functions and which of Blender's that read every item."""
+    found: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            found[frame.f_code.co_name] += 1
+        elif event == "c_call" and argument.__name__ == "foreach_get":
+            found["foreach_get"] += 1
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_a_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right after a change and later, a redraw of the Author panels does the same for a long motion as for a short one:
+    it reads no curve's keys and compares no bones with links.
+    """
+    registration.register()
+    monkeypatch.setattr(PostureCache, "at_once", False)
+    found = []
+    for seconds in (1.0, 40.0):
+        dancing(hoap3(), seconds, 100.0)
+        bpy.context.view_layer.update()
+        redraw_once()
+        for _ in range(2):
+            found.append(calls(redraw_once))
+            while not continue_count():
+                pass
+    registration.unregister()
+    assert found[0] == found[2]
+    assert found[1] == found[3]
+    for each in found:
+        assert each["rig_of"] > 5
+        assert each["_mark"] > 0
+        assert not each["foreach_get"] + each["_mismatch"] + each["posture_keys"] + each["rig_of_text"]

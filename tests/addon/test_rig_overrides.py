@@ -1,0 +1,107 @@
+"""What is stated about a rig in the panel is written into the rig on its armature, and undone with it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from addon import armature, registration  # noqa: E402
+from addon.authoring import pose_sampling as poses  # noqa: E402
+from solver.check_options import DANCE_CHECKS  # noqa: E402
+from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
+from solver.dance.workflows.standing_posture import find_standing_posture  # noqa: E402
+from solver.feasibility import check_motion  # noqa: E402
+
+
+@pytest.fixture
+def registered(empty_scene: None) -> Iterator[None]:
+    """The add-on's classes and settings, in an empty scene."""
+    registration.register()
+    yield
+    registration.unregister()
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the add-on makes its own folders in this test."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def robot(registered: None, own_folders: Path) -> str:
+    """Name of HOAP-3 in the scene."""
+    assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
+    return str(bpy.context.view_layer.objects.active.name)
+
+
+def _state(**words: str) -> None:
+    settings = bpy.context.scene.exciting_dance
+    for name in ("feet", "soles", "torques", "pairs", "srdf"):
+        setattr(settings, f"stated_{name}", words.get(name, ""))
+
+
+def test_what_is_stated_is_in_the_rig_and_undone(robot: str, own_folders: Path) -> None:
+    """Soles, torques and pairs as typed; links and inertials as before; one undo takes all of it back."""
+    before = armature.rig_of(bpy.data.objects[robot])
+    one, other = before.links[1], before.links[5]
+    joint = before.joints[3].name
+    _state(soles=f"{before.contacts[0].link}=0.12x0.07", torques=f"{joint}=3.5", pairs=f"{one}:{other}")
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.exciting_dance.state_rig() == {"FINISHED"}
+    after = armature.rig_of(bpy.data.objects[robot])
+    assert after.limits_of(before.links[3]).torque == pytest.approx([3.5])
+    assert (one, other) in after.excluded
+    sole = after.contacts[-1].vertices
+    sides = [float(((sole[k] - sole[k - 1]) ** 2).sum() ** 0.5) for k in range(4)]
+    assert sorted(sides) == pytest.approx([0.07, 0.07, 0.12, 0.12])
+    assert after.links == before.links
+    assert after.prior.values == pytest.approx(before.prior.values)
+    assert list(own_folders.iterdir()) == []
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert armature.rig_of(bpy.data.objects[robot]) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [({}, "nothing is stated"), ({"torques": "elbow=strong"}, "NAME=NUMBER"), ({"feet": "paw"}, "paw")],
+)
+def test_a_wrong_statement_is_one_sentence(robot: str, words: dict[str, str], told: str) -> None:
+    """The rig stays as it was."""
+    before = armature.rig_of(bpy.data.objects[robot])
+    _state(**words)
+    with pytest.raises(RuntimeError, match=told):
+        bpy.ops.exciting_dance.state_rig()
+    assert armature.rig_of(bpy.data.objects[robot]) == before
+
+
+@pytest.mark.parametrize("kind", ["human", "hoap3"])
+def test_a_new_rig_stands_as_every_check_wants(registered: None, own_folders: Path, kind: str) -> None:
+    """Its bones are posed at home, where dances begin, and the pose keeps every check; its rest is the neutral posture.
+
+    A person's hands were 2.8 cm inside its thighs, and its zero-moment point outside, until somebody posed it.
+    """
+    assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
+    body = bpy.context.view_layer.objects.active
+    rig = armature.rig_of(body)
+    record = find_standing_posture(rig)
+    assert record is not None
+    anchors = stance(rig, "both")
+    schedule = Schedule((Phase(0.0, 1.0, anchors),), ground=0.0)
+    assert check_motion(rig, record.motion, schedule, DANCE_CHECKS).feasible
+    turns, places = poses.evaluate_curves(bpy.context.scene, body, rig, np.array([1.0]))
+    alike = np.abs(np.einsum("li,li->l", turns[0], record.scene.rotations[0]))
+    np.testing.assert_allclose(alike, 1.0, atol=1e-6)
+    np.testing.assert_allclose(places[0, 0], record.scene.root[0], atol=1e-5)
+    bare = armature.build_armature(bpy.context, rig)
+    for bone, other in zip(body.data.bones, bare.data.bones, strict=True):
+        np.testing.assert_allclose(bone.matrix_local, other.matrix_local, atol=1e-7)

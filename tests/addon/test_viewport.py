@@ -1,0 +1,83 @@
+"""What comes into the scene is seen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from addon import scene_rigs
+from addon.recording import find_recordings
+from addon.viewport import bounding_points, frame_objects
+from solver.rigs import hoap3, human
+from tests.addon.scenes import build
+from tests.addon.test_drop_files import drop, recorded
+
+
+def views() -> Iterator[tuple[bpy.types.RegionView3D, float, float]]:
+    """Every view of the window, with the slopes of its picture's edges: half its width and height at 1 m."""
+    for area in bpy.context.window.screen.areas:
+        if area.type == "VIEW_3D":
+            region = next(region for region in area.regions if region.type == "WINDOW")
+            space = area.spaces.active
+            pixel = 36.0 / space.lens / max(region.width, region.height)
+            yield space.region_3d, pixel * region.width, pixel * region.height
+
+
+def places(view: bpy.types.RegionView3D, points: np.ndarray, wide: float, tall: float) -> np.ndarray:
+    """Where a perspective view shows points (P, 3): shares of the picture's half width and half height (P, 2)."""
+    turn = view.view_rotation.inverted()
+    away = [turn @ (Vector(point) - view.view_location) for point in points]
+    return np.array([(p.x / (view.view_distance - p.z) / wide, p.y / (view.view_distance - p.z) / tall) for p in away])
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (20.0, -30.0, 5.0)])
+def test_what_is_framed_fills_the_view(empty_scene: None, place: tuple[float, float, float]) -> None:
+    """Wherever a rig stands, and however tall it is, every view shows it whole and not small."""
+    for rig in (hoap3(), human(1.75, 70.0, "male")):
+        body = build(rig)
+        body.location = place
+        frame_objects(bpy.context, [body])
+        seen = 0
+        for view, wide, tall in views():
+            where = places(view, bounding_points(body), wide, tall)
+            assert np.abs(where).max() < 1.0
+            assert np.ptp(where[:, 1]) > 0.8
+            seen += 1
+        assert seen
+
+
+def test_several_are_framed_together(empty_scene: None) -> None:
+    """All that is framed is in the picture; a view through a camera stays as it is."""
+    bodies = [build(hoap3()), build(human(1.75, 70.0, "male"))]
+    bodies[1].location = 4.0, 1.0, 0.0
+    frame_objects(bpy.context, bodies)
+    for view, wide, tall in views():
+        for body in bodies:
+            assert np.abs(places(view, bounding_points(body), wide, tall)).max() < 1.0
+        view.view_perspective = "CAMERA"
+        before = view.view_distance
+        frame_objects(bpy.context, bodies[:1])
+        assert view.view_distance == before
+
+
+def test_a_new_rig_and_a_dropped_recording_are_framed(own: Path, tmp_path: Path) -> None:
+    """Add Rig shows the rig, and a dropped recording its markers, wherever one looked before."""
+    for view, _, _ in views():
+        view.view_location = 100.0, 0.0, 0.0
+    assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
+    body = scene_rigs.find_rigs(bpy.context.scene)[0]
+    for view, wide, tall in views():
+        assert np.abs(places(view, bounding_points(body), wide, tall)).max() < 1.0
+        view.view_location = 0.0, 0.0, 100.0
+    markers, _ = recorded(tmp_path, "walk")
+    assert drop(markers) == {"FINISHED"}
+    (child,) = find_recordings(bpy.context.scene)
+    assert len(child.objects) >= 2
+    for view, wide, tall in views():
+        for ball in child.objects:
+            assert np.abs(places(view, bounding_points(ball), wide, tall)).max() < 1.0

@@ -1,0 +1,194 @@
+"""Laws of the mass from all trials and of the plates' offset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration.body_mass import MassEvidence, collect_mass_evidence, estimate_mass, estimate_trial_mass
+from solver.errors import InvalidValue
+from solver.signals import GRAVITY, ContactEvidence, find_windows
+from solver.wrenches import Wrenches
+from tests.marker_com import RUNNER, SUBJECT_A, Places, body
+from tests.simulated_trials import HUMAN, Profile, SimulatedTrial, simulate, steps
+
+MASS = 65.0
+ALL_A = ("static1", "squats1", "STS1", "DJ1", "DJ2", "DJAsym1", "walking1", "walkingTI1")
+
+
+def squats(t: np.ndarray) -> np.ndarray:
+    return 1.0 + 0.3 * np.sin(2 * np.pi * 0.7 * t) + 0.1 * np.sin(2 * np.pi * 1.9 * t)
+
+
+def hopping(t: np.ndarray) -> np.ndarray:
+    """0.4 s of contact, 0.2 s of flight, again and again."""
+    phase = np.mod(t, 0.6)
+    return np.where(phase < 0.4, 0.75 * np.pi * np.sin(np.pi * phase / 0.4), 0.0)
+
+
+def evidence(name: str, trial: SimulatedTrial, mass: float = MASS) -> MassEvidence:
+    """Evidence of a simulated trial, by the chain used on recordings."""
+    force = trial.filtered.total[:, :3]
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, force, load=trial.load), mass, HUMAN)
+    return collect_mass_evidence(name, trial.velocity, trial.filtered, trial.native, found, mass)
+
+
+@pytest.mark.parametrize("scale", [0.93, 1.0, 1.07])
+@pytest.mark.parametrize("push", [squats, hopping, lambda t: np.ones_like(t)], ids=["squats", "hopping", "standing"])
+def test_the_mass_is_found_though_the_kinematic_motion_is_too_large(push: Profile, scale: float) -> None:
+    """Still, squatting or hopping, a centre of mass that moves 7 % too much or too little does not change the mass."""
+    read = estimate_trial_mass(evidence("one", simulate(6.0, MASS, push, scale=scale)))
+    assert read is not None
+    assert read.apparent_mass == pytest.approx(MASS, rel=2e-3)
+    if push is not squats:
+        return
+    assert read.dynamic_mass == pytest.approx(MASS / scale, rel=0.01)
+
+
+def test_the_std_of_a_trial_covers_its_error() -> None:
+    """Over 16 noisy squat trials the error stays within 3 standard deviations almost always."""
+    scores = []
+    for seed in range(16):
+        read = estimate_trial_mass(evidence("one", simulate(3.0, MASS, squats, noise=1.0, seed=seed)))
+        assert read is not None
+        scores.append((read.apparent_mass - MASS) / read.std)
+    assert np.mean(np.abs(scores) < 3.0) > 0.95
+
+
+def test_the_trials_that_unload_the_plates_are_believed() -> None:
+    """Two standing trials miss 35 N, two hopping trials prove zero: the mass is the hoppers', the offset is found."""
+    trials = {
+        "still": simulate(5.0, MASS, lambda t: np.ones_like(t), bias=-35.0),
+        "squat": simulate(8.0, MASS, squats, bias=-35.0),
+        "hop": simulate(5.0, MASS, hopping),
+        "hop again": simulate(5.0, MASS, hopping, noise=0.5),
+    }
+    found = estimate_mass([evidence(name, trial) for name, trial in trials.items()])
+    assert found.mass == pytest.approx(MASS, abs=0.2)
+    assert found.bias_of("still")[2] == found.bias_of("squat")[2] == pytest.approx(-35.0, abs=3.0)
+    assert found.bias_of("hop")[2] == pytest.approx(0.0, abs=1.0)
+    assert [group.verified for group in found.groups] == [True, False]
+    assert found.groups[1].kind == "offset"
+    assert any("still, squat" in text or "squat, still" in text for text in found.warnings)
+
+
+def test_the_majority_does_not_decide() -> None:
+    """One hopping trial against three standing ones with an offset: still the hopper's mass."""
+    standing = [evidence(f"still {k}", simulate(5.0, MASS, lambda t: np.ones_like(t), bias=40.0)) for k in range(3)]
+    found = estimate_mass([*standing, evidence("hop", simulate(5.0, MASS, hopping))])
+    assert found.mass == pytest.approx(MASS, abs=0.3)
+    assert found.bias_of("still 1")[2] == pytest.approx(40.0, abs=3.0)
+
+
+def test_an_offset_that_unloaded_plates_show_is_taken_off() -> None:
+    """A hopper's plates that read 30 N in flight, uncut, have that offset, and the mass is corrected for it."""
+    trial = simulate(5.0, MASS, hopping, bias=30.0)
+    force = trial.filtered.total[:, :3]
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, force, load=trial.load), MASS, HUMAN)
+    plate = Wrenches(trial.native.times, ("plate",), trial.native.total[:, None])
+    rows = collect_mass_evidence("hop", trial.velocity, trial.filtered, plate, found, 110.0)
+    assert rows.unloaded is not None
+    assert rows.unloaded.offset == pytest.approx(30.0 * 2 / 3, rel=0.1)  # loaded two thirds of the time
+    assert estimate_mass([rows]).mass == pytest.approx(MASS + 30.0 / 3 / GRAVITY, abs=0.3)
+
+
+def test_a_gain_is_told_from_an_offset() -> None:
+    """Plates that read 5.5 % too little in weight and motion alike are called a gain."""
+    low = evidence("squat", simulate(8.0, MASS, squats, gain=0.945))
+    found = estimate_mass([low, *(evidence(f"hop {k}", simulate(5.0, MASS, hopping)) for k in range(2))])
+    assert found.groups[1].kind == "gain"
+
+
+def test_without_proof_nobody_is_preferred() -> None:
+    """Two trials that disagree and never unload: the uncertainty spans both, and a warning says so."""
+    one = evidence("monday", simulate(5.0, MASS, squats))
+    two = evidence("tuesday", simulate(5.0, MASS, squats, bias=-60.0))
+    found = estimate_mass([one, two])
+    assert abs(found.mass - MASS) <= found.std + 0.1
+    assert found.std > 2.5
+    assert any("none can be preferred" in text for text in found.warnings)
+
+
+def test_the_bias_puts_readings_right() -> None:
+    """Taking the bias off a standing trial's wrench leaves the body's weight, and moments that keep the same arm."""
+    still = simulate(5.0, MASS, lambda t: np.ones_like(t), bias=-35.0)
+    found = estimate_mass([evidence("still", still), evidence("hop", simulate(5.0, MASS, hopping))])
+    corrected = still.filtered.without_bias(found.bias_of("still")).total.mean(axis=0)
+    assert corrected[2] == pytest.approx(MASS * GRAVITY, rel=5e-3)
+    assert np.allclose(corrected[3:], np.cross([0.3, -0.2, 0.0], corrected[:3]), atol=0.5)
+
+
+def test_scaling_forces_scales_the_mass() -> None:
+    """Every force times two is twice the mass."""
+    trial = simulate(6.0, MASS, squats, noise=0.5)
+    rows = evidence("one", trial)
+    twice = MassEvidence("one", rows.times, rows.velocity, 2.0 * rows.wrench, rows.counted)
+    assert estimate_mass([twice]).mass == pytest.approx(2.0 * estimate_mass([rows]).mass, rel=1e-6)
+
+
+def test_a_stated_mass_is_compared() -> None:
+    """A stated mass within 3 % is silent, one 6 % off is warned about."""
+    rows = [evidence("hop", simulate(5.0, MASS, hopping))]
+    assert not estimate_mass(rows, stated=1.02 * MASS).warnings
+    assert any("stated" in text for text in estimate_mass(rows, stated=1.06 * MASS).warnings)
+
+
+def test_nothing_counted_is_an_error() -> None:
+    """A trial on unmeasured ground alone gives no mass."""
+    with pytest.raises(InvalidValue, match="no trial"):
+        estimate_mass([evidence("box", simulate(3.0, MASS, squats, steps((0.0, 0.0), (9.0, 0.0))))])
+
+
+def recorded(folder: Path, trial: str, places: Places, mass: float) -> MassEvidence:
+    """Evidence of a real trial, its centre of mass straight from markers."""
+    read = body(folder / "markers" / f"{trial}.trc", folder / "forces" / f"{trial}.mot", places, HUMAN)
+    found = find_windows(
+        ContactEvidence(read.times, read.acceleration, read.filtered.total[:, :3], read.load, read.feet, read.root),
+        mass,
+        HUMAN,
+    )
+    return collect_mass_evidence(trial, read.velocity, read.filtered, read.native, found, mass)
+
+
+@pytest.mark.parametrize("guess", [60.0, 63.5, 67.0])
+def test_subject_a_weighs_what_the_unloaded_plates_say(shared_data: Path, guess: float) -> None:
+    """Real, all 8 trials, whatever mass the windows were found with: 63.5 +- 0.4 kg and the standing trials' offset."""
+    found = estimate_mass([recorded(shared_data / "subject_a", trial, SUBJECT_A, guess) for trial in ALL_A])
+    assert found.mass == pytest.approx(63.5, abs=0.4)
+    assert found.std < 0.6
+    for trial in ("static1", "squats1", "STS1"):
+        assert -40.0 < found.bias_of(trial)[2] < -30.0
+    for trial in ("DJ2", "walking1", "walkingTI1"):
+        assert found.bias_of(trial)[2] == 0.0
+    assert any("static1" in text and "offset" in text for text in found.warnings)
+    assert any(text.startswith("DJ1 reads") for text in found.warnings)
+
+
+def test_static1_alone_reads_sixty_and_knows_that_it_cannot_know(shared_data: Path) -> None:
+    """Real: the standing trial alone gives 60.0 kg with an uncertainty that admits an unseen offset."""
+    found = estimate_mass([recorded(shared_data / "subject_a", "static1", SUBJECT_A, 62.0)])
+    assert found.mass == pytest.approx(60.0, abs=0.1)
+    assert found.std > 1.0
+
+
+def test_the_runner_weighs_the_same_over_flights(shared_data: Path) -> None:
+    """Real subject_b: 5 s of treadmill running with flights read one mass that the mean force confirms to 1 %."""
+    rows = recorded(shared_data / "subject_b", "run", RUNNER, 73.0)
+    assert rows.unloaded is not None
+    whole_strides = rows.wrench[50:-50, 2].mean() / GRAVITY
+    assert estimate_mass([rows]).mass == pytest.approx(whole_strides, rel=0.02)
+
+
+def test_a_stated_mass_corrects_plates_that_prove_nothing() -> None:
+    """Plates never seen unloaded that miss 40 N get the offset a stated mass implies; a near one changes nothing."""
+    items = [evidence("standing", simulate(6.0, MASS, squats, bias=-40.0))]
+    alone = estimate_mass(items)
+    told = estimate_mass(items, stated=MASS)
+    near = estimate_mass(items, stated=1.02 * alone.mass)
+    assert told.mass == pytest.approx(MASS)
+    assert told.bias_of("standing")[2] == pytest.approx(-40.0, abs=2.0)
+    assert any("stated" in warning for warning in told.warnings)
+    assert near.mass == pytest.approx(alone.mass)
+    assert near.bias_of("standing")[2] == 0.0

@@ -1,0 +1,68 @@
+"""A calibration that failed says which marker, joint or segment is wrong; one that did not keeps silent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.figures.volunteers import Volunteer, outcome, volunteer
+from solver.calibration import fit_calibration
+from solver.calibration.fit import HingeRanges
+from solver.motion import Markers
+from solver.rigs import human
+from solver.trial import Recording
+
+
+def told(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
+    """The warnings of a calibration with these recordings instead of the volunteer's."""
+    return replace(body, recordings=recordings).calibrated().warnings
+
+
+def relabelled(recording: Recording, names: dict[str, str]) -> Recording:
+    """With other labels on the same markers."""
+    markers = recording.markers
+    assert markers is not None
+    return replace(
+        recording,
+        markers=Markers(markers.times, tuple(names.get(n, n) for n in markers.names), markers.positions),
+    )
+
+
+def test_a_volunteer_with_skin_motion_is_found_without_a_warning() -> None:
+    """Markers within 6 mm, hip centres within 15 mm of the truth, and nothing to warn of (simulated)."""
+    found = outcome(volunteer(1))
+    assert found.tracked < 0.006
+    assert np.linalg.norm(found.hips, axis=1).max() < 0.015
+    assert found.warnings == ()
+
+
+def test_exchanged_labels_are_told_with_their_markers() -> None:
+    """Knee and ankle of one side exchanged in every trial: the warning names markers of that leg."""
+    body = volunteer(1)
+    exchanged = {"LKNE": "LANK", "LANK": "LKNE"}
+    warnings = told(body, tuple(relabelled(recording, exchanged) for recording in body.recordings[:1]))
+    assert any("label" in warning and ("LKNE" in warning or "LANK" in warning) for warning in warnings)
+
+
+def test_a_stature_that_is_not_the_bodys_is_told_by_its_segments() -> None:
+    """A stature of 2.3 m stated for a woman of 1.66 m: segments are far too short for it, and the warning says so."""
+    body = volunteer(1)
+    known = body.rig.provenance
+    found = fit_calibration(body.recordings[:1], mass=float(known["mass"]), sex=str(known["sex"]), height=2.3)  # type: ignore[arg-type]
+    assert any("Check the stature" in warning for warning in found.warnings)
+
+
+def test_hinges_are_pulled_back_only_beyond_their_ranges() -> None:
+    """The pull's gradient is that of its cost, which is zero inside the range."""
+    rig = human(1.75, 70.0, "male")
+    hinges = HingeRanges(rig)
+    assert hinges.cost(rig.neutral) == 0.0
+    at = rig.model.joints[rig.joint("left_forearm")]
+    q = rig.neutral
+    q[at.idx_q] = rig.limits.lower[at.idx_v - 6] - 0.3
+    hessian, gradient = np.zeros((rig.model.nv, rig.model.nv)), np.zeros(rig.model.nv)
+    hinges.add(q, 2.0, hessian, gradient)
+    assert hinges.cost(q) == np.float64(hinges.violation(q) @ hinges.violation(q))
+    np.testing.assert_allclose(gradient[at.idx_v], 2.0 * 0.3)
+    np.testing.assert_allclose(hessian[at.idx_v, at.idx_v], 2.0)

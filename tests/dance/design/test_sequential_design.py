@@ -1,0 +1,67 @@
+"""Laws of designing after recordings, and of thinking of more time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design, paper_options
+from solver.dance.design.evaluation import evaluate_dance
+from solver.dance.design.options import sigma_objective
+from solver.dance.design.sequential_design import MORE_SECONDS, predict_more_time, recorded_information
+from solver.errors import InvalidValue
+from solver.rigs import hoap3
+
+RIG = hoap3("middle", torque="peak")
+TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=2, hold=0.1, workers=1)
+OBJECTIVE = sigma_objective(RIG, TINY)
+
+
+@pytest.fixture(scope="module")
+def dance() -> Dance:
+    """Of one posture."""
+    return design(RIG, TINY)
+
+
+def test_a_second_counts_the_same_at_any_rate(dance: Dance) -> None:
+    """A recording at four times the rate tells what it told, but for its ends."""
+    assert OBJECTIVE is not None
+    slow, fast = (recorded_information(RIG, OBJECTIVE, [dance.sample(RIG, rate)]) for rate in (50.0, 200.0))
+    np.testing.assert_allclose(fast, slow, atol=0.03 * np.abs(slow).max())
+
+
+def test_after_a_recording_another_dance_adds_more(dance: Dance) -> None:
+    """Designed with the first dance known, a second adds more to it than one designed as if nothing had been."""
+    assert OBJECTIVE is not None
+    first = dance.sample(RIG, 50.0)
+    known = OBJECTIVE.prior_matrices + recorded_information(RIG, OBJECTIVE, [first])
+    again = replace(TINY, seed=3, rounds=3)
+    values = []
+    for recorded in ((), (first,)):
+        second = design(RIG, again, recorded=recorded).sample(RIG, 50.0)
+        values.append(float(OBJECTIVE.value(known + recorded_information(RIG, OBJECTIVE, [second]))))
+    assert values[1] < values[0]
+
+
+def test_ten_more_seconds_lower_what_they_say(dance: Dance) -> None:
+    """The report says what ten more seconds would bring; the more is known before, the less they do."""
+    assert OBJECTIVE is not None
+    found = evaluate_dance(RIG, dance).more_time
+    assert found is not None
+    assert found.seconds >= MORE_SECONDS
+    assert 0.0 < found.gain < found.largest_gain < 1.0
+    assert found.link in RIG.links
+    assert "more" in str(found)
+    known = 100.0 * recorded_information(RIG, OBJECTIVE, [dance.sample(RIG, 50.0)])
+    later = predict_more_time(dance, OBJECTIVE, known)
+    assert later is not None
+    assert later.gain < found.gain
+
+
+def test_the_papers_criterion_takes_no_recordings(dance: Dance) -> None:
+    """It looks at a group's own links and does not add up what others found: said, not ignored."""
+    with pytest.raises(InvalidValue, match="sigma"):
+        design(RIG, paper_options(postures={"both": 1}), recorded=[dance.sample(RIG, 50.0)])

@@ -1,0 +1,193 @@
+"""A jump that no torque allows says by how much: the take-off it needs, what was reached, and the worst joint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import solver
+from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from solver.contacts.recorded_contacts import NOT_FLAT
+from solver.contacts.schedule import Schedule
+from solver.coordinates import coordinate_names
+from solver.dance.authoring.authored_dance import AuthoredDance, Samples
+from solver.dance.authoring.repair import RepairedDance, RepairOptions
+from solver.dance.workflows.jump_feasibility import (
+    explain_infeasible_jumps,
+    fastest_com_rise,
+    jumps_exceed_leg_speed,
+    take_off_speeds,
+)
+from solver.dance.workflows.repair import JUMP_NOTE, LIMITED_PROGRAMS
+from solver.errors import InvalidValue
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import GRAVITY
+from solver.rigs import hoap3, human
+from solver.trajectory.ballistic import find_flights
+
+WEAK = 0.4
+"""Share of its torques that the robot has left."""
+QUICK = 10.0
+"""Times the speed of its joints, else they alone keep it on the floor."""
+
+
+@pytest.fixture(scope="module")
+def keyed() -> AuthoredDance:
+    """A small robot with weak joints, keyed to jump."""
+    rig = hoap3("middle", torque="peak")
+    limits = replace(rig.limits, torque=WEAK * rig.limits.torque, speed=QUICK * rig.limits.speed)
+    return keyed_jump(replace(rig, limits=limits))
+
+
+@pytest.fixture(scope="module")
+def answer(keyed: AuthoredDance) -> solver.EditedDance:
+    """What a short search makes of it."""
+    return solver.repair(keyed, options=RepairOptions(passes=1, max_programs=4))
+
+
+def test_the_answer_says_by_how_much(keyed: AuthoredDance, answer: solver.EditedDance) -> None:
+    """Speed needed, speed reached, and the torque of the worst joint over what it has, as dynamics tells them."""
+    assert not answer.feasible
+    (told,) = [trouble for trouble in answer.summary.problems if trouble.startswith("the jump from")]
+    assert told in answer.message
+    ((take_off, landing),) = find_flights(keyed.schedule)
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    assert needed == pytest.approx(0.5 * GRAVITY * (landing - take_off), rel=0.35)
+    ratio, used, limit = (float(x) for x in re.search(r"for (\S+) times its torque \((\S+) of (\S+) N", told).groups())  # type: ignore[union-attr]
+    torque_digits, ratio_digits = 0.005, 0.005  # three digits of two torques, two decimals of their ratio
+    assert ratio == pytest.approx(used / limit, abs=ratio_digits, rel=2.0 * torque_digits)
+    assert ratio > 1.0
+    torques, limits = np.abs(answer.checks.torques), keyed.rig.limits.torque
+    assert ratio == pytest.approx(float((torques / limits).max()), abs=0.006)
+
+
+def test_what_legs_cannot_reach_is_not_searched_for() -> None:
+    """Joints too slow for the jump: a few programmes, and why; fast ones are given the whole search."""
+    slow = keyed_jump(hoap3("middle", torque="peak"))
+    assert jumps_exceed_leg_speed(slow)
+    answer = solver.repair(slow, options=RepairOptions(passes=1))
+    assert isinstance(answer.details, RepairedDance)
+    assert answer.details.iterations <= LIMITED_PROGRAMS
+    assert not answer.feasible
+    assert "lets its legs raise it at" in answer.message
+    assert JUMP_NOTE in answer.summary.notes
+    limits = slow.rig.limits
+    assert not jumps_exceed_leg_speed(keyed_jump(replace(slow.rig, limits=replace(limits, speed=QUICK * limits.speed))))
+
+
+def test_legs_that_are_too_slow_are_told_where_no_motion_was_found(answer: solver.EditedDance) -> None:
+    """A repair that gives the motion back as it was says of its jump what it says of one that it bettered."""
+    result = answer.details
+    assert isinstance(result, RepairedDance)
+    slow = replace(result, dance=replace(result.dance, rig=hoap3("middle", torque="peak")), after=result.before)
+    (told,) = explain_infeasible_jumps(slow)
+    assert re.search(r"must leave the floor at \S+ m/s upwards; the speed limit of .* at most", told)
+
+
+def test_speeds_are_those_of_a_thrown_body(keyed: AuthoredDance) -> None:
+    """A body that leaves the floor as fast as its flight needs has reached what it needs; a slower one has not."""
+    rig, rate = keyed.rig, 500.0
+    ((take_off, landing),) = find_flights(keyed.schedule)
+    needed = 0.5 * GRAVITY * (landing - take_off)
+    times = np.linspace(keyed.start, keyed.stop, int(rate * (keyed.stop - keyed.start)) + 1)
+    for share in (1.0, 0.5):
+        heights = np.where(
+            times < take_off,
+            share * needed * (times - take_off),  # pushed up evenly
+            needed * (times - take_off) - 0.5 * GRAVITY * (times - take_off) ** 2,
+        )
+        q = np.tile(keyed.keys[0].q, (len(times), 1))
+        q[:, 2] += heights
+        still = np.zeros((len(times), rig.nv))
+        found = take_off_speeds(
+            check_motion(rig, Motion(times, q, still, still), keyed.schedule, CHECKS), take_off, landing
+        )
+        assert found[0] == pytest.approx(needed, rel=0.02)
+        assert found[1] == pytest.approx(share * needed, rel=0.05)
+
+
+def test_nothing_is_said_of_who_does_not_jump(answer: solver.EditedDance) -> None:
+    """Without a flight, or as it was given, a failure is no weak jump."""
+    result = answer.details
+    assert isinstance(result, RepairedDance)
+    assert explain_infeasible_jumps(result)
+    assert explain_infeasible_jumps(replace(result, after=result.before)) == []
+    standing = Schedule((replace(result.dance.schedule.phases[0], stop=result.dance.stop),))
+    assert explain_infeasible_jumps(replace(result, dance=replace(result.dance, schedule=standing))) == []
+    strong = replace(result.dance.rig, limits=replace(result.dance.rig.limits, torque=np.full(21, 1e3)))
+    checks = check_motion(strong, result.motion, result.dance.schedule, CHECKS)
+    said = explain_infeasible_jumps(replace(result, dance=replace(result.dance, rig=strong), after=checks))
+    assert all("torque" not in sentence for sentence in said)
+
+
+def test_legs_that_are_too_slow_are_told_first(answer: solver.EditedDance) -> None:
+    """With its own joints' speeds the robot cannot rise fast enough, however strong: how fast, and which joint."""
+    result = answer.details
+    assert isinstance(result, RepairedDance)
+    rig = hoap3("middle", torque="peak")
+    own = replace(result, dance=replace(result.dance, rig=rig))
+    (told,) = explain_infeasible_jumps(own)
+    speed, joint = fastest_com_rise(rig, CHECKS.shrink)
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    assert speed < 0.5 * needed
+    assert f"the speed limit of {joint.replace('_', ' ')} lets its legs raise it at {speed:.2f} m/s at most" in told
+
+
+def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
+    """Twice the speed raises it twice as fast, one slow joint alone slows it, and no leg is quicker than its length
+    swung about the floor by all of its joints."""
+    rig = hoap3("middle", torque="peak")
+    speed, joint = fastest_com_rise(rig, CHECKS.shrink)
+    quick = replace(rig, limits=replace(rig.limits, speed=2.0 * rig.limits.speed))
+    assert fastest_com_rise(quick, CHECKS.shrink) == (pytest.approx(2.0 * speed), joint)
+    names = coordinate_names(rig)
+    slow = np.array(rig.limits.speed)
+    slow[names.index("left_shank")] *= 0.1
+    slowed = fastest_com_rise(replace(rig, limits=replace(rig.limits, speed=slow)), CHECKS.shrink)
+    assert slowed == (pytest.approx(0.1 * speed, rel=0.2), "left_shank")
+    assert 0.0 < speed < 3 * rig.standing_height * rig.limits.speed.max()
+
+
+@pytest.mark.parametrize(
+    "leap",
+    [Leap(), Leap(0.2, 0.06), Leap(0.35, 0.16), Leap(forward=0.25), Leap(turn=0.5), Leap(aside=0.05)],
+    ids=["plain", "low", "high", "forward", "turning", "off balance"],
+)
+def test_a_person_s_jump_is_possible_and_keeps_its_momentum(leap: Leap) -> None:
+    """Every check holds at ten times the sampling, the centre of mass is a hundredth of a millimetre from its parabola,
+    and momentum changes by half a per cent at most, judged by masses and velocities alone."""
+    jump = keyed_jump(human(1.6, 80.0, "female"), leap)
+    answer = solver.repair(jump, options=RepairOptions(passes=3), rate=RATE)
+    assert answer.feasible
+    parabola, drift, spin = flown(jump.rig, answer.dance.motion(RATE), jump)
+    assert parabola < 1e-5
+    assert drift < 0.005
+    assert spin < 0.005
+
+
+def test_soles_that_rolled_are_not_searched_for() -> None:
+    """What was found of a recording before it was handed over: a few programmes, and what helps instead."""
+    rolled = f"one end of a sole that stands is up to 21 cm higher than the other: {NOT_FLAT}"
+    answer = solver.repair(keyed_jump(hoap3("middle", torque="peak")), told=(rolled,))
+    assert isinstance(answer.details, RepairedDance)
+    assert answer.details.iterations <= LIMITED_PROGRAMS
+    assert f"{rolled}; let it be retargeted instead" in answer.message
+
+
+def test_a_recording_that_nothing_carries_is_told_what_can_be_done() -> None:
+    """Nobody lays contact strips into a recording of a run, or of somebody on a chair: it may be retargeted."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    first, air, last = jump.schedule.phases
+    phases = (replace(first, stop=0.2), replace(air, start=0.2, stop=1.8), replace(last, start=1.8))
+    schedule = replace(jump.schedule, phases=phases)
+    standing = replace(jump, keys=(jump.keys[0], replace(jump.keys[0], time=jump.stop)), schedule=schedule)
+    times = np.linspace(jump.start, jump.stop, 101)
+    samples = Samples(times, np.tile(jump.keys[0].q, (len(times), 1)))
+    with pytest.raises(InvalidValue, match=r"does not fall as in a jump: add a contact strip[^.]*$"):
+        solver.repair(standing)
+    with pytest.raises(InvalidValue, match=r"does not fall as in a jump.*can be retargeted, not repaired"):
+        solver.repair(replace(standing, keys=(), samples=samples))

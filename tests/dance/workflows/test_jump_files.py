@@ -1,0 +1,98 @@
+"""A jump that was repaired is one when it is read again: from its file, and from the frames of a scene."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solver
+from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.authored_dance import EXACT_FLIGHT_RATE
+from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.timeline import dance_from_timeline
+from solver.dance.workflows.loading import load_authored_dance
+from solver.rigs import human
+from solver.scene.dance_folder import AUTHORED_FILE, MOTION_FILE, SUMMARY_FILE
+from solver.scene.motion_record import MOTION
+from solver.scene.summary import SUMMARY
+from solver.scene.timeline import SceneTimeline, flights_between_strips
+
+
+@pytest.mark.parametrize("frames", [24.0, 25.0, 30.0, 60.0, 100.0])
+def test_a_repaired_jump_is_one_when_it_is_read_again(frames: float, tmp_path: Path) -> None:
+    """Between whose frames it begins and ends, in single precision: as feasible, its centre of mass a hundredth of a
+    millimetre from the parabola, and nothing is left to repair."""
+    jump = keyed_jump(human(1.75, 70.0, "male"), Leap(in_the_air=0.29))
+    answer = solver.repair(jump, options=RepairOptions(passes=5), rate=frames)
+    assert answer.feasible
+    answer.write(tmp_path / "jump", rate=frames)
+    for keyed in (
+        load_authored_dance(tmp_path / "jump" / AUTHORED_FILE),
+        dance_from_timeline(from_scene(tmp_path / "jump", frames)),
+    ):
+        verdict = solver.check(keyed)
+        assert verdict.feasible, verdict.message
+        parabola, drift, spin = flown(jump.rig, keyed.motion(RATE), jump)
+        assert parabola < 1e-5
+        assert drift < 0.005
+        assert spin < 0.005
+        assert solver.repair(keyed).status == "unchanged"
+
+
+def from_scene(folder: Path, frames: float) -> SceneTimeline:
+    """What a scene shows of a dance: around its flight all samples, elsewhere those on whole frames."""
+    record, summary = MOTION.read(folder / MOTION_FILE), SUMMARY.read(folder / SUMMARY_FILE)
+    drawn = record.scene
+    ((take_off, landing),) = flights_between_strips((strip.start, strip.stop) for strip in summary.strips)
+    near = (drawn.times > take_off - 0.1) & (drawn.times < landing + 0.1)
+    whole = np.abs(drawn.times * frames - np.round(drawn.times * frames)) < 1e-6
+    root, rotations, translations = (
+        part[near | whole].astype(np.float32).astype(float)
+        for part in (drawn.root, drawn.rotations, drawn.translations)
+    )
+    return SceneTimeline(
+        "jump", record.rig, drawn.times[near | whole], root, rotations, translations, summary.keys, summary.strips,
+        checks=CHECKS,
+    )  # fmt: skip
+
+
+def test_samples_are_dense_only_where_somebody_flies() -> None:
+    """A rate is doubled until it is dense, and kept where nobody jumps."""
+    keyed = keyed_jump(human(1.75, 70.0, "male"))
+    assert keyed.sampling_rate(24.0) == 192.0
+    assert keyed.sampling_rate(24.0, EXACT_FLIGHT_RATE) == 768.0
+    assert keyed.sampling_rate(100.0) == 200.0
+    assert keyed.sampling_rate(500.0) == 500.0
+    standing = Schedule.constant(keyed.schedule.phases[0].anchors, keyed.start, keyed.stop)
+    assert replace(keyed, schedule=standing).sampling_rate(24.0) == 24.0
+
+
+def test_nothing_presses_in_the_first_and_last_instant_of_a_scene_s_flight(tmp_path: Path) -> None:
+    """Both belong to it: strips are shorter beside it by less than a millionth of a second, and nowhere else."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    solver.repair(jump, options=RepairOptions(passes=1, max_programs=1)).write(tmp_path / "jump", rate=25.0)
+    schedule = dance_from_timeline(from_scene(tmp_path / "jump", 25.0)).schedule
+    assert schedule.index_at(np.array([0.85 - 1e-6, 0.85, 1.15, 1.15 + 1e-6])).tolist() == [0, 1, 1, 2]
+    assert (schedule.start, schedule.stop) == (0.0, 2.0)
+
+
+def test_away_from_a_flight_fewer_samples_hold_the_motion() -> None:
+    """Half a second before and after it all of them, elsewhere a hundred a second or more; both ends stay."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    answer = solver.repair(jump, options=RepairOptions(passes=1, max_programs=3), rate=24.0)
+    assert answer.status != "unchanged"
+    samples = answer.dance.samples
+    assert samples is not None
+    ((take_off, landing),) = jump.flights
+    middle = 0.5 * (samples.times[1:] + samples.times[:-1])
+    near = (middle > take_off - 0.49) & (middle < landing + 0.49)
+    away = (middle < take_off - 0.51) | (middle > landing + 0.51)
+    steps = np.diff(samples.times)
+    np.testing.assert_allclose(steps[near], 1.0 / 768.0, atol=1e-9)
+    assert away.sum() > 50
+    np.testing.assert_allclose(steps[away], 4.0 / 768.0, atol=1e-9)
+    assert (samples.times[0], samples.times[-1]) == (jump.start, jump.stop)

@@ -1,0 +1,88 @@
+"""Weighed sums of the regressor and inverse dynamics change with the motion as their slopes say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from solver.dynamics import base_regressor, integrate
+from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
+from solver.dynamics.regressor_derivatives import regressor_derivatives
+from solver.inertials import PER_LINK
+from solver.model import pin
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3
+from tests.random_motion import humanoid_rig, mixed_rig, random_motion, rig_of
+
+STEP = 1e-5
+
+
+def cardan_rig() -> Rig:
+    """A universal joint between hinges."""
+    generator = np.random.default_rng(3)
+    model = pin.Model()
+    across = np.array([0.0, 0.6, 0.8])
+    joints = (pin.JointModelFreeFlyer(), pin.JointModelRX(), pin.JointModelUniversal(np.eye(3)[0], across))
+    for number, joint in enumerate((*joints, pin.JointModelRZ())):
+        place = pin.SE3(pin.exp3(generator.standard_normal(3)), 0.3 * generator.standard_normal(3))
+        index = model.addJoint(number, joint, pin.SE3.Identity() if not number else place, f"joint {number}")
+        body = pin.Inertia(1.0, 0.1 * generator.standard_normal(3), 0.02 * np.eye(3))
+        model.appendBodyToJoint(index, body, pin.SE3.Identity())
+    return rig_of(model, "cardan")
+
+
+def differences(rig: Rig, motion: Motion, values: Callable[[Motion], np.ndarray]) -> np.ndarray:
+    """Central differences (3, nv, N, ...) of values (N, ...) of frames by their coordinates and rates."""
+
+    def at(order: int, column: int, step: float) -> np.ndarray:
+        way = np.zeros_like(motion.v)
+        way[:, column] = step
+        q = np.array([integrate(rig, *pair) for pair in zip(motion.q, way)]) if order == 0 else motion.q
+        return values(Motion(motion.times, q, motion.v + way * (order == 1), motion.a + way * (order == 2)))
+
+    def slope(order: int, column: int) -> np.ndarray:
+        return (at(order, column, STEP) - at(order, column, -STEP)) / (2.0 * STEP)
+
+    return np.array([[slope(order, column) for column in range(rig.nv)] for order in range(3)])
+
+
+@pytest.mark.parametrize("make", [mixed_rig, humanoid_rig, cardan_rig, hoap3])
+def test_slopes_of_the_regressor_are_its_differences(make: Callable[[], Rig]) -> None:
+    """Any weights, hinges, balls, slides and universal joints; the root too."""
+    rig = make()
+    motion = random_motion(rig, 4, 1)
+    weights = np.random.default_rng(2).standard_normal((6, PER_LINK, len(rig.links), len(motion)))
+
+    def weighed(some: Motion) -> np.ndarray:
+        rows = base_regressor(rig, some).reshape(len(some), 6, len(rig.links), PER_LINK)
+        return np.einsum("naip,apin->n", rows, weights)
+
+    found, expected = regressor_derivatives(rig, motion, weights), differences(rig, motion, weighed).swapaxes(1, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_slopes_of_inverse_dynamics_are_its_differences() -> None:
+    """Both triangles of those by accelerations, too."""
+    rig = hoap3()
+    motion, mechanics = random_motion(rig, 3, 1), Mechanics(rig)
+    forces, slopes, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
+    np.testing.assert_allclose(forces, mechanics.compute_state(motion.q, motion.v, motion.a).tau, atol=1e-9)
+    expected = differences(rig, motion, lambda some: mechanics.compute_state(some.q, some.v, some.a).tau)
+    np.testing.assert_allclose(slopes, expected.transpose(0, 2, 3, 1), atol=1e-6 * np.abs(expected).max())
+
+
+def test_axes_are_moved_by_the_joints_before_them() -> None:
+    """A universal joint's second axis is moved by its first, not the other way round."""
+    rig = cardan_rig()
+    above, moves = carried_axes(rig, rig.links[-1])
+    np.testing.assert_array_equal(above, np.arange(rig.nv))
+    motion = random_motion(rig, 1, 5)
+    expected = differences(rig, motion, lambda some: inverse_dynamics_derivatives(rig, some.q, some.v, some.a)[2])[
+        0, :, 0
+    ]
+    for moved in range(6, rig.nv):
+        for by in range(6, rig.nv):
+            assert bool(np.abs(expected[by, :, moved]).max() > 1e-6) == (bool(moves[moved, by]) and moved != by)

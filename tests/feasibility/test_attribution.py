@@ -1,0 +1,118 @@
+"""Whose doing failures of a recording are, where it is known who did what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.check_options import CheckOptions
+from solver.contacts.schedule import Schedule
+from solver.feasibility import check_motion
+from solver.feasibility.attribution import Attribution, attribute_failures
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import human
+from tests.dance.example_dances import arm_swing, rotate_joints
+
+OPTIONS = CheckOptions(shrink=0.4, allowed_slip=0.002)
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person."""
+    return human(1.7, 65.0, "female")
+
+
+@pytest.fixture(scope="module")
+def stance(rig: Rig) -> tuple[Motion, Schedule]:
+    """A balanced posture held, and where its feet stand."""
+    keyed = arm_swing(rig, 0.0, 0.5)
+    return keyed.motion(50.0), keyed.schedule
+
+
+def found(
+    rig: Rig, motion: Motion, schedule: Schedule, pushed: np.ndarray | None = None, options: CheckOptions = OPTIONS
+) -> dict[str, Attribution]:
+    """Doings by the name of their check."""
+    checks = check_motion(rig, motion, schedule, options)
+    return {doing.check.name: doing for doing in attribute_failures(rig, motion, checks, options, pushed)}
+
+
+def needed(rig: Rig, motion: Motion, schedule: Schedule) -> np.ndarray:
+    """The wrench that a motion needs: what plates would have measured of it."""
+    return np.array(check_motion(rig, motion, schedule, OPTIONS).wrench)
+
+
+def jerked(motion: Motion, acceleration: float) -> Motion:
+    """The same poses with a horizontal acceleration [m/s^2] of the root that nobody made."""
+    a = np.array(motion.a)
+    a[:, 0] += acceleration
+    return Motion(motion.times, motion.q, motion.v, a)
+
+
+def test_nothing_fails_nothing_is_blamed(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """A balanced stance has no culprit."""
+    assert found(rig, *stance) == {}
+
+
+def test_a_sole_that_slides_is_the_trackings(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """Flat soles shifted by 1.5 cm."""
+    motion, schedule = stance
+    q = np.array(motion.q)
+    q[:, 0] += np.linspace(0.0, 0.015, len(q))
+    slip = found(rig, Motion(motion.times, q, motion.v, motion.a), schedule)["slip"]
+    assert (slip.tracking, slip.performer) == (1.0, 0.0)
+    assert "slides by up to 1.5 cm and tips or sinks by up to" in str(slip)
+
+
+def test_a_sole_that_rolls_is_the_persons(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """Ankles turned by 20 degrees, so that one end of the soles leaves the floor."""
+    motion, schedule = stance
+    pose = rotate_joints(rig, motion.q[0], {"left_foot": (1, 0.35), "right_foot": (1, 0.35)})
+    still = np.zeros_like(motion.v)
+    slip = found(rig, Motion(motion.times, np.tile(pose, (len(motion), 1)), still, still), schedule)["slip"]
+    assert (slip.tracking, slip.performer) == (0.0, 1.0)
+    assert "rolls" in str(slip)
+
+
+def test_bodies_do_not_pass_through_each_other(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """A hand inside a thigh is nobody's dance."""
+    motion, schedule = stance
+    pose = rotate_joints(rig, motion.q[0], {"right_upper_arm": (0, 0.35)})
+    still = np.zeros_like(motion.v)
+    within = found(rig, Motion(motion.times, np.tile(pose, (len(motion), 1)), still, still), schedule)
+    assert within["self-collision"].tracking == 1.0
+
+
+def test_forces_tell_who_lost_balance(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """Accelerations that the plates did not feel are the tracking's; those that they felt, the person's; else open."""
+    motion, schedule = stance
+    calm, fast = needed(rig, motion, schedule), jerked(motion, 1.2)
+    blamed = found(rig, fast, schedule, calm)["zmp"]
+    assert (blamed.tracking, blamed.performer) == (1.0, 0.0)
+    assert "measured forces keep this limit" in str(blamed)
+    felt = found(rig, fast, schedule, needed(rig, fast, schedule))["zmp"]
+    assert (felt.tracking, felt.performer) == (0.0, 1.0)
+    unknown = calm.copy()
+    unknown[: len(calm) // 2] = np.nan
+    half = found(rig, fast, schedule, unknown)["zmp"]
+    assert half.tracking == pytest.approx(0.5, abs=0.02)
+    assert half.performer == 0.0
+    assert found(rig, fast, schedule)["zmp"].tracking == 0.0
+
+
+def test_no_centre_of_pressure_leaves_the_soles(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """Plates that read one 30 cm ahead of the toes stand elsewhere than the file says: not the person's doing."""
+    motion, schedule = stance
+    shifted = needed(rig, motion, schedule)
+    shifted[:, 4] -= 0.3 * shifted[:, 2]
+    doing = found(rig, jerked(motion, 1.2), schedule, shifted)["zmp"]
+    assert doing.tracking == 1.0
+    assert "outside the soles" in str(doing)
+
+
+def test_a_body_in_the_air_falls(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """One that hangs there was not tracked well, or stands."""
+    motion, schedule = stance
+    hanging = Schedule.constant((), schedule.start, schedule.stop)
+    assert found(rig, motion, hanging, np.zeros((len(motion), 6)))["flight"].tracking == 1.0

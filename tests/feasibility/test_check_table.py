@@ -1,0 +1,134 @@
+"""The table of checks is all that knows them: a row added to it is taken up everywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Phase, Schedule
+from solver.coordinates import Curves
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.workflows.check import format_check_table, summarise_checks
+from solver.dance.workflows.summaries import scene_failures
+from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion
+from solver.feasibility import check_table as table
+from solver.live.protocol import done_line
+from solver.live.scene_frames import scene_frames
+from solver.rigs import hoap3
+from solver.trajectory.planted_feet import PlantedTrajectory
+from solver.trajectory.trajectory_limits import TrajectoryLimits
+from tests.dance.example_dances import home, shift_root
+from tests.dance.static_motions import static_motion
+
+ROOT = Path(__file__).resolve().parents[2]
+RIG = hoap3(torque="peak")
+NEW = "another check"
+UNMISTAKABLE = ("joint angle", "joint speed", "joint torque", "twist", "unilateral", "self-collision", "placement")
+"""Names that say nothing else than the check."""
+ADDITIONS = [check.name for check in table.CHECKS]
+
+
+@pytest.fixture(params=ADDITIONS)
+def added(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """A check of the table, of which the table has a copy under another name."""
+    check = table.get_check(request.param)
+    monkeypatch.setattr(table, "CHECKS", (*table.CHECKS, replace(check, name=NEW)))
+    return check
+
+
+def everything_fails() -> Checks:
+    """Breaks every limit: fast, bent too far, off its anchors, through the floor, torn down; then hung in the air."""
+    q, anchors = home(RIG)
+    low = shift_root(q, 0.3, 0.1, -0.1)
+    low[7:] += 2.5
+    motion = static_motion(RIG, low, 2)
+    v, a = np.full_like(motion.v, 40.0), np.full_like(motion.a, -900.0)
+    schedule = Schedule((Phase(-1.0, 0.005, anchors), Phase(0.005, 1.0)))
+    checks = check_motion(RIG, replace(motion, v=v, a=a), schedule)
+    assert all(margin.failed.any() for margin in checks.margins)
+    return checks
+
+
+def test_a_row_is_in_the_margins_and_the_verdict(added: Check) -> None:
+    """Its margins are the copied check's in every frame, and the verdict's table has a line of it."""
+    checks = everything_fails()
+    one, other = checks.get_margin(added.name), checks.get_margin(NEW)
+    np.testing.assert_allclose(one.values, other.values, rtol=0.0, atol=1e-12)  # coal begins where it ended
+    assert (one.items, one.links, one.scale, one.unit) == (other.items, other.links, other.scale, other.unit)
+    assert NEW in format_check_table(checks)
+
+
+def test_a_row_is_in_every_list_of_failures(added: Check) -> None:
+    """First and worst failures, the sentence of the verdict and the summary of a scene tell of it where it fails."""
+    checks = everything_fails()
+    for found in (checks.first_failures, checks.worst_failures):
+        mine = next(failure for failure in found if failure.check.name == NEW)
+        copied = next(failure for failure in found if failure.check.name == added.name)
+        assert (mine.item, mine.frame, mine.margin) == (copied.item, copied.frame, copied.margin)
+        assert mine.description == copied.description
+    told = {failure.check: failure for failure in scene_failures(checks)}
+    assert told[NEW].text == told[added.name].text
+    assert summarise_checks(checks).startswith("Not feasible")
+
+
+def test_a_row_is_in_live_frames(added: Check) -> None:
+    """Every frame tells its margin and words, and the last line its failure."""
+    checks = everything_fails()
+    frames = scene_frames(RIG, checks, CheckOptions())
+    done = json.loads(done_line(1, frames, {}))
+    for place, frame in enumerate(frames):
+        named = {margin.check: margin for margin in frame.margins}
+        assert (NEW in named) == np.isfinite(checks.get_margin(added.name).smallest[place])
+        if NEW in named:
+            assert replace(named[NEW], check=added.name) == named[added.name]
+    first = next(failure for failure in checks.first_failures if failure.check.name == NEW)
+    assert done["failures"].count(str(first)) == 2
+
+
+def test_a_row_is_in_the_programmes(added: Check) -> None:
+    """Trajectory limits have the same values under its name; the search of transitions has one more column."""
+    q, anchors = home(RIG)
+    keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.5, shift_root(q, 0.01, 0.01, -0.02)), (1.0, q)))
+    keyed = AuthoredDance(RIG, keys, Schedule.constant(anchors, 0.0, 1.0))
+    trajectory = PlantedTrajectory(RIG, keyed.curve(), keyed.schedule, [])
+    limits = TrajectoryLimits(trajectory, CheckOptions(reach=0.3), 1.0)
+    times = np.linspace(0.0, 1.0, 5)
+    rates = trajectory.curve.at(times)
+    values = limits.values(times, rates, limits.check(times, rates))
+    mine, copied = (values.values[:, values.names == name] for name in (NEW, added.name))
+    np.testing.assert_allclose(mine, copied, rtol=0.0, atol=1e-12)
+    assert bool(mine.shape[1]) == (added.smooth_limit is not None and (added.name != "floor" or copied.shape[1] > 0))
+    motion = keyed.motion(20.0)
+    held = FrameChecker(RIG, keyed.schedule).loads(Curves(motion.q, motion.v, motion.a), keyed.schedule.phases[0])
+    assert held.other_margins.shape[1] == sum(check.limits_transitions for check in table.CHECKS)
+
+
+def literals(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every string constant of the files of a folder that is no docstring."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path.relative_to(ROOT), node.value
+
+
+def test_one_file_names_the_checks() -> None:
+    """Adding a check changes the table alone: no other file of the solver or the add-on says a check's name."""
+    public = {"solver/feasibility/__init__.py"}  # `placement` is a function there
+    found = {
+        path.as_posix() for part in ("solver", "addon") for path, text in literals(ROOT / part) if text in UNMISTAKABLE
+    }
+    assert found - public == {"solver/feasibility/check_table.py"}
+    assert set(UNMISTAKABLE) <= {check.name for check in table.CHECKS}
+
+
+def test_names_are_unique() -> None:
+    """A name finds one check, and an unknown one lists those there are."""
+    names = [check.name for check in table.CHECKS]
+    assert len(set(names)) == len(names)
+    assert all(table.get_check(name).name == name for name in names)

@@ -1,0 +1,115 @@
+"""What the checks found, in words."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Phase, Schedule
+from solver.feasibility import Check, check_motion, get_check
+from solver.feasibility.check_results import Failure
+from solver.feasibility.check_table import CHECKS
+from solver.feasibility.messages import (
+    describe_unreachable,
+    describe_unsupported,
+    find_overlapping,
+    suggest_allowed_pairs,
+)
+from solver.motion import Motion
+from solver.rigs import hoap3
+from solver.scene.labels import format_angle, format_length, join_names
+
+from ..dance.example_dances import home
+
+
+@pytest.mark.parametrize(
+    ("check", "item", "margin", "said"),
+    [
+        ("joint angle", "left_knee", np.radians(-12.0), "left knee is turned 12 deg beyond its limit"),
+        ("joint speed", "left_knee", np.radians(-4.2), "left knee is 4.2 deg/s faster than it can"),
+        ("joint torque", "right_ankle", -0.12, "joint torque of right ankle is 12 % beyond its limit"),
+        ("zmp", "support polygon", -0.021, "the zero-moment point is 2.1 cm outside the support polygon"),
+        ("slip", "left_sole", -0.0004, "left sole slides 0.4 mm too far from where it is planted"),
+        ("self-collision", "arm and leg", -0.01, "arm and leg overlap by 1.0 cm"),
+        ("zmp", "support polygon", 0.0042, "the zero-moment point is 4.2 mm inside the support polygon"),
+        ("joint torque", "right_ankle", 0.12, "joint torque of right ankle is 12 % below its limit"),
+    ],
+)
+def test_margins_are_told_in_people_s_units(check: str, item: str, margin: float, said: str) -> None:
+    """Metres become centimetres, radians degrees, shares per cent, and names words; what holds is told otherwise."""
+    assert Failure(get_check(check), item, 3, 0.5, margin, margin < 0.0).description == said
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_every_check_says_how_much(check: Check) -> None:
+    """A failure's sentence has the number of the failure, and is not that of a margin that holds."""
+    failed, held = check.describe("left_knee", -0.123, True), check.describe("left_knee", 0.123, False)
+    assert check.messages.format_value(0.123) in failed
+    assert failed != held
+    assert "_" not in failed + held
+
+
+def test_numbers_keep_their_digits() -> None:
+    """Small lengths turn to millimetres and small angles keep two digits: nothing is told as zero."""
+    told = [format_length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
+    assert told == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
+    assert [format_angle(np.radians(x)) for x in (57.3, 6.04, 0.031)] == ["57 deg", "6.0 deg", "0.031 deg"]
+    assert [format_angle(np.radians(x)) for x in (0.0, 2e-4, -2e-4)] == ["0 deg", "under 0.001 deg", "under 0.001 deg"]
+
+
+def test_long_lists_are_cut() -> None:
+    """Few things are named, of many it is said how many more there are."""
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(list("abcdef")) == "a, b, c and 3 more"
+
+
+def test_hanging_is_told_from_jumping() -> None:
+    """Without a planted foot a body at rest hangs; in free fall it jumps, and nothing is to be told."""
+    rig = hoap3(torque="peak")
+    q, anchors = home(rig)
+    times = np.arange(31) / 10.0
+    phases = [Phase(0.0, 1.0, anchors), Phase(1.0, 1.5), Phase(1.5, 2.0), Phase(2.0, 3.0, anchors)]
+    schedule = Schedule(tuple(phases))
+    still = np.zeros((31, rig.model.nv))
+    hanging = Motion(times, np.tile(q, (31, 1)), still, still)
+    (said,) = describe_unsupported(schedule, check_motion(rig, hanging, schedule))
+    assert said.startswith("nothing carries the body from 1.00 to 2.00 s")
+    falling = still.copy()
+    falling[:, :3] = rig.model.gravity.linear  # the root stands upright: its axes are the world's
+    free = Motion(times, hanging.q, still, falling)
+    assert describe_unsupported(schedule, check_motion(rig, free, schedule)) == ()
+
+
+def test_what_stands_in_the_way_is_named_once() -> None:
+    """What links do as weight shifts is said once, however many footings it keeps the rig from."""
+    met = "left is left out: rig 'r' cannot change its footing: base and thigh overlap by 5.3 mm at 1.12 s"
+    overlap = describe_unreachable("r", ["both"], ("fitted", met, met.replace("left is", "right is")))
+    assert overlap.count("base and thigh overlap by 5.3 mm") == 1
+    assert "overlap" not in describe_unreachable("r", ["both"], ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "right is left out: it cannot lift its left foot: right thigh and left thigh overlap by 5.3 mm at 1.12 s",
+        "none of 288 postures keeps all limits: self-collision (right_thigh and left_thigh) fails in every one",
+    ],
+)
+def test_links_that_overlap_choose_the_option(said: str) -> None:
+    """Whoever says that two links overlap, the option that lets these two is added, once; and else nothing."""
+    rig = hoap3()
+    assert suggest_allowed_pairs(rig, [said, said]).endswith(": --may-touch right_thigh:left_thigh")
+    assert suggest_allowed_pairs(rig, [said.replace("thigh", "wing"), "right thigh turned", "left hip overlap"]) == ""
+    assert suggest_allowed_pairs(rig, []) == ""
+
+
+def test_the_check_says_overlaps_so() -> None:
+    """The sentence of the self-collision check itself is recognised, for every pair of a rig."""
+    rig = hoap3()
+    check = get_check("self-collision")
+    pairs = list(combinations(rig.links, 2))
+    for pair in pairs:
+        assert find_overlapping(rig, [f"a step: {check.describe(' and '.join(pair), -0.01, True)}"]) == (pair,)

@@ -1,0 +1,119 @@
+"""Exciting motions of an arm: judged by Pinocchio's own fixed-base model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from solver.errors import InvalidValue, UnknownPreset
+from solver.fixed_base import ExcitingOptions, FixedBaseRobot, exciting_motion
+from solver.fixed_base.criterion import CONDITION, DEVIATIONS, compute_criterion
+from solver.fixed_base.exciting_motions import build_margins
+from solver.rigs import hoap3
+
+from .arm import arm, arm_text
+
+
+@pytest.mark.parametrize(
+    ("name", "power"), [(CONDITION, np.inf), (CONDITION, 2.0), (CONDITION, 20.0), (DEVIATIONS, np.inf)]
+)
+def test_slopes_of_criteria(name: str, power: float) -> None:
+    """The derivative by the rows is that of differences."""
+    generator = np.random.default_rng(0)
+    rows = generator.standard_normal((60, 8)) * np.logspace(0.0, -1.5, 8)
+    way = generator.standard_normal(rows.shape)
+    _, slope = compute_criterion(rows, name, power)
+    step = 1e-6
+    ends = [compute_criterion(rows + sign * step * way, name, power)[0] for sign in (1.0, -1.0)]
+    change = (ends[0] - ends[1]) / (2.0 * step)
+    assert (slope * way).sum() == pytest.approx(change, rel=1e-5)
+
+
+def test_condition_is_the_condition() -> None:
+    """As NumPy says."""
+    rows = np.random.default_rng(1).standard_normal((40, 6))
+    assert np.exp(compute_criterion(rows, CONDITION)[0]) == pytest.approx(np.linalg.cond(rows))
+
+
+def test_smooth_bounds_come_down_to_the_condition() -> None:
+    """From above, the nearer the larger their power; the first is the root of tr(W'W) tr((W'W)^-1)."""
+    rows = np.random.default_rng(1).standard_normal((40, 6))
+    bounds = [np.exp(compute_criterion(rows, CONDITION, power)[0]) for power in (2.0, 6.0, 20.0, 200.0, np.inf)]
+    assert np.all(np.diff(bounds) < 0.0)
+    assert bounds[-2] == pytest.approx(bounds[-1], rel=0.01)
+    square = rows.T @ rows
+    assert bounds[0] == pytest.approx(np.sqrt(np.trace(square) * np.trace(np.linalg.inv(square))))
+
+
+def test_a_motion_keeps_limits_and_beats_random_motion(tmp_path: Path) -> None:
+    """From rest to rest; ranges, speeds and torques hold by another model, at more samples than were looked at."""
+    rig = arm(tmp_path)
+    options = ExcitingOptions(seconds=5.0, max_iterations=16)
+    found = exciting_motion(FixedBaseRobot(rig, drives=False), options)
+    assert found.condition < 0.5 * found.random_condition
+    motion = found.sample(1000.0)
+    y, dy, ddy = motion.q[:, 7:], motion.v[:, 6:], motion.a[:, 6:]
+    limits = rig.limits
+    assert (y >= limits.lower - 1e-9).all()
+    assert (y <= limits.upper + 1e-9).all()
+    assert (np.abs(dy) <= options.speed * limits.speed + 1e-9).all()
+    model = pin.buildModelFromXML(arm_text())
+    data = model.createData()
+    torques = np.array([pin.rnea(model, data, *state) for state in zip(y, dy, ddy)])
+    assert (np.abs(torques) <= options.torque * limits.torque * 1.001).all()
+    for end in (0, -1):
+        assert np.abs(dy[end]).max() < 1e-9
+        assert np.abs(ddy[end]).max() < 1e-6
+    assert min(found.margins.values()) >= 0.0
+
+
+def test_the_same_seed_gives_the_same_motion(tmp_path: Path) -> None:
+    """Nothing depends on the machine's speed."""
+    bench = FixedBaseRobot(arm(tmp_path), "base")
+    options = ExcitingOptions(seconds=3.0, max_iterations=4)
+    one, two = (exciting_motion(bench, options) for _ in range(2))
+    assert np.array_equal(one.control, two.control)
+
+
+def test_the_surface_is_kept_clear_of(tmp_path: Path) -> None:
+    """No moving link comes nearer to a stated surface than the clearance."""
+    bench = FixedBaseRobot(arm(tmp_path), drives=False)
+    high = exciting_motion(bench, ExcitingOptions(seconds=4.0, max_iterations=8, surface=0.2, clearance=0.03))
+    model = pin.buildModelFromXML(arm_text())
+    data = model.createData()
+    for q in high.sample(50.0).q[:, 7:]:
+        pin.forwardKinematics(model, data, q)
+        for joint, ends in ((3, (0.1, 0.3)), (4, (0.1, 0.2))):
+            for end in ends:
+                place = data.oMi[joint].act(np.array([0.0, 0.0, end]))
+                assert place[2] >= 0.2 + 0.03 - 1e-6
+
+
+def test_bad_wishes(tmp_path: Path) -> None:
+    """One clear sentence each."""
+    with pytest.raises(UnknownPreset, match="beauty"):
+        ExcitingOptions(criterion="beauty")
+    wishes: tuple[dict[str, Any], ...] = ({"speed": 0.0}, {"torque": 1.5}, {"seconds": 0.5}, {"clearance": -1.0})
+    for wish in wishes:
+        with pytest.raises(InvalidValue):
+            replace(ExcitingOptions(), **wish)
+    rig = arm(tmp_path)
+    with pytest.raises(InvalidValue, match="lower the clearance"):
+        exciting_motion(FixedBaseRobot(rig), ExcitingOptions(seconds=2.0, surface=3.0))
+
+
+def test_the_surface_is_what_the_still_links_stand_on() -> None:
+    """Of a robot bolted down at its waist, legs held, the soles end above the surface, and an arm may hang below."""
+    rig = hoap3()
+    held = tuple(link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow")))
+    bench = FixedBaseRobot(rig, locked_links=held)
+    options = ExcitingOptions(seconds=2.0, max_iterations=2)
+    surface = build_margins(bench, options).surface
+    assert surface == pytest.approx(-rig.standing_height, abs=5e-3)
+    found = exciting_motion(bench, options)
+    assert found.condition <= found.random_condition

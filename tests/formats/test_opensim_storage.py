@@ -1,0 +1,206 @@
+"""OpenSim storage files and the forces in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.opensim_storage import has_forces, read_forces, read_storage, write_storage
+from solver.formats.wrench_checks import centres_of_pressure
+from tests.formats.recording_files import force_names, standing_mot, times, to_y_up, write_mot
+
+FORCE, POINT, FREE = np.array([12.0, -7.0, 650.0]), np.array([0.3, -0.2, 0.006]), np.array([0.1, -0.2, 2.0])
+STYLES = {
+    "numbered": force_names("ground_force_{}_{}", 1),
+    "sides first": [n.replace("force_m", "torque_") for n in force_names("{}_ground_force_{}", "R")],
+    "sides last": [n.replace("force_l_m", "torque_l_") for n in force_names("ground_force_{}_{}", "l")],
+    "number first": [n.replace("force_m", "torque_") for n in force_names("{}_ground_force_{}", 1)],
+    "no plate": [n.replace("ground_force_m", "ground_torque_") for n in force_names("ground_force_{1}")],
+    "capitals": [n.upper() for n in force_names("FP{}_{}", 2)],
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_naming_style_gives_the_wrench_by_hand(tmp_path: Path, style: str) -> None:
+    """Force f at point p with free moment m is the wrench (f, p x f + m) about the origin in any style."""
+    row = to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1)
+    path = write_mot(tmp_path / "f.mot", STYLES[style], times(), np.tile(row, (len(times()), 1)))
+    wrenches = read_forces(path)
+    expected = np.concatenate([FORCE, np.cross(POINT, FORCE) + FREE])
+    np.testing.assert_allclose(wrenches.values[:, 0], np.tile(expected, (len(wrenches), 1)), rtol=1e-9)
+    assert wrenches.measured is not None
+    assert wrenches.measured.all()
+
+
+def test_plates_stay_apart_and_add_up(tmp_path: Path) -> None:
+    """Five plates are five frames; their sum is the total."""
+    names = [name for k in range(5) for name in force_names(plate=k + 1)]
+    row = np.concatenate([to_y_up(np.array([FORCE * (k + 1), POINT + k, FREE])).reshape(-1) for k in range(5)])
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(row, (len(times()), 1))))
+    assert wrenches.frames == tuple(f"ground_force_{k + 1}" for k in range(5))
+    np.testing.assert_allclose(wrenches.total[0, :3], 15.0 * FORCE, rtol=1e-9)
+
+
+def test_millimetres_when_stated_equal_metres(tmp_path: Path) -> None:
+    """Centre of pressure in mm and free moment in N mm give the same wrench when the unit is stated."""
+    rows = [to_y_up(np.array([FORCE, POINT * s, FREE * s])).reshape(-1) for s in (1.0, 1000.0)]
+    metres, millimetres = (
+        write_mot(tmp_path / f"{i}.mot", force_names(), times(), np.tile(row, (len(times()), 1)))
+        for i, row in enumerate(rows)
+    )
+    np.testing.assert_allclose(read_forces(millimetres, units="mm").values, read_forces(metres).values, rtol=1e-9)
+    with pytest.raises(InputError, match="mm"):
+        read_forces(millimetres)
+
+
+def test_an_unloaded_plate_pushes_nothing_wherever_its_point_is(tmp_path: Path) -> None:
+    """Without force the centre of pressure is undefined: NaN or nonsense there must not matter."""
+    row = to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1)
+    values = np.tile(row, (len(times()), 1))
+    values[4] = [0, 0, 0, np.nan, np.nan, np.nan, 0, 0, 0]
+    values[5] = [0, 0, 0, 1e6, 0, -1e6, 0, 0, 0]
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", force_names(), times(), values))
+    np.testing.assert_array_equal(wrenches.values[4:6], 0.0)
+
+
+def test_missing_forces_are_refused_or_stay_missing(tmp_path: Path) -> None:
+    """NaN in a force is an error that names line and column, or, when asked for, stays NaN and is reported."""
+    values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
+    values[6, 1] = np.nan
+    path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
+    with pytest.raises(InputError, match=r"line 13, column 'ground_force_1_vy'"):
+        read_forces(path)
+    told: list[str] = []
+    wrenches = read_forces(path, missing="keep", warn=told.append)
+    assert np.isnan(wrenches.total).any(axis=1).tolist() == [i == 6 for i in range(len(wrenches))]
+    assert "1 of 11" in told[0]
+
+
+def test_a_missing_centre_of_pressure_under_load_is_refused(tmp_path: Path) -> None:
+    """NaN where a loaded plate was pushed makes no moment of zero: the error names line and load, or asked for, NaN."""
+    values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
+    values[6, 3:6] = np.nan
+    path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
+    with pytest.raises(InputError, match=r"line 13, plate 1.*missing under \d+ N"):
+        read_forces(path)
+    kept = read_forces(path, missing="keep")
+    assert np.isnan(kept.total[6, 3:]).any()
+    assert np.isfinite(np.delete(kept.total, 6, axis=0)).all()
+
+
+def test_forces_over_milliseconds_are_refused(tmp_path: Path) -> None:
+    """A thousand samples at one a second are a thousand milliseconds."""
+    values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
+    with pytest.raises(InputError, match="not milliseconds"):
+        read_forces(write_mot(tmp_path / "f.mot", force_names(), 1e3 * times(), values))
+
+
+def test_without_points_only_forces_are_measured(tmp_path: Path) -> None:
+    """Moments that cannot be formed are marked as not measured, never zero."""
+    names = [f"ground_force_v{axis}" for axis in "xyz"]
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(to_y_up(FORCE), (len(times()), 1))))
+    assert wrenches.measured is not None
+    assert wrenches.measured.all(axis=0).tolist() == [True] * 3 + [False] * 3
+    assert np.isnan(wrenches.values[:, :, 3:]).all()
+
+
+def test_a_reversed_sign_is_refused_and_can_be_stated(tmp_path: Path) -> None:
+    """A plate cannot pull: forces that point down need sign = -1, and then equal the others."""
+    up = read_forces(standing_mot(tmp_path / "up.mot"))
+    row = -to_y_up(up.values[0, 0, :3])
+    values = np.tile(np.concatenate([row, to_y_up(np.array([0.05, 0.0, 0.0])), [0.0, -1.5, 0.0]]), (len(up), 1))
+    down = write_mot(tmp_path / "down.mot", force_names(), up.times, values)
+    with pytest.raises(InputError, match="sign = -1"):
+        read_forces(down)
+    with pytest.raises(InputError, match="sign is reversed"):
+        read_forces(down, up="y")
+    np.testing.assert_allclose(read_forces(down, sign=-1).values, up.values, atol=1e-9)
+
+
+def test_a_wrong_axis_is_refused(tmp_path: Path) -> None:
+    """Y-up given as z-up contradicts the mean force."""
+    with pytest.raises(InputError, match="State up = y"):
+        read_forces(standing_mot(tmp_path / "f.mot"), up="z")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.replace("endheader", "end"), "endheader"),
+        (lambda t: t.replace("\ttime", "\tzeit").replace("time\t", "zeit\t"), "'time'"),
+        (lambda t: t.replace("ground_force_1_vz", "ground_force_1_wz"), "lacks the columns vz"),
+        (lambda t: t.replace("ground_force_1_v", "speed_"), "lacks the columns vx"),
+        (lambda t: t.replace("700", "seven", 1), "'seven' is not a number"),
+        (lambda t: t.rsplit("\t", 3)[0] + "\n", "the row has"),
+        (lambda t: t.split("endheader")[0] + "endheader\n", "ends after its header"),
+        (lambda t: "\n".join(t.split("\n")[:6]) + "\n", "no rows"),
+    ],
+)
+def test_broken_files_are_refused_in_one_sentence(tmp_path: Path, change: object, words: str) -> None:
+    """Each damage gives one InputError that names the file and what is wrong."""
+    path = standing_mot(tmp_path / "broken.mot")
+    path.write_text(change(path.read_text()))  # type: ignore[operator]
+    with pytest.raises(InputError, match=words) as caught:
+        read_forces(path)
+    assert caught.value.path == path
+    assert caught.value.remedy
+
+
+def test_a_written_table_reads_back(tmp_path: Path) -> None:
+    """Joint angles go to a .mot and back without loss beyond twelve digits."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(20, 3))
+    write_storage(tmp_path / "m.mot", times(20), ["hip", "knee", "ankle"], values, in_degrees=True)
+    back = read_storage(tmp_path / "m.mot")
+    assert back.names == ("hip", "knee", "ankle")
+    assert back.in_degrees
+    np.testing.assert_allclose(back.values, values, rtol=1e-11)
+    np.testing.assert_allclose(back.times, times(20), atol=1e-9)
+    assert not has_forces(tmp_path / "m.mot")
+
+
+def test_subject_a_weighs_60_kg_on_its_static_trials(shared_data: Path) -> None:
+    """static1 and squats1 read 60.0 kg (their plates miss a constant force), and the feet carry it on two plates."""
+    for trial in ("static1", "squats1"):
+        wrenches = read_forces(shared_data / f"subject_a/forces/{trial}.mot")
+        assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(60.0, abs=0.2)
+        assert len(wrenches.frames) == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "plates", "rate", "mass"),
+    [("subject_b/forces/run.mot", 2, 1000.0, 73.5), ("subject_c/subject01_walk1_grf.mot", 2, 600.0, 72.9)],
+)
+def test_other_laboratories(shared_data: Path, file: str, plates: int, rate: float, mass: float) -> None:
+    """Two plates, the true rate despite rounded stamps, a plausible mean weight, centres of pressure in the room."""
+    wrenches = read_forces(shared_data / file)
+    assert len(wrenches.frames) == plates
+    assert wrenches.rate == pytest.approx(rate, rel=1e-9)
+    assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(mass, rel=0.02)
+    points = centres_of_pressure(wrenches)
+    assert np.nanmax(np.abs(points)) < 2.0
+
+
+def test_joint_angles_are_no_forces(shared_data: Path) -> None:
+    """A .mot of joint angles has another kind of columns, degrees or radians as its header says."""
+    angles = read_storage(shared_data / "subject_c/subject01_walk1_ik.mot")
+    assert angles.in_degrees
+    assert angles.values.shape == (211, 23)
+    with pytest.raises(InputError, match="no column names a force"):
+        read_forces(shared_data / "subject_c/subject01_walk1_ik.mot")
+
+
+def test_a_free_moment_that_is_missing_under_load_is_refused(tmp_path: Path) -> None:
+    """It is not zero; kept, the sample is left out."""
+    path = standing_mot(tmp_path / "f.mot")
+    lines = path.read_text().splitlines(keepends=True)
+    cells = lines[-3].rstrip("\n").split("\t")
+    lines[-3] = "\t".join([*cells[:-1], "nan"]) + "\n"
+    path.write_text("".join(lines))
+    with pytest.raises(InputError, match=f"line {len(lines) - 2}, plate 1: the free moment is missing under"):
+        read_forces(path)
+    total = read_forces(path, missing="keep").total
+    assert np.isnan(total).any(axis=1).nonzero()[0].tolist() == [len(total) - 3]

@@ -1,0 +1,81 @@
+"""Results as files: nothing lost, one reader, and a table for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.differences import differences
+from solver.errors import InputError, InvalidValue
+from solver.identification.result_table import write_result_table
+from solver.inertials import InertialParameters
+from solver.scene.result import RESULT, SceneResult
+
+LINKS = ("pelvis", "thigh")
+
+
+def result() -> SceneResult:
+    """Two links with everything told."""
+    rng = np.random.default_rng(6)
+    found, prior = (InertialParameters(LINKS, rng.random((2, 10))) for _ in range(2))
+    std, lower, upper, determined = rng.random((4, 2, 10))
+    std[1, 3] = np.nan
+    return SceneResult(
+        found, prior, std, None, lower, upper, determined, "consistent", "consistent", "optimal",
+        ("thigh: mass at its lower bound",), ("squats",), "pelvis",
+        {"preset": "human_8hz", "base": None}, {"seconds": {"reading": 0.5}},
+    )  # fmt: skip
+
+
+def test_a_round_trip_keeps_every_digit(tmp_path: Path) -> None:
+    """Everything comes back bit for bit, NaN as NaN, and the file is strict JSON that says what its columns are."""
+    path = RESULT.write(tmp_path / "r.json", result())
+    assert differences(RESULT.read(path), result()) == ()
+    tree = json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert tree["parameters"]["links"] == list(LINKS)
+    assert tree["parameters"]["values"][1][tree["columns"].index("m")] == result().parameters.masses[1]
+
+
+def test_the_table_has_one_row_a_parameter(tmp_path: Path) -> None:
+    """Ten rows a link with units; what is unknown is empty; bounds are marked."""
+    write_result_table(tmp_path / "r.csv", result())
+    rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
+    assert len(rows) == 20
+    assert (rows[0]["link"], rows[0]["parameter"], rows[0]["unit"]) == ("pelvis", "m", "kg")
+    assert (rows[1]["unit"], rows[4]["unit"]) == ("kg m", "kg m^2")
+    assert float(rows[12]["identified"]) == pytest.approx(result().parameters.values[1, 2])
+    assert rows[13]["standard deviation"] == ""
+    assert [i for i, row in enumerate(rows) if row["at a bound"]] == [10]
+
+
+def test_results_that_contradict_themselves_are_refused() -> None:
+    """Parameters and prior are of the same links, and every row has its columns."""
+    good = result()
+    other = InertialParameters(("pelvis", "shank"), good.prior.values)
+    with pytest.raises(InvalidValue, match="different links"):
+        SceneResult(good.parameters, other)
+    with pytest.raises(InvalidValue, match="std has shape"):
+        SceneResult(good.parameters, good.prior, np.zeros((3, 10)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t[:-30], "not JSON"),
+        (lambda t: "[]", "not JSON of one object"),
+        (lambda t: t.replace('"version": 1', '"version": 99'), "version 99"),
+        (lambda t: t.replace('"prior"', '"before"'), "unknown entry 'before'"),
+        (lambda t: t.replace('"thigh"]', '"thigh", "foot"]', 1), "shape"),
+        (lambda t: t.replace('"Ixx"', '"Iyy"'), "the columns of a result are"),
+    ],
+)
+def test_damaged_results_are_refused(tmp_path: Path, change: object, words: str) -> None:
+    """Each damage gives one InputError that names the file."""
+    path = RESULT.write(tmp_path / "r.json", result())
+    path.write_text(change(path.read_text()))  # type: ignore[operator]
+    with pytest.raises(InputError, match=words):
+        RESULT.read(path)

@@ -1,0 +1,99 @@
+"""Laws of trials that are gone through part by part."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.identification import trial_chunks as parts
+from solver.identification.equations import reconstructed_wrenches
+from solver.identification.error_model.frequency_weights import FrequencyWeights
+from solver.identification.error_model.weight_estimation import ResidualGrams
+from solver.identification.trial_chunks import CHUNK_FRAMES, split_trial
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.signals import PRESETS, MarkerDisplacements, light_preset, smooth_motion
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+from tests.identification.bodies import other_body, small_rig
+from tests.identification.test_equations import RATE, swung
+from tests.random_motion import measured
+
+PRESET = PRESETS["jovic_human"]
+FRAMES = 1500
+
+
+def long_trial(rig: Rig, frames: int = FRAMES) -> Trial:
+    """A body with markers, which are lost for a while; a plate that fails; frames that do not count."""
+    times, generator = np.arange(frames) / RATE, np.random.default_rng(4)
+    motion = smooth_motion(rig, times, np.resize(swung(rig, frames=FRAMES), (frames, rig.nq)), None)
+    wrenches = measured(replace(rig, prior=other_body(rig)), motion)
+    values = wrenches.values + generator.normal(0.0, 1.0, wrenches.values.shape)
+    values[1100:1120] = np.nan
+    counted, known = np.ones(frames, bool), np.ones(frames, bool)
+    counted[1050:1170] = counted[300:400] = False
+    known[350:370] = False
+    sums = np.cumsum(generator.normal(0.0, 1e-4, (frames, len(rig.links), 3)), axis=0)
+    pulled = MarkerDisplacements(times, sums, np.ones(sums.shape[:2]), known, times, light_preset(PRESET, RATE))
+    given = Wrenches(times, wrenches.frames, values)
+    return Trial("long", motion, given, counted, preset=PRESET, marker_displacements=pulled)
+
+
+def test_parts_take_turns() -> None:
+    """Every frame is one part's own, once and in order; a short trial is one part, itself."""
+    rig = small_rig()
+    count = 2 * CHUNK_FRAMES + CHUNK_FRAMES // 2
+    speeds = np.zeros((count, rig.nv))
+    still = Motion(np.arange(count) / RATE, np.zeros((count, rig.nq)), speeds, speeds)
+    trial = Trial("still", still, Wrenches(still.times, (), np.zeros((len(still), 0, 6))), np.ones(len(still), bool))
+    cut = list(split_trial(replace(trial, preset=PRESET)))
+    frames = np.arange(len(still))
+    assert np.array_equal(np.concatenate([frames[part.frames] for part in cut]), frames)
+    for part in cut:
+        assert np.array_equal(part.trial.motion.times[part.core], still.times[part.frames])
+    short = trial.part(0, CHUNK_FRAMES)
+    assert next(split_trial(short)).trial is short
+
+
+def test_parts_tell_what_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What bodies need of a motion, and what is learnt of it, does not depend on where it is cut, to 1e-7 and 1e-5."""
+    rig = small_rig()
+    trial, bodies = long_trial(rig), [rig.prior, other_body(rig)]
+
+    def told() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        doubts = ResidualGrams.from_trials(rig, [trial], bodies)
+        cutoffs = np.full((len(rig.links), 6), 2.0)
+        shares = doubts.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full_like(cutoffs, np.inf)))
+        assert shares is not None
+        return (
+            doubts.grams[0],
+            shares,
+            reconstructed_wrenches(rig, trial, bodies, weights=FrequencyWeights.from_cutoffs(cutoffs, shares)),
+        )
+
+    whole = told()
+    monkeypatch.setattr(parts, "CHUNK_FRAMES", 400)
+    assert len(list(split_trial(trial))) > 1
+    for once, cut, error in zip(whole, told(), (1e-5, 1e-5, 1e-7)):
+        assert np.array_equal(np.isnan(once), np.isnan(cut))
+        assert np.nanmax(np.abs(cut - once)) < error * np.nanmax(np.abs(once))
+
+
+def test_memory_of_what_is_learnt_is_that_of_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judged in parts, a long trial takes less than half the memory that it takes in one."""
+    rig = small_rig()
+    trial = long_trial(rig, 6000)
+
+    def peak() -> int:
+        tracemalloc.start()
+        ResidualGrams.from_trials(rig, [trial], [rig.prior])
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    whole = peak()
+    monkeypatch.setattr(parts, "CHUNK_FRAMES", 1000)
+    assert peak() < 0.5 * whole

@@ -1,0 +1,225 @@
+"""Forces that do not belong to their motion are told by their cause; forces that do are left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.figures.mismatched import (
+    CASES,
+    Case,
+    Records,
+    each_others_forces,
+    said,
+    standing_still,
+    tells,
+    with_forces,
+)
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.plate_options import BELONGING, MASS, PLACE, STANDSTILL, PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.plates.finding import Action, Finding
+from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
+from solver.study.preparation import PreparedTrials, prepare
+from solver.study.values import TrialRecord
+from solver.wrenches import Wrenches
+
+PRESET = preset_of("human_8hz")
+BY_NAME = {case.name: case for case in CASES}
+Body = tuple[Rig, tuple[TrialRecord, ...]]
+
+
+def findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
+    """Those of one kind."""
+    return [finding for finding in prepared.findings if finding.kind == kind]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_mismatch_is_told_by_its_cause(walks: Body, case: Case) -> None:
+    """Trials spoiled in software in twelve ways: each is reported in words that name what was done."""
+    found, text = tells(case, *walks, mass=walks[0].prior.total_mass)
+    assert found, text
+
+
+def test_nothing_is_said_of_forces_that_belong(walks: Body) -> None:
+    """Trials as recorded: no warning, and every finding is as it should be."""
+    prepared = prepare(*walks, PRESET)
+    assert said(*walks) == ""
+    assert prepared.findings
+    assert {finding.done for finding in prepared.findings} == {Action.NOTHING, Action.TAKEN_OFF}  # a lag of some ms
+
+
+def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
+    """One of two trials with the horizontal forces reversed: it gives no equations, the other one does."""
+    rig, records = walks
+    spoiled = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
+    prepared = prepare(rig, spoiled, PRESET)
+    assert [finding.trials for finding in findings(prepared, BELONGING)] == [(records[0].name,)]
+    assert prepared.records[0].trial is None
+    assert prepared.records[0].motion is not None
+    assert prepared.records[1].trial is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("horizontal forces reversed", BELONGING),
+        ("forces frozen for up to 2 s", STANDSTILL),
+        ("plates elsewhere by 4 cm", PLACE),
+        ("forces in kilograms-force", MASS),
+        ("a stated mass that every plate contradicts", MASS),
+    ],
+)
+def test_one_word_overrules(walks: Body, name: str, kind: str) -> None:
+    """Whoever overrules a finding goes on with what was recorded, and the finding says so."""
+    rig, records = walks
+    case = BY_NAME[name]
+    stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
+    # what else such forces would be suspected of is not the point here
+    options = PlateOptions(overruled=tuple({kind, BELONGING}))
+    prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
+    assert Action.OVERRIDDEN in {finding.done for finding in findings(prepared, kind)}
+    assert all(record.trial is not None for record in prepared.records)
+    assert not any(record.plate_correction.shift.any() for record in prepared.records)
+
+
+def test_frames_in_which_forces_stand_still_do_not_count(walks: Body) -> None:
+    """Half a trial frozen: the frozen frames give no equations, the rest does."""
+    rig, records = walks
+    before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(standing_still)(records)))
+    assert before is not None
+    assert after is not None
+    assert 0 < after.counted.sum() < before.counted.sum()
+
+
+def test_only_exact_repetition_stands_still() -> None:
+    """A plate with any noise moves; one whose samples repeat under load stands still, one without load does not."""
+    generator = np.random.default_rng(0)
+    values = np.zeros((300, 1, 6))
+    values[:, 0, 2] = 600.0 + 0.01 * generator.standard_normal(300)
+    values[100:200] = values[100]
+    values[250:] = 0.0
+    still = find_repeated_forces(Wrenches(np.arange(300) / 100.0, ("plate",), values), 60.0)
+    assert np.flatnonzero(still).tolist() == list(range(100, 200))
+
+
+def test_markers_that_repeat_stand_still() -> None:
+    """Frames in which every marker is exactly where it was are told from a person who stands still."""
+    positions = 1e-5 * np.random.default_rng(0).standard_normal((200, 4, 3))
+    positions[50:80] = positions[50]
+    positions[:, 3] = np.nan
+    still = find_repeated_markers(Markers(np.arange(200) / 100.0, tuple("abcd"), positions))
+    assert np.flatnonzero(still).tolist() == list(range(50, 80))
+
+
+def test_frozen_markers_are_told(walks: Body) -> None:
+    """Markers that repeat for half a second while the plates go on are found, and those frames do not count."""
+    rig, records = walks
+    markers = records[0].recording.markers
+    assert markers is not None
+    positions = markers.positions.copy()
+    positions[80:130] = positions[80]
+    frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
+    prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
+    told = findings(prepared, STANDSTILL)
+    assert [finding.trials for finding in told] == [(records[0].name,)]
+    assert "markers stand still for 0.49 s" in told[0].text
+    trial = prepared.records[0].trial
+    assert trial is not None
+    inside = (trial.motion.times > markers.times[80]) & (trial.motion.times < markers.times[129])
+    assert not trial.counted[inside].any()
+
+
+def test_plates_elsewhere_are_put_right(walks: Body) -> None:
+    """Plates moved 4 cm to the side come back by that, within what the body's own asymmetry leaves open."""
+    rig, records = walks
+    aside = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
+    prepared = prepare(rig, aside, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
+    assert [finding.done for finding in findings(prepared, PLACE)] == [Action.UNDONE]
+    assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
+
+
+def test_another_layout_is_held_against_the_usual_one(walks: Body) -> None:
+    """The plates of one trial under other names and 1 cm aside are found by that much against the other trial's."""
+    rig, records = walks
+    own = records[1].recording.wrenches
+    assert own is not None
+    other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
+    spoiled = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
+    prepared = prepare(rig, spoiled, PRESET)
+    done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, PLACE)}
+    assert done[records[0].name,][0] == Action.NOTHING
+    assert done[records[1].name,][0] == Action.UNDONE
+    assert done[records[1].name,][1] == pytest.approx(-10.0, abs=3.0)
+
+
+def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> None:
+    """Forces under each other's name are refused, and both trials are named."""
+    rig, records = walks
+    with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
+        prepare(rig, each_others_forces(records), PRESET)
+    assert "--overrule belonging" in str(error.value)
+
+
+def test_spoiling_leaves_the_records(walks: Body) -> None:
+    """What the cases change is a copy: the recordings of the fixture stay what they were."""
+    records: Records = walks[1]
+    before = [r.recording.wrenches.values.copy() for r in records if r.recording.wrenches is not None]
+    for case in CASES:
+        case.spoiled(records)
+    after = [r.recording.wrenches.values for r in records if r.recording.wrenches is not None]
+    assert all(np.array_equal(one, two) for one, two in zip(before, after))
+
+
+@pytest.mark.parametrize("rate", [100, 1000])
+def test_samples_lost_under_load_are_told_from_steps(rate: int) -> None:
+    """40 ms of nothing between two loaded samples were lost, of one plate alone too; a stance that begins at once, a
+    foot that leaves within 30 ms and comes back, and a quarter of a second without load were not.
+    """
+    times = np.arange(round(4.0 * rate)) / rate
+    values = np.zeros((len(times), 2, 6))
+    values[:, :, 2] = 300.0
+
+    def span(start: float, stop: float) -> slice:
+        return slice(round(start * rate), round(stop * rate))
+
+    values[span(1.0, 1.04), 0] = 0.0
+    values[span(2.0, 2.25), 1] = 0.0
+    leaving = span(3.0, 3.03)
+    values[leaving, 1, 2] = np.linspace(300.0, 60.0, leaving.stop - leaving.start)
+    values[leaving.stop : leaving.stop + round(0.09 * rate), 1] = 0.0
+    values[: round(0.1 * rate)] = 0.0
+    lost = find_dropouts(Wrenches(times, ("left", "right"), values), 60.0)
+    assert np.flatnonzero(lost[:, 0]).tolist() == list(range(rate, rate + round(0.04 * rate)))
+    assert not lost[:, 1].any()
+
+
+def test_a_dropout_of_40_ms_is_told_and_left_out(walks: Body) -> None:
+    """Real, both plates of one run read nothing for 40 ms of stance: told with when, and the wrench there comes from
+    its neighbours: nearer to what was recorded than the hole that an overruled finding leaves.
+    """
+    rig, records = walks
+    whole = records[0].recording.wrenches
+    assert whole is not None
+    values = whole.values.copy()
+    vertical = whole.total[:, 2]
+    middle = int(np.argmax(np.where((whole.times > 0.5) & (whole.times < 1.5), vertical, 0.0)))
+    values[middle - 2 : middle + 2] = 0.0
+    holed = with_forces(lambda w: Wrenches(w.times, w.frames, values, w.measured))
+    spoiled = [holed(records[:1])[0], *records[1:]]
+    errors = []
+    for options in (PlateOptions(), PlateOptions(overruled=(STANDSTILL,))):
+        clean = prepare(rig, records, PRESET, plates=options).records[0].trial
+        prepared = prepare(rig, spoiled, PRESET, plates=options)
+        (finding,) = findings(prepared, STANDSTILL)
+        assert f"{whole.times[middle - 2]:.3f} to {whole.times[middle + 2]:.3f} s" in finding.text
+        found = prepared.records[0].trial
+        assert clean is not None
+        assert found is not None
+        near = np.abs(clean.motion.times - whole.times[middle]) < 0.03
+        errors.append(float(np.abs(found.wrenches.total - clean.wrenches.total)[near, 2].max()))
+    assert errors[0] < 0.25 * errors[1]

@@ -1,0 +1,127 @@
+"""What an identification found of its plates holds for further trials on them, and disagreement is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.demo.examples import simulated_robot
+from solver.plate_options import (
+    FREE_MOMENT,
+    MASS,
+    PLACE,
+    REVERSED,
+    KnownLayout,
+    KnownOffset,
+    KnownPlates,
+    PlateOptions,
+)
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.comparison import compare
+from solver.study.joint_motion import poses_of
+from solver.study.plates.correction import PlateCorrection
+from solver.study.plates.finding import Action
+from solver.study.plates.known_plates import collect_known_plates
+from solver.study.preparation import PreparedTrials, prepare
+from solver.study.values import Settings, TrialRecord
+from solver.wrenches import Wrenches
+
+PRESET = preset_of("human_8hz")
+HERE, SHIFT = (0.0, 0.0, 0.0), (0.0, 0.012, 0.0)
+Robot = tuple[Rig, TrialRecord]
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    """Simulated."""
+    body = simulated_robot()
+    recording = body.recordings[0]
+    assert recording.joints is not None
+    return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))
+
+
+def sensors(robot: Robot) -> Wrenches:
+    """What it recorded."""
+    wrenches = robot[1].recording.wrenches
+    assert wrenches is not None
+    return wrenches
+
+
+def prepared(robot: Robot, known: KnownPlates | None, *, factor: float = 1.0) -> PreparedTrials:
+    """The robot's trial under what is known, its free moment times a factor in software."""
+    rig, record = robot
+    wrenches = sensors(robot).with_free_moments(factor)
+    record = replace(record, recording=replace(record.recording, wrenches=wrenches))
+    return prepare(rig, [record], PRESET, plates=PlateOptions(known=known))
+
+
+def layout(robot: Robot, free: float, shift: tuple[float, ...] = HERE) -> KnownPlates:
+    """Something known of the robot's sensors."""
+    return KnownPlates((KnownLayout(sensors(robot).frames, free, shift),))
+
+
+def test_known_signs_and_places_are_taken(robot: Robot) -> None:
+    """On the same plates a trial gets the sign and place that were found before, not its own."""
+    found = prepared(robot, layout(robot, -1.0, SHIFT), factor=-1.0)
+    assert found.records[0].plate_correction.free_moment == -1.0
+    assert tuple(found.records[0].plate_correction.shift) == SHIFT
+    assert not [finding for finding in found.findings if finding.done is Action.REPORTED]
+
+
+def test_other_plates_are_judged_by_themselves(robot: Robot) -> None:
+    """What is known of plates of other names changes nothing."""
+    found = prepared(robot, KnownPlates((KnownLayout(("another",), -1.0, SHIFT),)))
+    assert found.records[0].plate_correction.free_moment == 1.0
+    assert not found.records[0].plate_correction.shift.any()
+
+
+def test_a_trial_that_disagrees_is_told(robot: Robot) -> None:
+    """Right signs where reversed ones were fitted: the known sign is taken, and the disagreement is said."""
+    found = prepared(robot, layout(robot, -1.0))
+    told = [finding for finding in found.findings if finding.done is Action.REPORTED]
+    assert [finding.kind for finding in told] == [FREE_MOMENT]
+    assert "another sign" in told[0].sentence
+    assert found.records[0].plate_correction.free_moment == -1.0
+
+
+def test_known_offsets_are_taken_by_what_the_plates_read(robot: Robot) -> None:
+    """Plates that read what biased ones read have that bias; plates that read something else are told."""
+    mass = prepared(robot, None).mass
+    assert mass is not None
+    bias = (0.0, 0.0, -5.0, 0.0, 0.0, 0.0)
+    alike = prepared(robot, KnownPlates(offsets=(KnownOffset(mass.mass, bias), KnownOffset(3.0 * mass.mass, bias))))
+    assert alike.records[0].bias == pytest.approx(np.array(bias))
+    other = prepared(robot, KnownPlates(offsets=(KnownOffset(1.2 * mass.mass, bias),)))
+    assert [finding.kind for finding in other.findings if finding.done is Action.REPORTED] == [MASS]
+    assert other.records[0].bias == pytest.approx(mass.bias_of("dance"))
+
+
+def test_what_is_stated_wins_over_what_is_known(robot: Robot) -> None:
+    """A stated use of the free moment, or an overruled place, is not replaced by what was found before."""
+    rig, record = robot
+    known = layout(robot, 1.0, SHIFT)
+    found = prepare(rig, [record], PRESET, plates=PlateOptions(REVERSED, (PLACE,), known))
+    assert found.records[0].plate_correction.free_moment == -1.0
+    assert not found.records[0].plate_correction.shift.any()
+
+
+def test_plates_on_which_trials_disagree_are_not_known() -> None:
+    """Layouts are known where all their trials were changed alike."""
+    shifted = PlateCorrection(-1.0, np.array(SHIFT))
+    found = collect_known_plates(
+        [(("a",), shifted), (("a",), shifted), (("b",), shifted), (("b",), PlateCorrection())], None
+    )
+    assert found.layouts == (KnownLayout(("a",), -1.0, SHIFT),)
+
+
+def test_compare_passes_on_what_was_found(robot: Robot) -> None:
+    """A comparison warns of what it found in its own trials' plates, and of what reading them warned of."""
+    rig, record = robot
+    turned = sensors(robot).with_free_moments(-1.0)
+    spoiled = replace(record.recording, wrenches=turned, warnings=("read past something",))
+    _, warnings = compare([spoiled], rig, rig.prior, rig.prior, Settings())
+    assert "read past something" in warnings
+    assert any("wrong sign" in text for text in warnings)

@@ -1,0 +1,59 @@
+"""Laws of where plates stand, from the moments that they leave unexplained; simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.motion import Motion
+from solver.rigs import hoap3
+from solver.so3 import exp, to_quaternion
+from solver.study.plates.finding import Action
+from solver.study.plates.location import check_location
+from solver.study.plates.weighed import ComparedTrial
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+
+FRAMES, RATE = 500, 100.0
+YAWS = (0.0, 0.25 * np.pi, 0.5 * np.pi, 1.1 * np.pi)
+"""[rad] Ways in which the body looks."""
+
+
+def weighed(yaw: float, shift: np.ndarray) -> ComparedTrial:
+    """Someone who looks along a yaw, on a plate that stands elsewhere than its file says by a shift (3,) [m], world."""
+    rig, times = hoap3(), np.arange(FRAMES) / RATE
+    q = np.tile(rig.neutral, (FRAMES, 1))
+    q[:, 3:7] = to_quaternion(exp(np.array([0.0, 0.0, yaw])))
+    zero = np.zeros((FRAMES, rig.nv))
+    force = np.stack([5.0 * np.sin(times), 3.0 * np.cos(times), 70.0 + 20.0 * np.sin(3.0 * times)], axis=1)
+    point = np.array([0.4, -0.3, 0.0])
+    stated = np.hstack([force, np.cross(point, force)])
+    needed = np.hstack([force, np.cross(point + shift, force)])
+    trial = Trial("still", Motion(times, q, zero, zero), Wrenches(times, ("plate",), stated[:, None]),
+                  np.ones(FRAMES, bool))  # fmt: skip
+    return ComparedTrial(trial, needed, stated)
+
+
+def world(yaw: float, forward: float, left: float) -> np.ndarray:
+    """(3,) of a displacement in the body's directions."""
+    return exp(np.array([0.0, 0.0, yaw])) @ np.array([forward, left, 0.0])
+
+
+@pytest.mark.parametrize("yaw", YAWS)
+@pytest.mark.parametrize(("forward", "left"), [(0.12, 0.0), (0.0, 0.06), (-0.1, 0.05)])
+def test_a_plate_that_stands_elsewhere_is_put_where_it_stands(yaw: float, forward: float, left: float) -> None:
+    """A moment that is wrong by d x F is the plate's place wrong by d, whichever way the body looks."""
+    shift = world(yaw, forward, left)
+    ((finding, applied),) = check_location([weighed(yaw, shift)], overridden=False)
+    assert finding.done is Action.UNDONE
+    np.testing.assert_allclose(applied, shift, atol=1e-3)
+
+
+@pytest.mark.parametrize("yaw", YAWS)
+def test_what_a_body_may_explain_lies_along_its_own_directions(yaw: float) -> None:
+    """35 mm sideways are no body's, 35 mm forwards may be: a trunk's mass is known less well along the foot."""
+    ((_, sideways),) = check_location([weighed(yaw, world(yaw, 0.0, 0.035))], overridden=False)
+    np.testing.assert_allclose(sideways, world(yaw, 0.0, 0.035), atol=1e-3)
+    ((finding, forwards),) = check_location([weighed(yaw, world(yaw, 0.035, 0.0))], overridden=False)
+    assert finding.done is Action.NOTHING
+    assert not forwards.any()

@@ -1,0 +1,97 @@
+"""Laws of forces that belong to no motion they are given with, on a body that bobs up and down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.plate_options import BELONGING
+from solver.signals import GRAVITY
+from solver.study.plates.copies import check_copies
+from solver.study.plates.finding import Action
+from solver.study.plates.mismatch import check_mismatch
+from solver.study.plates.trial_wrenches import ForceMotionPair
+from solver.wrenches import Wrenches
+
+MASS, RATE, SECONDS = 70.0, 100.0, 8.0
+TIMES = np.arange(0.0, SECONDS, 1.0 / RATE)
+
+
+def vertical(frequency: float, share: float = 0.15) -> np.ndarray:
+    """Force (N,) [N] of a body that bobs slower and slower from so many Hz, by this share of its weight."""
+    phase = 2.0 * np.pi * frequency * TIMES * (1.0 - 0.3 * TIMES / SECONDS)
+    return MASS * GRAVITY * (1.0 + share * np.sin(phase))
+
+
+def plate(force: np.ndarray) -> Wrenches:
+    """A plate under the origin that reads this vertical force, with noise of 1 N."""
+    values = np.zeros((len(force), 1, 6))
+    values[:, 0, 2] = force + np.random.default_rng(0).standard_normal(len(force))
+    return Wrenches(TIMES, ("plate",), values)
+
+
+def pair(name: str, needed: np.ndarray, measured: np.ndarray) -> ForceMotionPair:
+    """A motion that needs one vertical force, with another that was measured."""
+    predicted = np.zeros((len(needed), 6))
+    predicted[:, 2] = needed
+    return ForceMotionPair(
+        name, TIMES, predicted, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), plate(measured)
+    )
+
+
+@pytest.mark.parametrize(
+    ("measured", "says"),
+    [
+        (vertical(1.7), "better on"),
+        (np.full(len(TIMES), MASS * GRAVITY), "stay while the body moves"),
+        (np.zeros(len(TIMES)), "carry nothing"),
+    ],
+    ids=["another rhythm", "somebody standing", "nobody"],
+)
+def test_forces_that_never_follow_are_told(measured: np.ndarray, says: str) -> None:
+    """Forces of nobody's motion, that no clock and no other trial explains, are told; the motion's own are not."""
+    (found,) = check_mismatch([pair("trial", vertical(0.9), measured)], MASS, False)
+    assert says in found.text
+    assert not found.done.is_silent
+    assert check_mismatch([pair("trial", vertical(0.9), vertical(0.9))], MASS, False) == []
+
+
+def test_a_body_that_stands_is_given_no_moving_forces() -> None:
+    """Forces that change under somebody who stands are told; steady ones tell nothing of their clock."""
+    standing = np.full(len(TIMES), MASS * GRAVITY)
+    (found,) = check_mismatch([pair("trial", standing, vertical(0.9))], MASS, False)
+    assert "while the body stands" in found.text
+    assert check_mismatch([pair("trial", standing, standing)], MASS, False) == []
+
+
+def test_the_noise_of_standing_is_no_motion() -> None:
+    """Somebody who stands, tracked so badly that his motion seems to need 3 % of his weight more, is believed."""
+    needed = MASS * GRAVITY * (1.0 + 0.03 * np.random.default_rng(2).standard_normal(len(TIMES)))
+    assert check_mismatch([pair("trial", needed, np.full(len(TIMES), MASS * GRAVITY))], MASS, False) == []
+
+
+def test_unmeasured_support_excuses() -> None:
+    """Plates that carry half of the body are not held against its motion: a chair may take up what they do not."""
+    half = 0.5 * np.full(len(TIMES), MASS * GRAVITY)
+    assert check_mismatch([pair("trial", vertical(0.9), half)], MASS, False) == []
+
+
+def test_a_rival_that_leaves_forces_impossible_is_not_believed() -> None:
+    """Of forces that push far harder than the motion allows no sign and no place is blamed, whatever fits better."""
+    generator = np.random.default_rng(1)
+    needed = np.where(np.sin(2.0 * np.pi * 1.3 * TIMES) > 0.0, 2.0, 0.1) * MASS * GRAVITY
+    item = pair("trial", needed, np.where(generator.permutation(len(TIMES)) % 3 > 0, 2.0, 0.1) * MASS * GRAVITY)
+    (found,) = check_mismatch([item], MASS, False)
+    assert "push harder than the motion allows" in found.text
+
+
+def test_one_file_used_twice_is_told() -> None:
+    """Of two trials with the same forces, number by number, the one whose motion they fit less is left out."""
+    one, other = plate(vertical(0.9)), plate(vertical(1.7))
+    found = check_copies(
+        {"right": one, "wrong": one, "other": other}, {"right": 0.1, "wrong": 0.2, "other": 0.1}, False
+    )
+    assert [(finding.kind, finding.trials, finding.done) for finding in found] == [
+        (BELONGING, ("wrong",), Action.LEFT_OUT)
+    ]
+    assert check_copies({"right": one, "again": one}, {"right": 0.1, "again": 0.1}, False) == []

@@ -1,0 +1,166 @@
+"""Laws of plates whose level axes are turned against the motion's, simulated and real."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.plate_options import BELONGING
+from solver.rig import Rig
+from solver.signals import GRAVITY, preset_of
+from solver.study.plates.finding import Action
+from solver.study.plates.mismatch import check_mismatch
+from solver.study.plates.plate_axes import estimate_plate_rotation
+from solver.study.plates.trial_wrenches import ForceMotionPair
+from solver.study.preparation import prepare
+from solver.study.values import TrialRecord
+from solver.wrenches import Wrenches
+
+MASS, RATE = 70.0, 100.0
+TIMES = np.arange(0.0, 8.0, 1.0 / RATE)
+CENTRES = np.array([[0.2, 0.15], [0.2, -0.15]])
+IN_WORDS = ["as it is", "quarter clockwise", "by a half", "quarter counterclockwise"]
+
+
+def turn(quarters: int) -> np.ndarray:
+    """(2, 2) counterclockwise."""
+    return np.linalg.matrix_power(np.array([[0, -1], [1, 0]]), quarters)
+
+
+def trial(
+    levels: tuple[np.ndarray, np.ndarray], *, name: str = "trial", share: float = 0.05, alike: bool = False
+) -> ForceMotionPair:
+    """A body that sways on two plates, with level axes of each plate (2, 2) wrong, about its centre.
+
+    Args:
+        levels: by which forces and places of each plate are multiplied.
+        name: of the trial.
+        share: of the weight, amplitude of each plate's level forces; those that the body model needs are wrong by as
+            much as 0.01 slowly, and by 0.02 constantly.
+        alike: what the second plate carries is what the first one does, a quarter clockwise: turning the one back by a
+            quarter is the same as turning the other one on by it.
+    """
+    values, needed, weight = np.zeros((len(TIMES), 2, 6)), np.zeros((len(TIMES), 6)), MASS * GRAVITY
+    for k, (centre, level) in enumerate(zip(CENTRES, levels)):
+        phases = np.array([0.0, 1.0, 2.0, 3.0]) + (0.0 if alike else 2.0 * k)
+        waves = np.sin(2.0 * np.pi * TIMES[:, None] * [0.5, 0.7, 0.43, 0.91] + phases)
+        load = weight * (0.5 + (0.0 if alike else 0.3 - 0.6 * k) * np.sin(2.0 * np.pi * 0.31 * TIMES))
+        own = turn(3 * k if alike else 0)
+        force = np.column_stack([share * weight * waves[:, [0, 1]] @ own.T, load])
+        aside = waves[:, [2, 3]] * [0.04, 0.02] @ own.T
+        for total, forces, place in (
+            (needed, force, centre + aside),
+            (values[:, k], np.column_stack([force[:, :2] @ level.T, load]), centre + aside @ level.T),
+        ):
+            total[:, :3] += forces
+            total[:, 3:] += np.cross(np.column_stack([place, 0.0 * TIMES]), forces)
+    rng = np.random.default_rng(3)
+    error = np.cumsum(rng.standard_normal((len(TIMES), 2)), axis=0)
+    needed[:, :2] += 0.02 * weight + 0.01 * weight * error / np.abs(error).max()
+    needed[:, 3] += 0.02 * weight
+    wrenches = Wrenches(TIMES, ("left", "right"), values)
+    return ForceMotionPair(name, TIMES, needed, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), wrenches)
+
+
+def accused(*items: ForceMotionPair) -> list[str]:
+    """Names of the trials whose plates are called turned or mirrored."""
+    return [f.trials[0] for f in check_mismatch(items, MASS, False) if "level axes" in f.text]
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_turn_of_all_plates_is_told_and_none_is_not(quarters: int) -> None:
+    """Simulated: plates that are turned are found by what each of the turns leaves unexplained."""
+    item = trial((turn(quarters), turn(quarters)))
+    found = [f for f in check_mismatch([item], MASS, False) if "level axes" in f.text]
+    if not quarters:
+        assert estimate_plate_rotation(item, MASS) is None
+        assert not found
+        return
+    assert len(found) == 1
+    assert IN_WORDS[quarters] in found[0].text
+    assert "forces and places fit" in found[0].text
+    assert found[0].done is Action.LEFT_OUT
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+@pytest.mark.parametrize("plate", [0, 1])
+def test_one_turned_plate_is_named(plate: int, quarters: int) -> None:
+    """Simulated: a plate that alone is turned is named, with the turn that puts it right."""
+    levels = [turn(0), turn(0)]
+    levels[plate] = turn(quarters)
+    (finding,) = check_mismatch([trial((levels[0], levels[1]))], MASS, False)
+    assert f"of plate {('left', 'right')[plate]} " in finding.text
+    assert IN_WORDS[quarters] in finding.text
+
+
+def test_a_mirror_is_not_called_a_turn() -> None:
+    """Simulated: plates mirrored against the motion are called mirrored."""
+    mirror = estimate_plate_rotation(trial((np.diag([1, -1]), np.diag([1, -1]))), MASS)
+    assert mirror is not None
+    assert mirror.is_decisive
+    assert "reversed along y" in mirror.text
+
+
+def test_moments_alone_turn_no_plate() -> None:
+    """Simulated: centres of pressure that move as if a plate were turned, as a tilted frame or a wrong body model makes
+    them, accuse no plate whose level forces follow the motion."""
+    item, wrong = trial((turn(0), turn(0)), share=0.01), trial((turn(1), turn(0)), share=0.01)
+    values = item.wrenches.values.copy()
+    values[:, :, 3:5] = wrong.wrenches.values[:, :, 3:5]
+    spoiled = replace(item, wrenches=replace(item.wrenches, values=values))
+    fit = estimate_plate_rotation(spoiled, MASS)
+    assert fit is not None
+    assert "of plate left" in fit.text
+    assert not fit.is_decisive
+    assert accused(spoiled) == []
+
+
+def test_no_plate_is_accused_of_what_its_neighbour_explains_as_well() -> None:
+    """Simulated: where the turns of two plates cannot be told apart, neither is accused; where they can, the same turn
+    is found."""
+    for alike in (True, False):
+        item = trial((turn(0), turn(1)), alike=alike)
+        fit = estimate_plate_rotation(item, MASS)
+        assert fit is not None
+        assert fit.is_decisive != alike
+        assert accused(item) == ([] if alike else ["trial"])
+
+
+def test_tiny_level_forces_decide_nothing_but_another_trial_may() -> None:
+    """Simulated: a squat whose level forces the body model's error hides says nothing of its plates by itself. Another
+    trial on them that shows a turn confirms it; one that shows none, or another turn, does not."""
+    squat = trial((turn(1), turn(1)), name="squat", share=0.004)
+    assert accused(squat) == []
+    for quarters, found in ((1, ["squat", "walk"]), (0, []), (3, ["walk"])):
+        assert accused(squat, trial((turn(quarters), turn(quarters)), name="walk")) == found
+
+
+def test_forces_that_are_not_known_turn_nothing() -> None:
+    """Neither plates that carry nobody nor too few frames tell of any turn."""
+    item = trial((turn(1), turn(1)))
+    empty = replace(item, wrenches=Wrenches(TIMES, ("left", "right"), np.zeros((len(TIMES), 2, 6))))
+    assert estimate_plate_rotation(empty, MASS) is None
+
+
+@pytest.mark.parametrize("quarters", [0, 1, 3])
+def test_whole_trials_show_how_their_plates_are_turned(
+    walks: tuple[Rig, tuple[TrialRecord, ...]], quarters: int
+) -> None:
+    """A trial with forces turned about each plate's middle is reported; untouched it is not."""
+    rig, records = walks
+    own = records[0].recording.wrenches
+    assert own is not None
+    level, values = turn(quarters), own.values.copy()
+    points = own.centres_of_pressure(own.values[:, :, 2] > 100.0)[:, :, :2]
+    for k in range(len(own.frames)):
+        middle = np.nanmedian(points[:, k], axis=0)
+        point = np.column_stack([middle + (points[:, k] - middle) @ level.T, np.zeros(len(own))])
+        force = np.column_stack([values[:, k, :2] @ level.T, values[:, k, 2]])
+        values[:, k] = np.hstack([force, np.cross(np.nan_to_num(point), force)])
+    spoiled = replace(records[0].recording, wrenches=replace(own, values=values))
+    prepared = prepare(rig, [replace(records[0], recording=spoiled), records[1]], preset_of("human_8hz"))
+    told = [f for f in prepared.findings if f.kind == BELONGING and "level axes" in f.text]
+    assert [f.trials for f in told] == ([(records[0].name,)] if quarters else [])
+    assert all(IN_WORDS[quarters] in f.text for f in told)

@@ -1,0 +1,91 @@
+"""Laws of single plates: one that stands or reads differently from the others of its layout is found, and put right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.figures.mismatched import with_forces
+from solver.plate_options import MASS, PLACE, KnownPlates, PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.plates.correction import PlateCorrection
+from solver.study.plates.finding import Action, Finding
+from solver.study.plates.known_plates import collect_known_plates
+from solver.study.preparation import PreparedTrials, prepare
+from solver.study.values import TrialRecord
+from solver.wrenches import Wrenches
+
+PRESET = preset_of("human_8hz")
+ASIDE = np.array([[0.0, 0.0, 0.0], [0.0, 0.05, 0.0]])
+GAINS = np.array([1.0, 0.95])
+Body = tuple[Rig, tuple[TrialRecord, ...]]
+
+
+def told(prepared: PreparedTrials) -> list[Finding]:
+    """Of single plates."""
+    return [f for f in prepared.findings if f.kind in (PLACE, MASS) and "layout" in f.text and not f.done.is_silent]
+
+
+def between(prepared: PreparedTrials) -> np.ndarray:
+    """(2,) What was changed of the second plate less of the first: sideways [m], and gain."""
+    plates = prepared.records[0].plate_correction
+    shifts = plates.shifts if len(plates.shifts) else np.zeros((2, 3))
+    gains = plates.gains if len(plates.gains) else np.ones(2)
+    return np.array([shifts[1, 1] - shifts[0, 1], gains[1] - gains[0]])
+
+
+def test_plates_as_they_are_are_left(walks: Body) -> None:
+    """Nothing is told of single plates that are right, and nothing is changed."""
+    found = prepare(*walks, PRESET)
+    assert told(found) == []
+    assert between(found).tolist() == [0.0, 0.0]
+
+
+def test_one_plate_aside_is_put_right(walks: Body) -> None:
+    """One plate moved 5 cm in software: the plates come together again, within what steps leave open."""
+    rig, records = walks
+    found = prepare(rig, with_forces(lambda w: w.displaced(ASIDE))(records), PRESET)
+    assert {finding.done for finding in told(found)} == {Action.UNDONE}
+    assert between(found) == pytest.approx([-0.05, 0.0], abs=0.008)
+    assert all(f.interval[0] < f.evidence < f.interval[1] for f in told(found))
+
+
+def test_one_plates_gain_is_put_right(walks: Body) -> None:
+    """One plate read 5 % less in software: its factor is that much larger than the other one's."""
+    rig, records = walks
+    found = prepare(rig, with_forces(lambda w: w.scaled(GAINS))(records), PRESET)
+    assert {finding.kind for finding in told(found)} == {MASS}
+    assert between(found) == pytest.approx([0.0, 0.05], abs=0.012)
+
+
+def test_one_word_leaves_single_plates(walks: Body) -> None:
+    """Overruled, both are told and nothing is changed."""
+    rig, records = walks
+    spoiled = with_forces(lambda w: w.scaled(GAINS).displaced(ASIDE))(records)
+    found = prepare(rig, spoiled, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
+    assert {finding.done for finding in told(found)} == {Action.OVERRIDDEN}
+    assert between(found).tolist() == [0.0, 0.0]
+
+
+def test_further_trials_take_what_was_found_of_each_plate(walks: Body) -> None:
+    """A trial on plates that were judged before gets their places and gains, not its own."""
+    rig, records = walks
+    wrenches = records[0].recording.wrenches
+    assert wrenches is not None
+    correction = PlateCorrection(1.0, np.zeros(3), -ASIDE, 1.0 / GAINS)
+    known = collect_known_plates([(wrenches.frames, correction)], None)
+    assert known == KnownPlates(known.layouts)
+    found = prepare(rig, records, PRESET, plates=PlateOptions(known=known))
+    assert between(found) == pytest.approx([-0.05, 1.0 / 0.95 - 1.0])
+
+
+def test_a_correction_undoes_what_was_done_to_each_plate() -> None:
+    """Scaled and displaced plates come back exactly by the inverse factors and shifts."""
+    values = np.random.default_rng(0).standard_normal((5, 2, 6))
+    right = Wrenches(np.arange(5) / 100.0, ("one", "two"), values)
+    wrong = replace(right.displaced(ASIDE), values=right.displaced(ASIDE).values * GAINS[:, None])
+    undone = PlateCorrection(shifts=-ASIDE, gains=1.0 / GAINS).apply(wrong)
+    np.testing.assert_allclose(undone.values, right.values, atol=1e-12)

@@ -1,0 +1,166 @@
+"""The sign of the free moment: found where it is wrong, never where it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.demo.examples import simulated_robot
+from solver.errors import UnknownName
+from solver.plate_options import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.joint_motion import poses_of
+from solver.study.plates.finding import Action, Finding
+from solver.study.preparation import PreparedTrials, prepare
+from solver.study.recordings import load
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
+from solver.study.values import TrialRecord
+from solver.wrenches import Wrenches
+
+PRESET = preset_of("human_8hz")
+Body = tuple[Rig, tuple[TrialRecord, ...]]
+
+
+def plates(seed: int = 0) -> Wrenches:
+    """Two plates with forces, centres of pressure and couples of any size."""
+    generator = np.random.default_rng(seed)
+    force = generator.uniform([-80.0, -80.0, 300.0], [80.0, 80.0, 700.0], (50, 2, 3))
+    point, couple = generator.uniform(-1.0, 1.0, (2, 50, 2, 3)) * np.array([1.0, 1.0, 0.0])
+    couple = np.array([0.0, 0.0, 5.0]) * generator.standard_normal((50, 2, 1))
+    return Wrenches(np.arange(50) / 100.0, ("one", "two"), np.dstack([force, np.cross(point, force) + couple]))
+
+
+def test_the_free_moment_is_the_couple_at_the_centre_of_pressure() -> None:
+    """Force F at p with a couple T about the vertical has the free moment T, wherever p lies and the origin is."""
+    times = np.arange(2) / 100.0
+    force, couple = np.array([30.0, -50.0, 600.0]), np.array([0.0, 0.0, -4.0])
+    for point in ([0.0, 0.0, 0.0], [2.0, -1.0, 0.006]):
+        moment = np.cross(point, force) + couple
+        one = Wrenches(times, ("plate",), np.tile(np.concatenate([force, moment]), (2, 1, 1)))
+        assert one.free_moments == pytest.approx(-4.0 * np.ones((2, 1)))
+
+
+def test_twice_reversed_is_as_it_was() -> None:
+    """Reversing keeps forces and the moments about level axes; doing it again gives everything back."""
+    before = plates()
+    once = before.with_free_moments(-1.0)
+    assert once.free_moments == pytest.approx(-before.free_moments)
+    assert np.array_equal(once.values[:, :, :5], before.values[:, :, :5])
+    assert once.with_free_moments(-1.0).values == pytest.approx(before.values)
+
+
+def test_displaced_plates_move_their_centres_of_pressure() -> None:
+    """Plates that stand elsewhere read the same couples and forces there."""
+    before, shift = plates(), np.array([[0.1, -0.2, 0.0], [0.0, 0.3, 0.0]])
+    after = before.displaced(shift)
+    assert after.free_moments == pytest.approx(before.free_moments)
+    assert after.displaced(-shift).values == pytest.approx(before.values)
+
+
+def test_a_light_plate_has_no_free_moment() -> None:
+    """What an unloaded plate reads is noise and stays untouched."""
+    noise = Wrenches(np.arange(9) / 100.0, ("plate",), np.random.default_rng(1).standard_normal((9, 1, 6)))
+    assert not noise.free_moments.any()
+    assert np.array_equal(noise.with_free_moments(-1.0).values, noise.values)
+
+
+def turned(records: Sequence[TrialRecord], names: Sequence[str] = ()) -> list[TrialRecord]:
+    """Records of these trials (all by default) with the free moment reversed in software."""
+    result = []
+    for record in records:
+        wrenches = record.recording.wrenches
+        if wrenches is not None and (not names or record.name in names):
+            wrenches = wrenches.with_free_moments(-1.0)
+        result.append(replace(record, recording=replace(record.recording, wrenches=wrenches)))
+    return result
+
+
+def found(prepared: PreparedTrials) -> list[Finding]:
+    """What is said of the free moment."""
+    return [finding for finding in prepared.findings if finding.kind == "free-moment"]
+
+
+@pytest.fixture(scope="module")
+def robot() -> Body:
+    """Simulated."""
+    body = simulated_robot()
+    recording = body.recordings[0]
+    assert recording.joints is not None
+    return body.rig, (TrialRecord(recording, given=poses_of(body.rig, recording.joints)),)
+
+
+def test_a_simulated_reversal_is_found_and_undone(robot: Body) -> None:
+    """A robot's sensors whose free moment was reversed give the trial that right ones give; those are left alone."""
+    rig, records = robot
+    right, wrong = prepare(rig, records, PRESET), prepare(rig, turned(records), PRESET)
+    assert [finding.done for finding in found(right)] == [Action.NOTHING]
+    assert [finding.done for finding in found(wrong)] == [Action.UNDONE]
+    assert "wrong sign" in found(wrong)[0].sentence
+    one, two = right.records[0].trial, wrong.records[0].trial
+    assert one is not None
+    assert two is not None
+    assert two.wrenches.total[two.counted] == pytest.approx(one.wrenches.total[two.counted], abs=0.02)
+
+
+@pytest.mark.parametrize("choice", FREE_MOMENTS[1:])
+def test_what_is_stated_is_done_and_told(robot: Body, choice: str) -> None:
+    """As it is, reversed or not used: whoever states it gets it, whatever the motion says, and the finding tells it."""
+    rig, records = robot
+    told = prepare(rig, turned(records), PRESET, plates=PlateOptions(choice))
+    done, factor = found(told)[0].done, told.records[0].plate_correction.free_moment
+    assert (done, factor) == {
+        AS_IS: (Action.OVERRIDDEN, 1.0),
+        REVERSED: (Action.AS_SPECIFIED, -1.0),
+        IGNORE: (Action.AS_SPECIFIED, None),
+    }[choice]
+    trial = told.records[0].trial
+    assert trial is not None
+    assert trial.wrenches.measured is not None
+    assert trial.wrenches.measured[:, 5].any() == (choice != IGNORE)
+    assert trial.wrenches.measured[:, :5].all()
+
+
+def test_overruling_the_finding_is_taking_the_moment_as_it_is() -> None:
+    """One word overrules, unless the moment's use is stated; unknown words name the choices."""
+    assert PlateOptions(overruled=("free-moment",)).free_moment == AS_IS
+    assert PlateOptions(REVERSED, ("free-moment",)).free_moment == REVERSED
+    for wrong in ({"free_moment": "upside-down"}, {"overruled": ("gravity",)}):
+        with pytest.raises(UnknownName):
+            PlateOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_two_trials_have_the_right_sign(walks: Body) -> None:
+    """Nothing is found in the files as they are; both reversed in software are found and undone."""
+    rig, records = walks
+    assert [finding.done for finding in found(prepare(rig, records, PRESET))] == [Action.NOTHING]
+    wrong = prepare(rig, turned(records), PRESET)
+    assert [(finding.done, finding.trials) for finding in found(wrong)] == [
+        (Action.UNDONE, tuple(record.name for record in records))
+    ]
+
+
+def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
+    """Of two trials on the same plates the one reversed in software is undone, the other is not."""
+    rig, records = walks
+    done = {finding.trials: finding.done for finding in found(prepare(rig, turned(records, [records[1].name]), PRESET))}
+    assert done == {(records[0].name,): Action.NOTHING, (records[1].name,): Action.UNDONE}
+
+
+def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:
+    """Real, subject_a's walking: the files as they are hold the wrong sign; reversed in software they are right."""
+    folder = shared_data / "subject_a"
+    names = ("walking1", "walkingTI1")
+    files = [
+        folder / kind / f"{name}{end}" for name in names for kind, end in (("markers", ".trc"), ("forces", ".mot"))
+    ]
+    recordings = load(files)
+    person = calibrate(recordings, sex="female", mass=63.5)
+    records = track_all(person, recordings, jobs=1)
+    assert [finding.done for finding in found(prepare(person.rig, records, PRESET))] == [Action.UNDONE]
+    assert [finding.done for finding in found(prepare(person.rig, turned(records), PRESET))] == [Action.NOTHING]

@@ -1,0 +1,96 @@
+"""Flights as trials of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.papers.thrown import thrown
+from solver.dynamics import integrate
+from solver.errors import InvalidValue
+from solver.identification.accumulate import residuals
+from solver.motion import Markers
+from solver.progress import silent
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.signals import GRAVITY, preset_of, whiten
+from solver.study.flights import find_trial_flights
+from solver.study.motions import identify_motions
+from solver.study.values import Poses, Settings, TrialRecord
+from solver.trial import Recording
+
+RATE, GLIDE, FLIGHT = 200.0, 0.5, 0.4
+PRESET = preset_of("human_8hz")
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return hoap3()
+
+
+def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
+    """A flight with swinging joints between two steady glides, which something must carry."""
+    times = np.arange(round(seconds * RATE) + 1) / RATE
+    v = np.zeros(rig.nv)
+    v[2], v[3:6] = 0.5 * GRAVITY * seconds, (0.5, 1.0, -0.3)
+    swing = np.random.default_rng(5).uniform(-8.0, 8.0, rig.nv - 6)
+    flight = thrown(rig, rig.prior, (rig.neutral, v), times, lambda time: swing * np.cos(6.0 * time))
+    steps = np.arange(1, round(GLIDE * RATE) + 1)[:, None] / RATE
+    before = integrate(rig, flight.q[0], -steps[::-1] * flight.v[0])
+    q = np.concatenate([before, flight.q, integrate(rig, flight.q[-1], steps * flight.v[-1])])
+    stamps = np.arange(len(q)) / RATE
+    markers = Markers(stamps, ("M",), np.zeros((len(q), 1, 3)))
+    return TrialRecord(Recording(name, markers), given=Poses(stamps, q, np.ones(len(q), bool)))
+
+
+def test_what_was_touched_before_and_after_does_not_leak_into_a_flight(rig: Rig) -> None:
+    """The true parameters leave nothing of the equations, though a glide begins at either side."""
+    found = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum())
+    assert found.trial is not None
+    assert found.flights == (pytest.approx((GLIDE, GLIDE + FLIGHT), abs=0.02),)
+    left = residuals(rig, found.trial, rig.prior, axes="world")[found.trial.counted]
+    assert np.sqrt(np.mean(left[:, :3] ** 2)) < 0.01 * rig.weight
+    assert 0.5 * FLIGHT * RATE < found.trial.counted.sum() < FLIGHT * RATE
+
+
+def test_a_short_flight_is_told_and_left_out(rig: Rig) -> None:
+    """The filter's reach off both ends of a tenth of a second leaves too few frames."""
+    found = find_trial_flights(rig, jump(rig, 0.1), PRESET, rig.masses.sum())
+    assert found.trial is None
+    assert len(found.short) == 1
+
+
+def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
+    """Both errors say what to do."""
+    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
+    with pytest.raises(InvalidValue, match="state the body's mass"):
+        identify_motions(rig, [jump(rig, FLIGHT)], settings=settings)
+    with pytest.raises(InvalidValue, match=r"longest of 1 lasts 0\.1. s; record jumps"):
+        identify_motions(rig, [jump(rig, 0.12)], stated_mass=8.8, settings=settings)
+
+
+def test_a_study_from_flight_alone_tells_what_stays_open(rig: Rig) -> None:
+    """One jump of a robot leaves much to the prior, and the study says so; the mass is the stated one."""
+    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
+    study = identify_motions(rig, [jump(rig, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
+    assert study.identification is not None
+    assert study.flights is not None
+    assert study.identification.parameters.total_mass == pytest.approx(9.0)
+    assert study.flights.null_space.dimension > 1
+    assert any("the prior supplied the rest" in warning for warning in study.warnings)
+    assert study.flights.used[0][0] == "jump"
+
+
+def test_equations_of_a_flight_are_weighed_sums_of_its_own_frames(rig: Rig) -> None:
+    """What the noise of places weighs are the frames' own equations, no neighbour and no reflection beyond the ends."""
+    trial = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum()).trial
+    assert trial is not None
+    assert trial.corner is not None
+    link = rig.links[-1]
+    wrong = rig.prior.replaced(link, 1.5 * rig.prior.link(link))
+    plain = residuals(rig, replace(trial, corner=None, preset=None), wrong, axes="world")[trial.counted]
+    weighed = residuals(rig, trial, wrong, axes="world")[trial.counted]
+    np.testing.assert_allclose(weighed, whiten(plain.T, RATE, trial.corner).T, atol=1e-9)
+    assert np.abs(weighed).max() > 1e-3

@@ -1,0 +1,48 @@
+"""What is only tracked keeps what was measured beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import solver
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.study.tracking import track
+
+
+def test_a_tracked_motion_keeps_its_forces() -> None:
+    """Forces given with a motion are there at its times, and the motion is the one without them."""
+    robot = solver.simulated_robot()
+    study = track(robot.recordings, robot.rig)
+    alone = track([replace(recording, wrenches=None) for recording in robot.recordings], robot.rig)
+    for record in study.records:
+        assert record.motion is not None
+        assert record.trial is not None
+        assert np.array_equal(record.trial.wrenches.times, record.motion.times)
+        without = alone.record(record.name)
+        assert without.trial is None
+        assert without.motion is not None
+        assert np.array_equal(without.motion.q, record.motion.q)
+
+
+def test_one_frame_calibrates_and_is_not_tracked() -> None:
+    """A static trial of one frame gives nearly the body of the whole trial; it has no motion, the others have."""
+    dance, static = solver.simulated_person().recordings
+    assert static.markers is not None
+    markers = static.markers
+    frame = Markers(markers.times[:1], markers.names, markers.positions[:1])
+    one = replace(static, markers=frame, wrenches=None)
+    found, usual = (
+        solver.calibrate([trial, dance], sex="male", mass=71.0, height=1.76, static=("static",))
+        for trial in (one, static)
+    )
+    for link, length in usual.lengths.items():
+        assert found.lengths[link] == pytest.approx(length, abs=5e-3), link
+    study = track([one, dance], found)
+    assert study.record("static").motion is None
+    assert study.record("dance").motion is not None
+    with pytest.raises(InvalidValue, match="no recording could be tracked"):
+        track([one], found)

@@ -1,0 +1,113 @@
+"""Laws of the poses of many frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import integrate
+from solver.motion import Markers
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.tracking import Targets, Tracker, TrackingOptions, track_targets
+from solver.tracking.batch_solver import BatchSolver
+from solver.tracking.recording_poses import FRAMES_PER_BLOCK, TargetSamples
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
+
+RATE = 200.0
+NOISE = 0.003
+"""[m] Of markers, which no pose fits then."""
+EACH = TrackingOptions(time_budget=3600.0)
+"""Has every frame followed: a budget is each frame's own."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+def noisy(rig: Rig, q: np.ndarray, seed: int = 0) -> Markers:
+    """Markers of a motion, with noise."""
+    seen = seen_from(rig, cloud(rig), q, RATE)
+    return replace(
+        seen, positions=seen.positions + NOISE * np.random.default_rng(seed).normal(size=seen.positions.shape)
+    )
+
+
+def targets_of(rig: Rig, markers: Markers) -> Targets:
+    return Targets.from_markers(rig, cloud(rig), markers)
+
+
+def test_together_frames_come_to_where_each_comes_by_itself(rig: Rig) -> None:
+    """Frames found between followed ones have the poses that following every frame leads to, at joint limits too."""
+    q = swinging(rig, 160, rate=RATE)
+    knee = rig.model.joints[rig.joint("left_shank")].idx_q
+    q[:, knee] = np.linspace(0.4, -0.5, 160)
+    targets = targets_of(rig, noisy(rig, q))
+    together, each = track_targets(rig, targets, TrackingOptions()), track_targets(rig, targets, EACH)
+    low = rig.limits.lower[rig.model.joints[rig.joint("left_shank")].idx_v - 6]
+    assert (each.q[:, knee] < low + 1e-6).sum() > 40
+    assert together.converged.all()
+    assert farthest(rig, together.q, each.q) < 1e-5
+    np.testing.assert_allclose(together.errors, each.errors, atol=1e-7)
+
+
+def test_gaps_hold_and_fade_as_they_do_frame_by_frame(rig: Rig) -> None:
+    """Frames that show too little, at the start too, and markers near their gaps change nothing of that."""
+    seen = noisy(rig, swinging(rig, 120, rate=RATE))
+    positions = seen.positions.copy()
+    positions[:7] = positions[60:75] = np.nan
+    positions[30:41, 5] = positions[100:, 9] = np.nan
+    targets = targets_of(rig, replace(seen, positions=positions))
+    together, each = track_targets(rig, targets, TrackingOptions()), track_targets(rig, targets, EACH)
+    np.testing.assert_array_equal(together.is_tracked, each.is_tracked)
+    assert farthest(rig, together.q, each.q) < 1e-5
+    assert together.warnings == each.warnings
+
+
+def test_frames_that_no_pose_fits_leave_the_others_alone(rig: Rig) -> None:
+    """Markers that stand elsewhere for a moment change no pose before and after it."""
+    seen = noisy(rig, swinging(rig, 80, rate=RATE))
+    positions = seen.positions.copy()
+    positions[33:38] = positions[33:38][:, ::-1]
+    clean = np.r_[0:33, 38:80]
+    spoiled = track_targets(rig, targets_of(rig, replace(seen, positions=positions)), TrackingOptions())
+    assert farthest(rig, spoiled.q[clean], track_targets(rig, targets_of(rig, seen), TrackingOptions()).q[clean]) < 1e-5
+    assert spoiled.frame_rmse[clean].max() < 3.0 * NOISE < spoiled.frame_rmse[33:38].min()
+
+
+def test_pieces_do_not_show(rig: Rig) -> None:
+    """A recording of several pieces has the poses and shares in each that it has where no piece ends."""
+    few = swinging(rig, 50, rate=RATE)
+    q = np.tile(np.concatenate([few, few[::-1]]), (12, 1))[: FRAMES_PER_BLOCK + 90]
+    seen = noisy(rig, q)
+    positions = seen.positions.copy()
+    positions[FRAMES_PER_BLOCK - 5 : FRAMES_PER_BLOCK + 5, 3] = np.nan
+    targets = targets_of(rig, replace(seen, positions=positions))
+    whole = track_targets(rig, targets, TrackingOptions())
+    first = FRAMES_PER_BLOCK - 40
+    part = targets_of(rig, replace(seen, positions=positions).part(first, len(seen)))
+    assert farthest(rig, whole.q[first:], track_targets(rig, part, TrackingOptions()).q) < 1e-5
+    shares = TargetSamples(targets, 0.1).weight_factors(0, len(targets))
+    assert shares is not None
+    part_of_them = TargetSamples(targets, 0.1).weight_factors(FRAMES_PER_BLOCK, FRAMES_PER_BLOCK + 60)
+    assert part_of_them is not None
+    np.testing.assert_array_equal(part_of_them, shares[FRAMES_PER_BLOCK : FRAMES_PER_BLOCK + 60])
+
+
+def test_the_equations_are_the_slopes_and_bends_of_the_cost(rig: Rig) -> None:
+    """Along any step the sum of squares rises by the slope and bends by the matrix, to finite differences."""
+    targets = targets_of(rig, noisy(rig, swinging(rig, 3, rate=RATE)))
+    options = TrackingOptions(posture_weight=0.0, damping=0.0, limits=False)
+    many = BatchSolver(Tracker(rig, targets.tasks, options).solver)
+    assert targets.positions is not None
+    measured, weights = targets.positions.positions[:1], np.ones((1, len(targets.positions.task.names)))
+    q, tiny = swinging(rig, 1, seed=3), 1e-3
+    (matrix,), (slope,), _ = many._equations(q, measured, weights)
+    for step in np.random.default_rng(1).normal(size=(5, rig.model.nv)):
+        at = [integrate(rig, q, sign * tiny * step[None]) for sign in (-1.0, 0.0, 1.0)]
+        below, here, above = (0.5 * weights.size * many._equations(x, measured, weights)[2][0] ** 2 for x in at)
+        assert (above - below) / (2.0 * tiny) == pytest.approx(-slope @ step, rel=1e-4)
+        assert (above - 2.0 * here + below) / tiny**2 == pytest.approx(step @ matrix @ step, rel=1e-4)

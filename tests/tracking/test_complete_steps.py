@@ -1,0 +1,174 @@
+"""A recording that breaks off in the middle of a step ends on both feet; one that is whole stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.motion import Motion, RestPose
+from solver.rigs import hrp2
+from solver.so3 import exp, quaternion_exp
+from solver.tracking.anatomy import LEG
+from solver.tracking.retargeting.complete_steps import SLOWING_TIME, STANDING_TIME, complete_steps
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeted_motion import RetargetOptions
+from tests.tracking.test_retargeting import RATE, corners, person, squat
+
+
+def stepping(start: int, stop: int) -> Performer:
+    """Simulated: frames of a person who lifts its left foot and puts it down, in half of two seconds."""
+    whole = squat(person(), steps=0.8)
+    part = slice(start, stop)
+    return Performer.from_motion(person(), Motion(whole.times[part], whole.q[part], whole.v[part], whole.a[part]))
+
+
+UP, DOWN = 18, 34
+"""Frames in which the foot rises, and sinks."""
+
+
+@pytest.mark.parametrize(("start", "stop", "where"), [(0, DOWN, "ends"), (UP, 101, "begins")])
+def test_a_broken_step_is_finished(start: int, stop: int, where: str) -> None:
+    """Both feet stand in the end, at the height at which they stand elsewhere, and nothing that is recorded changes."""
+    given = stepping(start, stop)
+    found, added = complete_steps(given)
+    more = round((SLOWING_TIME + STANDING_TIME) * RATE)
+    recorded = slice(0, len(given.times)) if where == "ends" else slice(more, None)
+    assert len(found.times) == len(given.times) + more
+    assert added == {where: slice(-more, None) if where == "ends" else slice(more)}
+    assert any(f"{where} in the middle of a step" in said for said in found.notes)
+    assert np.array_equal(found.recording.rotations[recorded], given.recording.rotations)
+    assert found.times[recorded] == pytest.approx(given.times)
+    last = -1 if where == "ends" else 0
+    stands = found.stances()
+    assert not given.stances()["left"][last]
+    assert stands["left"][last]
+    assert stands["right"][last]
+    low = [found.sole_points(side)[:, :, 2].min(axis=1) for side in ("left", "right")]
+    assert low[0][last] == pytest.approx(np.quantile(low[1], 0.05), abs=0.02)
+    places = np.array([found.part_positions(part) for part in ("left_foot", "pelvis", "left_thigh")])
+    assert np.abs(np.diff(places, 2, axis=1)).max() * RATE**2 < 30.0
+
+
+def test_a_whole_recording_and_a_foot_held_up_stay() -> None:
+    """Neither who stands at both ends, nor who stands on one foot without moving it, is led on."""
+    whole = stepping(0, 101)
+    assert len(complete_steps(whole)[0].times) == len(whole.times)
+    motion = squat(person(), steps=0.8)
+    held = np.concatenate([np.arange(25), np.full(15, 25)])
+    posed = Motion(np.arange(len(held)) / RATE, motion.q[held], motion.v[held], motion.a[held])
+    still = Performer.from_motion(person(), posed)
+    assert not still.stances()["left"][-1]
+    assert len(complete_steps(still)[0].times) == len(still.times)
+
+
+def spread(performer: Performer, angle: float) -> Performer:
+    """The same recording, whose pose at rest has its legs spread by an angle [rad] to each side, feet flat."""
+    recording, parts = performer.recording, performer.parts
+    rest = recording.rest
+    assert rest is not None
+    rotations, heads, tips = np.array(rest.rotations), np.array(rest.heads), np.array(rest.tips)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        thigh, shank, foot = (recording.names.index(parts[f"{side}_{name}"]) for name in LEG)
+        turn = exp(np.array([sign * angle, 0.0, 0.0]))
+        rotations[[thigh, shank]] = turn @ rotations[[thigh, shank]]
+        heads[[shank, foot]] = heads[thigh] + (heads[[shank, foot]] - heads[thigh]) @ turn.T
+        tips[[thigh, shank]], tips[foot] = heads[[shank, foot]], tips[foot] + heads[foot] - rest.heads[foot]
+    return replace(performer, recording=replace(recording, rest=RestPose(rotations, heads, tips)))
+
+
+def bone(performer: Performer, part: str, below: str) -> np.ndarray:
+    """Direction (3,) of a part's bone in the last frame, world."""
+    rest, names, parts = performer.recording.rest, performer.recording.names, performer.parts
+    assert rest is not None
+    one, other = names.index(parts[part]), names.index(parts[below])
+    way = performer.part_rotations(part)[-1] @ rest.rotations[one].T @ (rest.heads[other] - rest.heads[one])
+    return np.asarray(way / np.linalg.norm(way))
+
+
+def test_a_finished_step_stands_upright_whatever_the_pose_at_rest() -> None:
+    """Feet end as far apart as the hips and legs upright, also where the pose at rest has its legs spread."""
+    given = stepping(0, DOWN)
+    for own in (given, spread(given, 0.35)):
+        found, _ = complete_steps(own)
+        hips, feet = (
+            found.part_positions(f"left_{part}")[-1] - found.part_positions(f"right_{part}")[-1]
+            for part in ("thigh", "foot")
+        )
+        assert np.linalg.norm(feet[:2]) == pytest.approx(np.linalg.norm(hips[:2]), abs=0.02)
+        for part, below in (("left_thigh", "left_shank"), ("left_shank", "left_foot")):
+            assert bone(found, part, below)[2] < -1.0 + 1e-6
+
+
+def lifted_sideways() -> Performer:
+    """Simulated: half a second in which a person raises its left leg sideways, from a little above the floor."""
+    rig, times = person(), np.arange(0.0, 0.5, 1.0 / RATE)
+    q, still = np.tile(rig.neutral, (len(times), 1)), np.zeros((len(times), rig.nv))
+    q[:, 2] = rig.standing_height
+    first = sum(joint.nq for joint in rig.joints[: rig.index("left_thigh")])
+    q[:, first : first + 4] = quaternion_exp((0.35 + 0.5 * times)[:, None] * [1.0, 0.0, 0.0])
+    return Performer.from_motion(rig, Motion(times, q, still, still))
+
+
+def test_a_step_beyond_reach_is_left() -> None:
+    """Where a leg does not reach the end of a step, the step is left and that is said; no frame is added for it.
+
+    The left hip of the second robot cannot bring its leg in, and the right one cannot tilt the pelvis.
+    """
+    rig, given = hrp2(), lifted_sideways()
+    lower, upper = np.array(rig.limits.lower), np.array(rig.limits.upper)
+    for link in ("right_hip_roll", "right_hip_yaw", "right_foot"):
+        lower[rig.index(link) - 1], upper[rig.index(link) - 1] = -0.02, 0.02
+    lower[rig.index("left_hip_roll") - 1] = 0.3
+    stiff = replace(rig, limits=replace(rig.limits, lower=lower, upper=upper))
+    free, found = (retarget_motion(given, body, None, RetargetOptions(keep_timing=True)) for body in (rig, stiff))
+    assert not any("left as it is" in said for said in free.notes)
+    assert free.foot_paths.in_stance[:, [0, -1]].all()
+    assert sum("left as it is" in said for said in found.notes) == 2
+    assert len(found.motion) == len(given.times)
+    assert found.converged.all()
+
+
+def far_foot() -> Performer:
+    """Simulated: a person who stands, and whose left foot is recorded slowly out of its leg's reach and back."""
+    still = squat(person(), seconds=6.0, depth=0.05)
+    source = Performer.from_motion(person(), still)
+    times, positions = source.times, np.array(source.recording.positions)
+    away = np.sin(np.pi * np.clip((times - 1.0) / 4.0, 0.0, 1.0)) ** 2
+    positions[:, source.recording.names.index(source.parts["left_foot"]), 1] += 1.5 * away
+    contacts = {"right": np.full(len(times), True), "left": away == 0.0}
+    return replace(source, recording=replace(source.recording, positions=positions), contacts=contacts)
+
+
+def test_no_time_is_spent_on_frames_that_do_not_converge() -> None:
+    """A motion is not made slower for frames in which a foot is out of reach: no pace brings it there."""
+    found = retarget_motion(far_foot(), hrp2())
+    assert not found.converged.all()
+    assert found.duration_ratio < 1.2
+    assert any("did not converge" in said for said in found.notes)
+
+
+def test_a_robot_ends_on_both_feet() -> None:
+    """HRP-2 finishes the step, feet at rest and on the floor, unless it is asked to break it off."""
+    given = stepping(0, DOWN)
+    found, broken = (
+        retarget_motion(given, hrp2(), None, RetargetOptions(complete_steps=whole)) for whole in (True, False)
+    )
+    assert found.foot_paths.in_stance[:, -1].all()
+    assert not broken.foot_paths.in_stance[:, -1].all()
+    assert found.converged.all()
+    soles = np.stack([corners(found, side) for side in ("right", "left")])
+    assert soles[..., 2].min() > -0.005
+    assert np.abs(np.diff(soles[:, -5:], axis=1)).max() < 1e-4
+
+
+def test_what_is_recorded_in_the_air_is_left_out() -> None:
+    """A recording that ends in flight ends where a foot last stood, and says so."""
+    given = stepping(0, 101)
+    contacts = dict.fromkeys(("left", "right"), given.times < 1.5)
+    jumping = Performer(given.recording, given.parts, given.soles, given.name, given.notes, contacts)
+    found, _ = complete_steps(jumping)
+    assert found.times[-1] == pytest.approx(1.48)
+    assert any("ends in the air: 0.52 s are left out" in said for said in found.notes)

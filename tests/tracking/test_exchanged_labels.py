@@ -1,0 +1,129 @@
+"""Labels that were exchanged for a while are found without a rig, put right, and told."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from solver.motion import Markers
+from solver.rig import Rig
+from solver.rigs import human
+from solver.tracking import TrackingOptions, track_markers
+from solver.tracking.exchanged_labels import FRAMES_PER_BATCH, CorrectedLabels, correct_labels
+from solver.tracking.marker_neighbours import learn_shapes
+from tests.tracking.bodies import cloud, seen_from, swinging
+
+FRAMES = 120
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person."""
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def markers(rig: Rig) -> Markers:
+    """A moving person with four markers on every link."""
+    return seen_from(rig, cloud(rig, 4), swinging(rig, FRAMES))
+
+
+def exchanged(markers: Markers, start: int, stop: int, *cycle: int) -> Markers:
+    """The recording with the labels of some columns passed on in a circle."""
+    positions = markers.positions.copy()
+    positions[start:stop, list(cycle)] = positions[start:stop, list(cycle[1:] + cycle[:1])]
+    return Markers(markers.times, markers.names, positions)
+
+
+def spans(found: CorrectedLabels) -> set[tuple[str, str, int, int]]:
+    """What was found, without how sure it is."""
+    return {(swap.first, swap.second, swap.start, swap.stop) for swap in found.swaps}
+
+
+def test_a_clean_recording_is_returned_as_it_is(markers: Markers) -> None:
+    """Nothing is exchanged where nothing was."""
+    found = correct_labels(markers)
+    assert found.swaps == ()
+    assert found.markers is markers
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(("start", "stop"), [(40, 75), (0, 40), (85, FRAMES)])
+@pytest.mark.parametrize(("one", "other"), [(4, 5), (4, 30)])
+def test_an_exchange_is_undone(markers: Markers, start: int, stop: int, one: int, other: int) -> None:
+    """Within a link and between links, in the middle and at the ends: frames and names are told, positions restored."""
+    found = correct_labels(exchanged(markers, start, stop, one, other))
+    assert spans(found) == {(markers.names[one], markers.names[other], start, stop)}
+    np.testing.assert_array_equal(found.markers.positions, markers.positions)
+    assert markers.names[one] in found.warnings[0]
+
+
+def lasting(markers: Markers, frames: int) -> Markers:
+    """The recording played forwards and backwards in turns."""
+    count = len(markers)
+    played = np.resize(np.concatenate([np.arange(count), np.arange(count - 2, 0, -1)]), frames)
+    step = markers.times[1] - markers.times[0]
+    return Markers(step * np.arange(frames), markers.names, markers.positions[played])
+
+
+def test_an_exchange_is_undone_however_long_the_recording(markers: Markers) -> None:
+    """One that begins in one piece of the frames looked at together and ends in the next, and one that begins there."""
+    long = lasting(markers, 3 * FRAMES_PER_BATCH)
+    broken = exchanged(
+        exchanged(long, FRAMES_PER_BATCH - 20, FRAMES_PER_BATCH + 30, 4, 5),
+        2 * FRAMES_PER_BATCH,
+        2 * FRAMES_PER_BATCH + 40,
+        8,
+        30,
+    )
+    np.testing.assert_array_equal(correct_labels(broken).markers.positions, long.positions)
+
+
+def test_looking_for_exchanges_takes_less_memory_than_the_recording(markers: Markers) -> None:
+    """What is made of every sample is made piece by piece."""
+    long = lasting(markers, 12 * FRAMES_PER_BATCH)
+    tracemalloc.start()
+    correct_labels(long)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < long.positions.nbytes
+
+
+def test_an_exchange_behind_a_gap_is_undone(markers: Markers) -> None:
+    """Where both were hidden while their labels changed, neighbours tell where each should have come back."""
+    swapped = exchanged(markers, 50, 90, 8, 9).positions.copy()
+    swapped[44:54, [8, 9]] = np.nan
+    found = correct_labels(Markers(markers.times, markers.names, swapped))
+    assert spans(found) == {(markers.names[8], markers.names[9], 54, 90)}
+    np.testing.assert_array_equal(found.markers.positions[54:], markers.positions[54:])
+
+
+def test_three_labels_in_a_circle_are_put_right(markers: Markers) -> None:
+    """A circle is two exchanges."""
+    found = correct_labels(exchanged(markers, 40, 80, 12, 13, 14))
+    np.testing.assert_array_equal(found.markers.positions, markers.positions)
+    assert {name for swap in found.swaps for name in (swap.first, swap.second)} == set(markers.names[12:15])
+
+
+def test_tracking_follows_the_labels_put_right(rig: Rig, markers: Markers) -> None:
+    """A recording with exchanged labels tracks as the one without, and says so."""
+    options = TrackingOptions(limits=False)
+    clean = track_markers(rig, cloud(rig, 4), markers, options)
+    mended = track_markers(rig, cloud(rig, 4), exchanged(markers, 30, 70, 0, 1), options)
+    np.testing.assert_array_equal(mended.q, clean.q)
+    assert clean.warnings == ()
+    assert mended.swaps[0].is_certain
+    assert f"{markers.names[0]} with {markers.names[1]} (0.30 to 0.69 s)" in mended.warnings[0]
+
+
+def test_neighbours_tell_where_a_rigid_marker_is(markers: Markers) -> None:
+    """Links that carry four markers tell the fifth's place to a centimetre or two; without neighbours nobody does."""
+    columns = np.arange(8)
+    predicted = learn_shapes(markers.positions, columns).predict(markers.positions)
+    errors = np.linalg.norm(predicted - markers.positions[:, columns], axis=2)
+    assert np.median(errors) < 0.02
+    hidden = markers.positions.copy()
+    hidden[:, 1:] = np.nan
+    assert np.isnan(learn_shapes(hidden, columns).predict(hidden)).all()

@@ -1,0 +1,174 @@
+"""Laws of the dynamical inverse kinematics of rapetti2020."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.tracking import OrientationTargets, OrientationTask, Targets, TrackingOptions, track_markers, track_targets
+from solver.tracking.baumgarte import BaumgarteRoot
+from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
+from solver.tracking.kinematics import Kinematics
+from solver.tracking.targets import fade_weights
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+FREE = TrackingOptions(posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
+
+
+def test_rotation_error_stands_in_inertial_axes() -> None:
+    """A body turned a little about a world axis is wrong by that turn in world axes, whatever its own attitude."""
+    modelled = pin.exp3(np.array([0.4, -1.1, 0.8]))
+    turn = np.array([1e-4, -2e-4, 3e-4])
+    np.testing.assert_allclose(rotation_error(modelled, pin.exp3(turn) @ modelled), turn, atol=1e-11)
+
+
+@pytest.mark.parametrize("gain", [0.3, 1.0, 1.6])
+def test_each_step_leaves_one_minus_the_gain_of_the_error(rig: Rig, gain: float) -> None:
+    """With still targets the error shrinks by 1 - K dt a step."""
+    q = swinging(rig, 2)[0]
+    markers = seen_from(rig, cloud(rig), np.array([q, q]))
+    options = TrackingOptions(gain=gain, posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
+    targets = Targets.from_markers(rig, cloud(rig), markers)
+    engine = InverseKinematics(rig, targets.tasks, options)
+    start = pin.integrate(rig.model, q, 1e-4 * np.random.default_rng(0).normal(size=rig.model.nv))
+    after = engine.correction(start, np.zeros(rig.model.nv), targets.sample(0), targets.sample(1), 0.01)
+    np.testing.assert_allclose(
+        pin.difference(rig.model, q, after), (1.0 - gain) * pin.difference(rig.model, q, start), atol=2e-7
+    )
+
+
+def test_moving_targets_are_followed_without_lag_or_lead(rig: Rig) -> None:
+    """From a perfect pose one step with a small gain reaches the next targets: their motion enters once."""
+    q = swinging(rig, 2)
+    markers = seen_from(rig, cloud(rig), q)
+    options = TrackingOptions(gain=0.1, posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
+    targets = Targets.from_markers(rig, cloud(rig), markers)
+    engine = InverseKinematics(rig, targets.tasks, options)
+    reached = engine.correction(q[0], np.zeros(rig.model.nv), targets.sample(0), targets.sample(1), 0.01)
+    moved = np.abs(pin.difference(rig.model, q[0], q[1])).max()
+    assert np.abs(pin.difference(rig.model, reached, q[1])).max() < 0.05 * moved
+
+
+def test_refined_tracking_recovers_the_motion(rig: Rig) -> None:
+    """Perfect markers give back the motion that moved them."""
+    q = swinging(rig, 40)
+    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), q), FREE)
+    assert farthest(rig, tracked.q, q) < 1e-6
+    assert tracked.rmse < 1e-7
+    assert tracked.size_ratio == pytest.approx(1.0, abs=1e-3)
+
+
+def test_one_pass_follows_within_a_millimetre(rig: Rig) -> None:
+    """One velocity correction a frame at 100 Hz stays within 1 mm of markers that move at walking speed."""
+    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 60)), TrackingOptions.one_pass())
+    assert tracked.rmse < 1e-3
+
+
+def test_missing_markers_carry_no_weight(rig: Rig) -> None:
+    """A marker that is missing changes nothing, and its error is NaN."""
+    q = swinging(rig, 20)
+    attachments = cloud(rig, per_link=4)
+    markers = seen_from(rig, attachments, q)
+    positions = markers.positions.copy()
+    positions[5:12, 7] = np.nan
+    positions[9, 20:22] = np.nan
+    gappy = Markers(markers.times, markers.names, positions)
+    tracked = track_markers(rig, attachments, gappy, FREE)
+    assert farthest(rig, tracked.q, q) < 1e-6
+    assert np.isnan(tracked.errors[5:12, 7]).all()
+    assert np.isfinite(tracked.errors[:5, 7]).all()
+
+
+def test_a_fading_marker_does_not_bend_the_motion_in_one_frame(rig: Rig) -> None:
+    """A wrong marker that vanishes for a while jolts the motion less when its weight fades."""
+    q = np.repeat(swinging(rig, 1), 60, axis=0)
+    attachments = cloud(rig, per_link=4)
+    perfect = seen_from(rig, attachments, q)
+    positions = perfect.positions.copy()
+    positions[:, 0] += [0.0, 0.02, 0.0]
+    positions[25:35, 0] = np.nan
+    markers = Markers(perfect.times, perfect.names, positions)
+    jolts = []
+    for fade in (0.0, 0.1):
+        tracked = track_markers(rig, attachments, markers, TrackingOptions(fade_time=fade, limits=False))
+        jolts.append(np.abs(np.diff(tracked.v, axis=0)).max())
+    assert jolts[1] < 0.5 * jolts[0]
+
+
+def test_weights_fade_only_near_gaps() -> None:
+    """Full weight away from gaps and at the recording's ends, none in gaps, in between monotone."""
+    positions = np.zeros((50, 2, 3))
+    positions[20:22, 1] = np.nan
+    shares = fade_weights(np.arange(50) / 100.0, positions, 0.05)
+    assert (shares[:, 0] == 1.0).all()
+    assert (shares[[0, 14, 27, 49], 1] == 1.0).all()
+    assert (shares[20:22, 1] == 0.0).all()
+    assert (np.diff(shares[15:21, 1]) < 0.0).all()
+
+
+def test_orientations_alone_give_the_joints(rig: Rig) -> None:
+    """With every link's attitude measured the joint angles follow, in any order of axes."""
+    q = swinging(rig, 15)
+    kinematics = Kinematics(rig)
+    rotations = []
+    for configuration in q:
+        kinematics.update_kinematics(configuration)
+        rotations.append(kinematics.rotations.copy())
+    links = np.arange(len(rig.links))
+    turns = OrientationTargets(OrientationTask(rig.links, links, np.ones(len(links))), np.array(rotations))
+    tracked = track_targets(rig, Targets(np.arange(15) / 100.0, None, turns), FREE)
+    joints = [pin.difference(rig.model, a, b)[6:] for a, b in zip(tracked.q, q)]
+    assert np.abs(joints).max() < 1e-5
+
+
+def test_no_tracked_joint_passes_its_limit(rig: Rig) -> None:
+    """Markers that bend the knees backwards leave them at the limit."""
+    q = swinging(rig, 20)
+    knee = rig.model.joints[rig.joint("left_shank")].idx_q
+    q[:, knee] = np.linspace(0.3, -0.6, 20)
+    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), q), TrackingOptions())
+    low = rig.limits.lower[rig.model.joints[rig.joint("left_shank")].idx_v - 6]
+    assert tracked.q[:, knee].min() >= low - 1e-6
+    assert tracked.q[-1, knee] == pytest.approx(low, abs=1e-3)
+    assert tracked.limited_steps > 0
+
+
+def test_baumgarte_term_restores_a_rotation() -> None:
+    """A matrix that has drifted from orthonormal comes back, and one that has not stays a rotation."""
+    root = BaumgarteRoot(np.array([0.0, 0.0, 0.0, 1.0]), 1.0)
+    root.matrix = root.matrix + 0.02 * np.random.default_rng(5).normal(size=(3, 3))
+    drifts = []
+    for _ in range(6):
+        root.advance(np.zeros(3))
+        drifts.append(root.drift)
+    assert drifts[-1] < 1e-6 < drifts[0]
+
+
+def test_baumgarte_and_manifold_integration_agree(rig: Rig) -> None:
+    """The paper's integrator follows the exact one to second order in the step."""
+    markers = seen_from(rig, cloud(rig), swinging(rig, 50))
+    options = TrackingOptions(iterations=0, integrator="baumgarte", fade_time=0.0)
+    theirs, ours = (
+        track_markers(rig, cloud(rig), markers, options),
+        track_markers(rig, cloud(rig), markers, TrackingOptions.one_pass()),
+    )
+    assert farthest(rig, theirs.q, ours.q) < 2e-3
+    assert 0.0 < theirs.drift < 1e-2
+    assert ours.drift == 0.0
+
+
+def test_an_unstable_gain_is_refused() -> None:
+    """K dt of 2 or more never converges."""
+    with pytest.raises(InvalidValue, match="unstable"):
+        TrackingOptions(gain=2.0)

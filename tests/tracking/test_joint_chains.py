@@ -1,0 +1,78 @@
+"""Laws of chains fitted by themselves, of rivals, and of bounds that are locks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.qp.principal_pivoting import Box, pivot, solve_box
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.tracking import Tracker, TrackingOptions
+from solver.tracking.inverse_kinematics import InverseKinematics
+from solver.tracking.joint_chains import ChainFit
+from solver.tracking.kinematics import Kinematics
+from tests.tracking.bodies import STEP, turning
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    return hoap3()
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_chains_turn_as_they_are_asked_within_their_limits(robot: Rig, every: int) -> None:
+    """Hinges one by one are fitted exactly; chains of two come nearer than neutral; no angle leaves its range."""
+    links = list(range(0, len(robot.links), every))
+    q, targets = turning(robot, links)
+    assert targets.orientations is not None
+    fit, kinematics = ChainFit(robot, targets.orientations.task.links), Kinematics(robot)
+    left = []
+    for wanted, true in zip(targets.orientations.rotations[::10], q[::10]):
+        neutral = robot.neutral
+        neutral[3:7] = true[3:7]
+        found = fit.fit_pose(neutral, wanted)
+        assert (found[7:] >= robot.limits.lower - 1e-12).all()
+        assert (found[7:] <= robot.limits.upper + 1e-12).all()
+        for configuration in (found, neutral):
+            kinematics.update_kinematics(configuration)
+            left.append(float((3.0 - (kinematics.rotations[links] * wanted).sum(axis=(1, 2))).sum()))
+    after, before = np.array(left).reshape(-1, 2).T
+    assert (after < (1e-12 if every == 1 else 0.3 * before)).all()
+
+
+def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
+    """The articulated-body algorithm with held joints priced out of reach ends where the dense program does."""
+    q, targets = turning(robot, list(range(len(robot.links))))
+    engine = InverseKinematics(robot, targets.tasks, TrackingOptions())
+    freedoms, rng = robot.model.nv, np.random.default_rng(0)
+    for frame in range(0, 40, 5):
+        engine.kinematics.update_poses(q[0])
+        engine.rows.set_residuals(targets.sample(frame))
+        engine.rows.load_tree()
+        torques = np.zeros(freedoms)
+        low, high = -rng.uniform(0.0, 0.1, freedoms), rng.uniform(0.0, 0.1, freedoms)
+        low[:6], high[:6] = -np.inf, np.inf
+        box = Box(low, high, np.zeros((0, freedoms)), np.zeros(0))
+        dense = solve_box(engine.kinematics.hessian(q[0]), engine.kinematics.gradient(q[0], torques), box)
+        locked = pivot(engine._solver_at_bounds(q[0], torques, box), box)
+        assert locked.converged
+        if frame:
+            assert locked.active.any()
+        np.testing.assert_array_equal(locked.active, dense.active)
+        np.testing.assert_allclose(locked.x, dense.x, atol=1e-7)
+
+
+def test_a_rival_that_is_not_better_leaves_no_trace(robot: Rig) -> None:
+    """Where a fit is doubted without reason, the motion is the same to the last digit."""
+    q, targets = turning(robot, list(range(len(robot.links))))
+    found = []
+    for doubt in (np.inf, -1.0):
+        options = replace(TrackingOptions.one_pass(), restart_turn=doubt)
+        tracker = Tracker(robot, targets.tasks, options)
+        tracker.start(targets.sample(0), STEP, q[0])
+        found.append([tracker.step(targets.sample(k), STEP) for k in range(1, 40)])
+    assert not any(step.restarted for step in found[1])
+    np.testing.assert_array_equal([step.q for step in found[0]], [step.q for step in found[1]])

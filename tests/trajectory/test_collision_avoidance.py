@@ -1,0 +1,226 @@
+"""Links of a followed motion that would be inside each other are kept apart, and nothing else changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from solver.check_options import CheckOptions
+from solver.coordinates import joint_coordinates
+from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, retarget
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import ROOT_NV
+from solver.rigs import hoap3, hrp2
+from solver.so3 import exp, log, quaternion_exp, to_quaternion
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.trajectory.collision_avoidance import (
+    MIN_OVERLAP,
+    OverlapFinder,
+    _smooth_maximum,
+    separate_around,
+    separate_legs_and_links,
+    separate_links,
+)
+from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
+
+OPTIONS, HASTY = RetargetOptions(), RetargetOptions(keep_timing=True)
+
+
+@cache
+def armed(turn: float, steps: float = 0.0) -> Performer:
+    """Simulated: a person who squats and turns the left upper arm inwards and back by an angle [rad]."""
+    motion = squat(person(), steps=steps)
+    q, rig = np.array(motion.q), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    for side, sign in (("left", -1.0), ("right", 1.0)):
+        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
+        bend = turn * 0.5 * (1.0 - np.cos(2.0 * np.pi * motion.times / motion.times[-1]))
+        q[:, arm] = quaternion_exp(sign * bend[:, None] * [1.0, 0.0, 0.0])
+    return Performer.from_motion(rig, Motion(motion.times, q, motion.v, motion.a))
+
+
+@cache
+def inside() -> RetargetedMotion:
+    """HRP-2 with its hands in its thighs and waist."""
+    return retarget_motion(armed(0.45), hrp2())
+
+
+def leaping(turn: float) -> Performer:
+    """Simulated: a person who leaps upwards, turning its straight legs out by an angle [rad] in the air."""
+    times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
+    up = np.where(np.abs(times - 1.0) < 0.5, np.sin(np.pi * (times - 0.5)), 0.0)
+    q, rig = np.tile(person().neutral, (len(times), 1)), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    q[:, 2] = rig.standing_height + 0.2 * up
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        thigh = slice(starts[rig.index(f"{side}_thigh")], starts[rig.index(f"{side}_thigh")] + 4)
+        q[:, thigh] = quaternion_exp(sign * turn * (up**2)[:, None] * [0.0, 0.0, 1.0])
+    still = np.zeros((len(times), rig.nv))
+    return Performer.from_motion(rig, Motion(times, q, still, still))
+
+
+def crossing(swing: float) -> Performer:
+    """Simulated: a person who brings its hands together before it, one rising and one falling by an angle [rad]."""
+    times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
+    near, wave = np.sin(0.5 * np.pi * times) ** 2, np.sin(np.pi * times)
+    q, rig = np.tile(person().neutral, (len(times), 1)), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    q[:, 2] = rig.standing_height
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
+        forward = exp(-near[:, None] * (1.2 + sign * swing * wave)[:, None] * [0.0, 1.0, 0.0])
+        q[:, arm] = to_quaternion(exp(-sign * 0.8 * near[:, None] * [0.0, 0.0, 1.0]) @ forward)
+    still = np.zeros((len(times), rig.nv))
+    return Performer.from_motion(rig, Motion(times, q, still, still))
+
+
+def deepest(found: RetargetedMotion) -> float:
+    return -float(OverlapFinder(found, CHECKS).find(found.poses, -MIN_OVERLAP).distances.min(initial=0.0))
+
+
+def jerked(options: RetargetOptions) -> float:
+    """[rad/s^2] Largest acceleration that keeping links apart adds to a joint."""
+    given = retarget_motion(armed(0.45), hrp2(), None, options)
+    found = separate_links(given, options, CHECKS)
+    assert deepest(given) > 0.01 > deepest(found)
+    return float(np.abs(found.motion.a - given.motion.a)[:, ROOT_NV:].max())
+
+
+def test_a_slower_motion_gives_way_as_much_slower() -> None:
+    """Four times as slow, links that give way accelerate a sixteenth as much, or nearly; not as in the fast motion."""
+    assert jerked(replace(HASTY, duration_ratio=4.0)) < jerked(HASTY) / 8.0
+
+
+def test_what_is_spread_over_time_is_never_below_zero() -> None:
+    """Shares of feet that give way have roots taken of them."""
+    shares = np.zeros((100, 2))
+    shares[7:10] = 1.0
+    spread = _smooth_maximum(0.0095 * np.arange(100), shares)
+    assert spread.min() == 0.0
+    assert spread.max() == pytest.approx(1.0)
+
+
+def test_what_overlaps_is_pushed_apart() -> None:
+    """By the check's own judgement nothing overlaps any more; feet stand, limits and speeds hold."""
+    given = inside()
+    assert deepest(given) > 0.01
+    found = separate_links(given, OPTIONS, CHECKS)
+    checks = check_motion(found.rig, found.motion, found.schedule, CHECKS)
+    margin = next(m for m in checks.margins if m.name == "self-collision")
+    assert not margin.failed.any()
+    assert any("nothing overlaps now" in said for said in found.notes)
+    limits, joints = found.rig.limits, joint_coordinates(found.rig, found.motion.q)
+    assert (joints >= limits.lower - 1e-9).all()
+    assert (joints <= limits.upper + 1e-9).all()
+    assert (np.abs(found.motion.v[:, ROOT_NV:]) <= limits.speed * (1.0 + 1e-6)).all()
+    for number, side in enumerate(("right", "left")):
+        sole = corners(found, side)
+        assert sole[:, :, 2].min() > -DEEP
+        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
+        assert speed[found.foot_paths.in_stance[number]].max() < FAST
+    rough, smooth = (np.abs(np.diff(m.motion.q[:, 7:], 2, axis=0)).max() * RATE**2 for m in (given, found))
+    assert smooth < 2.0 * rough + 10.0
+
+
+def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
+    """Links near each other far beyond the overlap: pushes fade towards the last frames that are posed again."""
+    given = inside()
+    overlaps = OverlapFinder(given, CHECKS)
+    found = overlaps.find(given.poses, -MIN_OVERLAP)
+    first = found.frames == found.frames.min()
+    one = found.select(first)
+    pushed, around = separate_around(overlaps, given, one, None)
+    last = int(around.max())
+    assert last < len(given.motion) - 2  # the part ends within the motion, where links still are inside each other
+    assert last in found.frames
+    change = np.abs(pushed.poses.y - given.poses.y)[:, ROOT_NV:].max(axis=1)
+    assert change.max() > 0.02
+    assert change[last] < 1e-3  # what posing again changes by itself is a few 1e-4
+
+
+@pytest.mark.parametrize("swing", [0.1, 0.2])
+def test_links_pass_each_other_on_one_side(swing: float) -> None:
+    """Hands so deep in each other that the shortest way out leaps from over to under: they do not go through."""
+    given = retarget_motion(crossing(swing), hrp2(), None, HASTY)
+    assert deepest(given) > 0.05
+    overlaps = OverlapFinder(given, CHECKS)
+    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    hands = touches.select(touches.pairs == touches.pairs[touches.distances.argmin()])
+    assert ((hands.normals[1:] * hands.normals[:-1]).sum(axis=1) < 0.0).any()
+    assert not deepest(separate_links(given, HASTY, CHECKS))
+
+
+def test_feet_in_the_air_turn_where_legs_are_in_each_other() -> None:
+    """Straight legs turned out have no other way; feet that stand stay, and none goes anywhere else."""
+    given = retarget_motion(leaping(0.6), hrp2(), None, HASTY)
+    overlaps = OverlapFinder(given, CHECKS)
+    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    assert deepest(given) > 0.02
+    assert not given.foot_paths.in_stance[:, overlaps.leg_overlap_frames(touches)].any()
+    found = separate_links(given, HASTY, CHECKS)
+    assert not deepest(found)
+    moved = log(given.foot_paths.rotations.swapaxes(-1, -2) @ found.foot_paths.rotations)
+    assert np.abs(moved).max() > 0.1
+    assert np.abs(moved[found.foot_paths.in_stance]).max() == 0.0
+    assert np.array_equal(found.foot_paths.positions, given.foot_paths.positions)
+    for number, side in enumerate(("right", "left")):
+        sole = corners(found, side)
+        assert sole[:, :, 2].min() > -DEEP
+        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
+        assert speed[found.foot_paths.in_stance[number]].max() < FAST
+
+
+def test_what_does_not_overlap_stays_itself() -> None:
+    """Nothing to do, nothing done: the very same motion."""
+    free = retarget_motion(armed(-0.7), hoap3())
+    assert not deepest(free)
+    assert separate_links(free, OPTIONS, CHECKS) is free
+    assert separate_legs_and_links(armed(-0.7), free, OPTIONS, CHECKS).motion is free
+
+
+def test_a_led_centre_of_mass_stays_where_it_is() -> None:
+    """Arms give way; what the balance was made for keeps its place to a millimetre."""
+    given = inside()
+    ways = [
+        OverlapFinder(m, CHECKS).com_positions(m.poses)
+        for m in (given, separate_links(given, RetargetOptions(keep_timing=True), CHECKS, keep_com=True))
+    ]
+    assert np.abs(ways[1] - ways[0]).max() < 1e-3
+
+
+def test_feet_that_are_in_each_other_go_farther_apart() -> None:
+    """Steps on one line, too narrow for HRP-2's soles: its feet stand wider, and it is told."""
+    narrow = RetargetOptions(stance_widening=-0.12)
+    source = armed(-0.7, steps=0.8)
+    given = retarget_motion(source, hrp2(), None, narrow)
+    assert deepest(given) > 0.01
+    kept = separate_legs_and_links(source, given, narrow, CHECKS)
+    assert kept.options.stance_widening > narrow.stance_widening + 0.01
+    assert not deepest(kept.motion)
+    assert any("farther apart" in said for said in kept.motion.notes)
+
+
+def test_the_verdict_is_told_before_and_after() -> None:
+    """Without a repair as well: as led with the depth, and with links kept apart; asked not to, they stay inside."""
+    followed = retarget(armed(0.45), hrp2(), None, None, RetargetLimits(repair=None))
+    assert followed.adjustment == SEPARATED
+    assert followed.report.index("as led") < followed.report.index(f"\n{SEPARATED}\n")
+    assert followed.after.failed.mean() < followed.before.failed.mean()
+    left = retarget(armed(0.45), hrp2(), None, RetargetOptions(separate_links=False), RetargetLimits(repair=None))
+    assert left.adjusted is None
+    assert deepest(left.retargeted) > 0.01
+
+
+def test_excluded_pairs_may_overlap() -> None:
+    """What may touch is not pushed."""
+    given = inside()
+    touching = OverlapFinder(given, CHECKS)
+    found = touching.find(given.poses, -MIN_OVERLAP)
+    pairs = tuple({touching.detector.pairs[k] for k in found.pairs.tolist()})
+    assert separate_links(given, OPTIONS, CheckOptions(excluded=pairs)) is given

@@ -1,0 +1,115 @@
+"""Laws of the posture that dances start from, and of feet that swing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.check_options import CheckOptions
+from solver.contacts.schedule import Schedule, stance
+from solver.coordinates import joint_slices, to_manifold
+from solver.errors import InvalidValue
+from solver.feasibility import CollisionDetector, FrameChecker
+from solver.motion import Motion
+from solver.rigs import from_urdf, hoap3, human
+from solver.trajectory.legged_rig import LeggedRig
+from tests.bipeds import Biped
+
+PERSON = human(1.75, 65.0, "female")
+HANGING = replace(PERSON, provenance={k: v for k, v in PERSON.provenance.items() if k != "standing"})
+"""Whose arms, straight down, are in its thighs."""
+
+
+def test_home_is_free_of_contact() -> None:
+    """Where the neutral posture has hands in the thighs, home has them aside, left as right."""
+    legged = LeggedRig(HANGING, shrink=0.4)
+    home = legged.home_posture(legged.get_footing("both"))
+    none = np.zeros((1, HANGING.nv))
+    detector = CollisionDetector(HANGING, CheckOptions())
+    assert detector.minimum_distances(HANGING.neutral[None]).min() < -0.02
+    assert detector.minimum_distances(to_manifold(HANGING, home[None, : HANGING.nv], none, none).q).min() > 0.001
+
+
+@pytest.mark.parametrize("rig", [PERSON, hoap3()], ids=lambda rig: rig.name)
+def test_a_clear_home_stays(rig: object) -> None:
+    """A posture that is clear is home as it is, whatever is asked of others."""
+    legged = LeggedRig(rig, shrink=0.4)  # type: ignore[arg-type]
+    home = legged.home_posture(legged.get_footing("both"))
+    other = LeggedRig(rig, shrink=0.4, checks=CheckOptions(pairs=()))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(home, other.home_posture(other.get_footing("both")))
+
+
+def test_reserves_and_swing_are_taken_off_the_margins() -> None:
+    """A tenth of the torque, 3 mm of balance and 20 mm of clearance asked: so much less is left, and nothing else."""
+    rig = hoap3(torque="peak")
+    schedule = Schedule.constant(stance(rig, "right"), 0.0, 1.0)
+    motion = Motion(np.zeros(1), rig.neutral[None], np.zeros((1, rig.nv)), np.zeros((1, rig.nv)))
+    asked = CheckOptions(torque_reserve=0.1, balance_reserve=0.003, swing=0.02)
+    plain, held = (FrameChecker(rig, schedule, options).check_frames(motion) for options in (CheckOptions(), asked))
+    less = {margin.name: margin.values - other.values for margin, other in zip(plain.margins, held.margins)}
+    np.testing.assert_allclose(less.pop("joint torque"), 0.1)
+    np.testing.assert_allclose(less.pop("zmp"), 0.003)
+    floor = less.pop("floor")
+    swinging = rig.index(rig.patch(rig.sides["left"]).link)
+    assert floor[0, swinging] == pytest.approx(0.02)
+    assert np.nan_to_num(np.delete(floor, swinging, axis=1)).max() == 0.0
+    assert all(np.nan_to_num(values).max() == 0.0 for values in less.values())
+
+
+def test_senseless_reserves_are_refused() -> None:
+    """A reserve of the whole torque leaves nothing to dance with."""
+    with pytest.raises(InvalidValue, match="torque reserve"):
+        CheckOptions(torque_reserve=1.0)
+    with pytest.raises(InvalidValue, match="swing"):
+        CheckOptions(swing=-0.01)
+
+
+CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def _stl(half: tuple[float, float, float]) -> str:
+    """A box as a mesh: links that are drawn exactly are checked however near they hang together."""
+    corners = CUBE * half
+    faces = "".join(
+        "facet normal 0 0 0 outer loop "
+        + " ".join(f"vertex {' '.join(map(str, corners[k]))}" for k in triangle)
+        + " endloop endfacet "
+        for a, b, c, d in SIDES
+        for triangle in ((a, b, c), (a, c, d))
+    )
+    return f"solid box {faces} endsolid box"
+
+
+def test_a_fist_is_opened(tmp_path: Path) -> None:
+    """Coupled fingers that overlap at zero: one joint opens the hand, left as right, the others follow."""
+    (tmp_path / "finger.stl").write_text(_stl((0.01, 0.01, 0.04)))
+    limit = '<limit lower="0" upper="1" velocity="5" effort="5"/>'
+    parts = ""
+    for side, sign in (("left", 1), ("right", -1)):
+        for name, away in (("finger", sign), ("thumb", -sign)):
+            origin, axis = f'<origin xyz="0 {0.008 * away} -0.26"/>', f"{away} 0 0"
+            mesh = '<collision><origin xyz="0 0 -0.09"/><geometry><mesh filename="finger.stl"/></geometry></collision>'
+            follows = "" if name == "finger" else f'<mimic joint="{side}_finger" multiplier="0.8"/>'
+            parts += (
+                f'<link name="{side}_{name}">{mesh}</link><joint name="{side}_{name}" type="revolute">'
+                f'<parent link="{side}_forearm"/><child link="{side}_{name}"/>{origin}<axis xyz="{axis}"/>'
+                f"{limit}{follows}</joint>"
+            )
+    path = Biped().write(tmp_path)
+    path.write_text(path.read_text().replace("</robot>", f"{parts}</robot>"))
+    rig = from_urdf(path)
+    detector, none = CollisionDetector(rig, CheckOptions()), np.zeros((1, rig.nv))
+    assert ("left_finger", "left_thumb") in detector.pairs
+    assert detector.minimum_distances(rig.neutral[None]).min() < -0.003
+    legged = LeggedRig(rig, shrink=0.4)
+    home = legged.home_posture(legged.get_footing("both"))
+    assert detector.minimum_distances(to_manifold(rig, home[None, : rig.nv], none, none).q).min() > 0.001
+    places = {joint.name: moves.start for joint, _, moves in joint_slices(rig)}
+    for side in ("left", "right"):
+        assert home[places[f"{side}_finger"]] > 0.1
+        assert home[places[f"{side}_thumb"]] == pytest.approx(0.8 * home[places[f"{side}_finger"]])
+    assert home[places["left_finger"]] == pytest.approx(home[places["right_finger"]])

@@ -1,0 +1,94 @@
+"""A followed motion is balanced as a whole: feet stand where they stood, and the body stands over them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from solver.check_options import CheckOptions
+from solver.dynamics import com_and_jacobian
+from solver.feasibility import Checks, check_motion
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import hoap3, hrp2
+from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.tracking.retargeting.time_scaling import ease_ends
+from solver.trajectory.retargeting_balance import balance_motion
+from tests.tracking.test_retargeting import person, squat
+
+CHECKS = CheckOptions(allowed_slip=0.002, pairs=())
+
+
+def checked(found: RetargetedMotion) -> Checks:
+    """All but collisions."""
+    return check_motion(found.rig, found.motion, found.schedule, CHECKS)
+
+
+@cache
+def lifting() -> tuple[RetargetedMotion, RetargetedMotion]:
+    """Simulated: HRP-2 follows who lifts a foot while bending its knees, slowly; as led and as balanced."""
+    options = RetargetOptions(duration_ratio=4.0)
+    source = Performer.from_motion(person(), squat(person(), steps=0.8))
+    found = retarget_motion(source, hrp2(), None, options)
+    return found, balance_motion(source, found, options, CHECKS)
+
+
+def test_who_lifts_a_foot_stands_over_the_other() -> None:
+    """As led the zero-moment point leaves the standing foot for a third of the frames; balanced in hardly one."""
+    led, result = lifting()
+    before, after = checked(led), checked(result)
+    assert before.get_margin("zmp").failed.mean() > 0.3
+    assert after.get_margin("zmp").failed.mean() < 0.02
+    assert not after.get_margin("joint torque").failed.any()
+    assert not after.get_margin("joint speed").failed.any()
+    assert not after.get_margin("slip").failed.any()
+
+
+def test_it_sets_off_from_rest_and_lasts_longer() -> None:
+    """First and last frame are still, one foot still leaves the floor, and it is told."""
+    led, result = lifting()
+    assert np.abs(result.motion.v[[0, -1], ROOT_NV:]).max() < 0.1
+    assert result.motion.times[-1] > led.motion.times[-1]
+    assert not result.foot_paths.in_stance.all()
+    assert any("over its feet" in said for said in result.notes)
+
+
+def test_time_is_eased_at_both_ends_only() -> None:
+    """Pace grows from nothing to the clock's and back, never backwards, and the whole motion is shown."""
+    clock = np.linspace(0.0, 6.0, 6001)
+    now = ease_ends(clock, 5.0, 6.0)
+    pace = np.gradient(now, clock)
+    assert now[[0, -1]] == pytest.approx([0.0, 5.0])
+    assert pace[[0, -1]] == pytest.approx(0.0, abs=1e-3)
+    assert pace.min() >= 0.0
+    assert pace[1500:4500] == pytest.approx(1.0)
+    assert np.abs(np.diff(pace)).max() < 3e-3
+
+
+@pytest.mark.parametrize("make", [hrp2, hoap3, person], ids=["hrp2", "hoap3", "person"])
+def test_the_centre_of_mass_of_many_frames(make: object) -> None:
+    """Place and slopes are those of the dynamics library, joints turned at random."""
+    rig: Rig = make()  # type: ignore[operator]
+    tree, rng = BatchKinematics(rig), np.random.default_rng(3)
+    y = np.zeros((4, rig.nv))
+    y[:, :3], y[:, ROOT_NV:] = rng.normal(size=(4, 3)), 0.3 * rng.normal(size=(4, rig.nv - ROOT_NV))
+    turn = np.tile(np.eye(3), (4, 1, 1))
+    place, slopes = tree.centre_of_mass(tree.forward(turn, y))
+    q = to_configurations(rig, np.tile([0.0, 0.0, 0.0, 1.0], (4, 1)), y)
+    theirs, own = com_and_jacobian(rig, q)
+    assert place == pytest.approx(theirs, abs=1e-9)
+    hinges = [k for joint, k in zip(rig.joints, np.cumsum([0, *(j.nv for j in rig.joints)])) if joint.nv == 1]
+    assert slopes[:, :, :ROOT_NV] == pytest.approx(own[:, :, :ROOT_NV], abs=1e-9)
+    assert slopes[:, :, hinges] == pytest.approx(own[:, :, hinges], abs=1e-9)
+
+
+def test_shorter_ways_keep_feet_apart() -> None:
+    """Ways half as long halve how far feet and hips go, not how far apart the feet are sideways."""
+    source = Performer.from_motion(person(), squat(person(), steps=0.8))
+    whole, half = (retarget_motion(source, hrp2(), None, RetargetOptions(stride_ratio=s)) for s in (1.0, 0.5))
+    apart = [np.linalg.norm(np.subtract(*(own[0].position[:2] for own in f.foot_paths.anchors))) for f in (whole, half)]
+    assert apart[1] == pytest.approx(apart[0], abs=0.01)
