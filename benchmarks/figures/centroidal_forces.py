@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.centroidal.baselines import FusionNoise, kinematic, linear_fusion
-from solver.centroidal.hidden import HIDDEN_SECONDS, hidden_masks, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import adapt_noise
 from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.signals import preset_of
@@ -21,6 +19,8 @@ from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 
+from .centroidal_hidden import HIDDEN_SECONDS, hidden_masks, wrench_error
+from .centroidal_learning import adapt_noise
 from .centroidal_learnt import SECOND_HALF
 from .figure import Figure, at_most
 from .subject import PRESET

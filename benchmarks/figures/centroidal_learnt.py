@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.centroidal.hidden import hidden_score
-from solver.centroidal.learning import learn_noise
 from solver.centroidal.momentum_blend import MomentumBlend
 from solver.centroidal.smoother import Signal, SmootherSettings, smooth_centroidal
 from solver.progress import Console
 from solver.threads import one_blas_thread
 
 from ..reference import reference_line
+from .centroidal_hidden import hidden_score
+from .centroidal_learning import learn_noise
 
 FIRST = ("DJ1", "walking1", "run")
 """Trials of the first half: subject_a's, and subject_b's run; the other half is all the others."""

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.centroidal.complementary import complementary
-from solver.centroidal.hidden import hidden_masks, kinematic_wrench, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import learn_momentum_blend
 from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset
@@ -18,6 +16,8 @@ from solver.identification.identify import identify_trials
 from solver.signals import GRAVITY, is_still, low_pass, true_runs
 from solver.study.preparation import PreparedTrials
 
+from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
+from .centroidal_learning import learn_momentum_blend
 from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
 from .figure import Figure, at_most
 from .subject import options_of

@@ -1,1 +1,1 @@
-"""Centre of mass and rate of angular momentum from kinematics and contact wrenches together: bailly2019 and peers."""
+"""Centre of mass and rate of angular momentum from kinematics and contact wrenches: bailly2019 and other estimators."""

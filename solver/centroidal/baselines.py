@@ -1,4 +1,4 @@
-"""Other estimators of the same signals: each source alone, the published filter for robots, the published fusion."""
+"""Other estimators of the same signals: each source alone, a published filter for robots, a published fusion."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ STATES = 9
 
 
 def kinematic(data: CentroidalData) -> CentroidalEstimate:
-    """What the kinematics say alone."""
+    """The kinematic signals alone."""
     return CentroidalEstimate(
         "kinematic", data.times, data.mass, data.com, data.acceleration, data.momentum_rate, data.momentum
     )
 
 
 def force_only(data: CentroidalData) -> CentroidalEstimate:
-    """What the wrench says alone: (2) integrated twice, and (8) about the kinematic centre of mass.
+    """The wrench alone: (2) integrated twice, and (8) about the kinematic centre of mass.
 
-    Place and velocity at the start of each stretch that is measured are those that fit the kinematic centre of mass
-    best; where nothing is measured the estimate is the kinematic one.
+    Position and velocity at the start of each measured interval are those that fit the kinematic centre of mass best;
+    where nothing is measured the estimate is the kinematic one.
     """
     com, step = data.com.copy(), 1.0 / data.rate
     pushed = data.force_acceleration
@@ -48,7 +48,7 @@ def force_only(data: CentroidalData) -> CentroidalEstimate:
 
 @dataclass(frozen=True, slots=True)
 class FilterNoise:
-    """Of the extended Kalman filter; white, as it assumes, so that low-frequency noise counts many times its size.
+    """Noise of the extended Kalman filter, assumed white; low-frequency noise therefore counts many times its size.
 
     Attributes:
         force, moment: [N], [N m] of the measured wrench.
@@ -66,8 +66,8 @@ class FilterNoise:
 def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> CentroidalEstimate:
     """The momentum estimator of Rotella et al. 2015: c, l and k driven by the wrench, corrected by the kinematics.
 
-    c' = l / m, l' = f + m g, k' = tau + f x c, with the kinematic values of all three as measurements. It looks back
-    only, and nothing in it is a bias.
+    c' = l / m, l' = f + m g, k' = tau + f x c, with the kinematic values of all three as measurements. It is causal and
+    estimates no bias.
     """
     noise = FilterNoise() if noise is None else noise
     step, mass = 1.0 / data.rate, data.mass
@@ -103,12 +103,12 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
 
 @dataclass(frozen=True, slots=True)
 class FusionNoise:
-    """Of the linear fusion, white.
+    """Noise of the linear fusion, assumed white.
 
     Attributes:
         com: [m] of the kinematic centre of mass.
         force: [m/s^2] of f / m.
-        jerk: [m/s^3 / sqrt(Hz)] how quickly the acceleration changes.
+        jerk: [m/s^3 / sqrt(Hz)] how fast the acceleration changes.
     """
 
     com: float = 0.002
@@ -117,9 +117,10 @@ class FusionNoise:
 
 
 def linear_fusion(data: CentroidalData, noise: FusionNoise | None = None) -> CentroidalEstimate:
-    """The optimal linear fusion of kinematic centre of mass and force: a Kalman smoother with force as acceleration.
+    """Optimal linear fusion of kinematic centre of mass and force: a Kalman smoother with the force as acceleration.
 
-    Where the force is not known the kinematics, and the acceleration's continuity, carry on. Momentum has no part.
+    Where the force is unknown, the kinematics and the continuity of the acceleration determine the estimate. The
+    momentum is the kinematic one.
     """
     noise = FusionNoise() if noise is None else noise
     step, count = 1.0 / data.rate, len(data)

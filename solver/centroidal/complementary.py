@@ -1,8 +1,8 @@
 """The recursive complementary filter of bailly2019, Figs. 3 and 4, over a whole recording.
 
-Every iteration renews what depends on the estimates, the central axis's point (6b) and the wrench's momentum rate (8),
-and filters again. In the form of differences from the kinematic value the filters start from it: what is filtered then
-begins at rest, and no transient is left.
+Every iteration updates the quantities that depend on the estimates, the central axis's point (6b) and the wrench's
+momentum rate (8), and filters again. The filters are applied to differences from the kinematic values, which begin at
+rest, so that there is no transient.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .values import CentroidalData, CentroidalEstimate
 
 PAPER_SETTINGS = ComplementarySettings()
 SETTLED_PERIODS = 3.0
-"""Padding in periods of a cut-off; a critically damped filter has forgotten its start by then to 1e-8."""
+"""Padding in periods of a cut-off; the transient of a critically damped filter has decayed to 1e-8 by then."""
 
 LowPass = Callable[[np.ndarray], np.ndarray]
 
@@ -28,7 +28,7 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
     """Zero-phase form, for recordings.
 
     Args:
-        data: signals; where the wrench is not known the estimate is the kinematic one.
+        data: signals; where the wrench is unknown the estimate is the kinematic one.
         settings: cut-offs and tolerance.
 
     Raises:
@@ -56,7 +56,7 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
 
 
 def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
-    """The form that knows the past only, for a whole recording at once; `CausalFilter` gives the same live.
+    """Causal form, for a whole recording at once; `CausalFilter` gives the same values live.
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
@@ -65,12 +65,12 @@ def causal_complementary(data: CentroidalData, settings: ComplementarySettings =
     com, acceleration = data.com.T, data.acceleration.T
     pushed = np.ascontiguousarray(data.force_acceleration.T)
     start = com[:, :1]
-    gliding = com - start - (com[:, 1:2] - start) * np.arange(len(data))  # the high pass takes nothing else off it
+    gliding = com - start - (com[:, 1:2] - start) * np.arange(len(data))  # the high-pass removes nothing else from it
     steady = com - filters.high(gliding) + filters.high_twice(pushed)
     fast = acceleration + filters.high(pushed - acceleration)
 
     def momentum(values: np.ndarray) -> np.ndarray:
-        # lead on from the kinematic value: a difference that was there before the first sample
+        # starts at the kinematic value: a difference that existed before the first sample
         return filters.momentum(values - values[:, :1]) + values[:, :1]
 
     kinetics = Kinetics.from_data(data, causal=True)
@@ -85,14 +85,14 @@ def _iterate(
     filters: tuple[LowPass, LowPass],
     method: str,
 ) -> CentroidalEstimate:
-    """Fig. 4. It ends when both changes are within the tolerance; the figure's "and" would end it at the first.
+    """Iterate Fig. 4 until both changes are within the tolerance; the figure's "and" would end it at the first.
 
     Args:
         data: signals.
         settings: tolerance and number of iterations.
         kinetics: of the data.
-        kinematic_part: (3, N) centre of mass [m] and its acceleration [m/s^2] without what comes from the central axis.
-        filters: low passes of the centre of mass and of the momentum rate.
+        kinematic_part: (3, N) centre of mass [m] and its acceleration [m/s^2] without the part from the central axis.
+        filters: low-passes of the centre of mass and of the momentum rate.
         method: its name.
     """
     (steady, fast), (low, momentum) = kinematic_part, filters
@@ -112,10 +112,11 @@ def _iterate(
             break
     bent = np.zeros_like(drawn)
     bent[:, 1:-1] = np.diff(drawn, 2, axis=1) * data.rate**2
-    notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are left out"]
+    notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are omitted"]
     if not settled:
         notes.append(
-            f"the recursion still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} N m in its last of "
+            f"the recursion did not converge: it still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} "
+            f"N m in its last of "
             f"{settings.iterations} iterations"
         )
     return CentroidalEstimate(
@@ -133,10 +134,10 @@ def _iterate(
 
 
 def _filter_both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:
-    """A low pass (3, N) forwards and backwards, over a reflection at the ends.
+    """A low-pass (3, N) forwards and backwards, over a reflection at the ends.
 
-    An ``odd`` reflection goes on as the signal does; an even one keeps the mean of a difference that fluctuates, where
-    the odd one would believe its last sample.
+    An ``odd`` reflection continues the signal's slope. An even one keeps the mean of a fluctuating difference, where
+    the odd one would follow its last sample.
     """
     if odd:
         longer, start = extend(values.T, pad, pad)
@@ -153,9 +154,10 @@ def _filter_from_rest(section: Section, values: np.ndarray) -> np.ndarray:
 
 
 def _integrate_twice(filters: FilterBank, acceleration: np.ndarray, pad: int) -> np.ndarray:
-    """Zero-phase high pass (3, N) [m] of the double integral of an acceleration: G + G* - H G*, see `filters`.
+    """Zero-phase high-pass (3, N) [m] of the double integral of an acceleration: G + G* - H G*, see
+    `complementary_filters`.
 
-    Beyond the ends stands the acceleration of a place that is reflected oddly there, as the kinematic one is.
+    Beyond the ends the acceleration belongs to an oddly reflected position, as that of the kinematic signal does.
     """
     pad = min(pad, acceleration.shape[1] - 1)
     still = np.zeros((len(acceleration), 1))

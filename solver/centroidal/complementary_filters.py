@@ -1,15 +1,15 @@
 """The complementary filters of bailly2019, Table I, in discrete time.
 
-Tustin's substitution s -> 2/T (z - 1)/(z + 1) turns an identity between rational functions of s into one of z, so that
-low, band and high pass of the discrete filters sum to one at every frequency as the analogue ones do; each cut-off is
-moved beforehand so that it lies where it was asked for.
+Tustin's substitution s -> 2/T (z - 1)/(z + 1) maps an identity between rational functions of s to one of z, so that
+low, band and high-pass of the discrete filters sum to one at every frequency as the analogue ones do. Each cut-off is
+prewarped so that it lies at the specified frequency.
 
-The double integral of the force is never formed. High-passed by s^2/(s^2 + 2 zeta w s + w^2), it is the acceleration
-through 1/(s^2 + 2 zeta w s + w^2), and 1/s^2 becomes the trapezoidal rule twice.
+The double integral of the force is never computed. High-passed by s^2/(s^2 + 2 zeta w s + w^2), it is the acceleration
+filtered by 1/(s^2 + 2 zeta w s + w^2), and 1/s^2 becomes the trapezoidal rule twice.
 
-Forwards and backwards (zero phase) a low pass is squared. The high pass then is one minus the squared complement, and
-not its own square, or the sum would be one no longer: with L the complement of H = s^2/den,
-1 - |L|^2 = H + H* - H H*, and over s^2 (which is real) G + G* - H G*, with G = 1/den.
+Forwards and backwards (zero phase) a low-pass is squared. The high-pass is then one minus the squared complement and
+not its own square, because the sum must be one: with L the complement of H = s^2/den, 1 - |L|^2 = H + H* - H H*, and
+over s^2 (which is real) G + G* - G* H, with G = 1/den.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Section:
     a: np.ndarray
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Signals (C, N), time last, forwards from rest."""
+        """Filter signals (C, N), time last, forwards from rest."""
         return lfilter(self.b, self.a, values, axis=-1)
 
     def response(self, frequencies: np.ndarray, rate: float) -> np.ndarray:
@@ -46,16 +46,16 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class FilterBank:
-    """Table I for one sample rate. `high_twice` is the high pass of a signal whose second derivative is given [s^2].
+    """Table I for one sample rate. `high_twice` is the high-pass of a signal whose second derivative is given [s^2].
 
-    The band pass is what the other two leave of the signal and needs no filter of its own.
+    The band-pass is the remainder of the other two and needs no filter of its own.
 
     Attributes:
         low: of the centre of mass, applied to the central axis.
         high: of the centre of mass.
         high_complement: one minus `high`.
         high_twice: `high` over s^2, applied to f/m + g.
-        momentum: low pass of the momentum rate; its high pass is one minus it.
+        momentum: low-pass of the momentum rate; its high-pass is one minus it.
     """
 
     low: Section
@@ -85,7 +85,7 @@ def build_filters(settings: ComplementarySettings, rate: float) -> FilterBank:
         return Section(b, a)
 
     high = section(settings.high, (1.0, 0.0, 0.0))
-    # over s^2: the factor (z - 1)^2 of the high pass gives way to (T/2)^2 (z + 1)^2
+    # over s^2: the factor (z - 1)^2 of the high pass becomes (T/2)^2 (z + 1)^2
     twice = Section(high.b[0] * (0.5 * step) ** 2 * np.array([1.0, 2.0, 1.0]), high.a)
     return FilterBank(
         low=section(settings.low, (0.0, 0.0, 1.0)),

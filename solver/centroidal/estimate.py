@@ -1,4 +1,4 @@
-"""Every estimator by its name, behind one interface."""
+"""Table of the estimators by name, with one interface."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> C
 
     Raises:
         UnknownPreset: no such method.
-        InvalidValue: the samples are too few a second for the method's filters.
+        InvalidValue: the sample rate is too low for the method's filters.
 
     Example:
         >>> import numpy as np
@@ -50,6 +50,6 @@ def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> C
     """
     if method not in METHODS:
         raise UnknownPreset(method, METHODS)
-    # a band is factorised in many small products, which more threads hold up: four hundred times on a busy machine
+    # the band is factorised in many small products, which several threads slow down, up to 400 times
     with one_blas_thread():
         return METHODS[method](data)

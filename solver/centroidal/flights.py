@@ -1,4 +1,4 @@
-"""When nothing touches the body."""
+"""Flight phases: intervals in which nothing touches the body."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .settings import FLIGHT
 from .values import CentroidalData
 
 MIN_FLIGHT = 0.05
-"""[s]"""
+"""[s] least duration of a flight."""
 
 
 def is_unloaded(data: CentroidalData) -> np.ndarray:
-    """(N,) True where the measured force is next to none; also where nothing is measured."""
+    """(N,) True where the measured force is almost zero, and where nothing is measured."""
     return np.asarray(np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY)
 
 
 def flight_intervals(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
-    """First frame and one past the last of each time in which nothing touches the body.
+    """First frame and one past the last of each flight.
 
     Args:
         data: signals.
-        by_motion: where contacts are not measured the kinematic centre of mass tells, by its fall; otherwise nobody.
+        by_motion: whether the fall of the kinematic centre of mass indicates flight where contacts are not measured.
     """
     falling = find_flights(data.times, data.acceleration[:, 2]) & by_motion
     spans = true_runs(np.where(data.known, is_unloaded(data), falling))

@@ -1,4 +1,4 @@
-"""The estimates of a study's trials, from its folder to files for people, programs and Blender."""
+"""Estimates of a study's trials: from the study's folder to files for people, programs and Blender."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from ..formats.csv_tables import write_table
 from ..formats.output_folder import read_consistent, write_folder
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
-from ..scene.centroidal_estimate import ESTIMATE, UNITS, SceneEstimate
+from ..scene.centroidal_estimate import (
+    COM,
+    ESTIMATE,
+    KINEMATIC,
+    MOMENTUM,
+    MOMENTUM_RATE,
+    UNITS,
+    WRENCH,
+    SceneEstimate,
+)
 from ..scene.covariance import COVARIANCE
 from ..scene.motion_record import MOTION, MotionRecord
 from ..scene.result import RESULT
@@ -26,11 +35,15 @@ from ..scene.study_folder import (
     trial_files,
 )
 from .estimate import DEFAULT_METHOD, estimate_centroidal
+from .flights import flight_intervals
 from .inputs import centroidal_data
-from .scene_estimate import build_scene_estimate
+from .kinetics import Kinetics
+from .settings import FLIGHT
+from .signal_checks import check_signals
+from .values import CentroidalData, CentroidalEstimate
 
 Body = tuple[InertialParameters, np.ndarray | None]
-"""Inertials, and a square root (M, L, 10) of their covariance where it is known."""
+"""Inertials, and a square root (M, L, 10) of their path if it is known."""
 
 
 def estimate_study(
@@ -69,7 +82,9 @@ def estimate_study(
     """
     folder = Path(folder)
     if not os.path.isdir(folder):
-        raise InputError(folder, "is no folder of a study", remedy="Name the --output of `identify`")
+        raise InputError(
+            folder, "is not the folder of a study", remedy="Give the folder that `identify --output` wrote"
+        )
     records, body = read_consistent(folder, lambda: _read(folder, trials, prior))
     found = {}
     for number, (name, record) in enumerate(records.items()):
@@ -83,6 +98,35 @@ def estimate_study(
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "estimated")
     return found
+
+
+def build_scene_estimate(data: CentroidalData, estimate: CentroidalEstimate) -> SceneEstimate:
+    """The estimate and its sources, as a scene draws them."""
+    kinetics = Kinetics.from_data(data, causal=False)
+    com, rate = estimate.com.T, estimate.momentum_rate.T
+    axis = np.where(kinetics.axis_weight > FLIGHT, kinetics.axis_point(com, rate), np.nan)
+    turning = np.where(kinetics.weight > 0.0, kinetics.momentum_rate(com), np.nan)
+    sources = {
+        (KINEMATIC, COM): data.com,
+        (KINEMATIC, MOMENTUM): data.momentum,
+        (KINEMATIC, MOMENTUM_RATE): data.momentum_rate,
+        (WRENCH, COM): axis.T,
+        (WRENCH, MOMENTUM_RATE): turning.T,
+    }
+    return SceneEstimate(
+        method=estimate.method,
+        times=data.times,
+        mass=data.mass,
+        com=estimate.com,
+        acceleration=estimate.acceleration,
+        momentum=estimate.momentum,
+        momentum_rate=estimate.momentum_rate,
+        required_wrench=estimate.wrench,
+        wrench=np.where(data.known[:, None], data.wrench, np.nan),
+        flights=flight_intervals(data),
+        sources={f"{who} {what}": values for (who, what), values in sources.items()},
+        notes=(*estimate.notes, *check_signals(data)),
+    )
 
 
 def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> tuple[str, ...]:
@@ -105,9 +149,8 @@ def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> 
 
 
 def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
-    """Titles and values (N, C) of the table: the estimate, the contact wrench about the world origin that it needs, and
-    what the sources said.
-    """
+    """Titles and values (N, C) of the table: the estimate, the contact wrench about the world origin that it requires,
+    and the values of the sources."""
     force, moment = found.required_wrench[:, :3], found.required_wrench[:, 3:]
     estimated = (found.com, found.acceleration, found.momentum, found.momentum_rate, force, moment)
     parts = dict(zip(UNITS.items(), estimated, strict=True))
@@ -118,24 +161,24 @@ def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     return titles, np.concatenate(list(named.values()), axis=1)
 
 
-def _read(folder: Path, wanted: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
-    """The trials with forces, and what was identified; None for the prior."""
+def _read(folder: Path, requested: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
+    """The trials with forces, and the identified body; None for the prior."""
     files = trial_files(folder)
-    for name in wanted:
+    for name in requested:
         if name not in files:
             raise UnknownName(name, files)
-    read = {name: MOTION.read(path) for name, path in files.items() if not wanted or name in wanted}
+    read = {name: MOTION.read(path) for name, path in files.items() if not requested or name in requested}
     records = {name: record for name, record in read.items() if record.trial is not None and record.trial.counted.any()}
     if not records:
-        what = f"{', '.join(wanted)}: no forces" if wanted else f"holds no {MOTION_END} with forces"
-        raise InputError(folder, what, remedy="Identify with the trials' forces")
+        what = f"{', '.join(requested)}: no forces" if requested else f"holds no {MOTION_END} with forces"
+        raise InputError(folder, what, remedy="Identify with force files")
     result = folder / RESULT_FILE
     if prior or not os.path.exists(result):
         return records, None
-    parameters, covariance = RESULT.read(result).parameters, folder / COVARIANCE_FILE
-    if not os.path.exists(covariance):
+    parameters, path = RESULT.read(result).parameters, folder / COVARIANCE_FILE
+    if not os.path.exists(path):
         return records, (parameters, None)
-    doubted = COVARIANCE.read(covariance)
-    if doubted.links != parameters.links:
-        raise InputError(covariance, "is of other links than the result", remedy="Identify again")
-    return records, (parameters, doubted.root)
+    covariance = COVARIANCE.read(path)
+    if covariance.links != parameters.links:
+        raise InputError(path, "has other links than the result", remedy="Identify again")
+    return records, (parameters, covariance.root)

@@ -1,8 +1,8 @@
-"""Most likely states of a Gauss-Markov chain that is seen through linear equations with known noise, all at once.
+"""Posterior mean of the states of a Gauss-Markov process that is observed through linear equations with known noise.
 
-The normal equations of a chain couple neighbours only: with n states a sample they are a band of 2 n - 1 below the
-diagonal, which Cholesky's method solves in time and memory linear in the number of samples. Unknowns that hold for all
-samples (a gain, modes of the inertials) border the band and are eliminated by their Schur complement.
+The normal equations couple neighbouring samples only: with n states per sample they form a band of 2 n - 1 below the
+diagonal, which Cholesky's method solves in time and memory linear in the number of samples. Unknowns that are common to
+all samples (a gain, modes of the inertials) border the band and are eliminated by their Schur complement.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, cho_solve_banded, ch
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A scalar signal as a linear stochastic differential equation, sampled: x' = A x + w, the first state is it.
+    """A scalar signal as a sampled linear stochastic differential equation x' = A x + w; the first state is the signal.
 
     Attributes:
         transition: (n, n) over one step.
-        information: (n, n) inverse covariance of w.
+        information: (n, n) inverse covariance of w over one step.
         initial_information: (n, n) inverse covariance of the first sample's states; zero where nothing is known.
     """
 
@@ -31,14 +31,15 @@ class Process:
     def from_drift(drift: np.ndarray, density: float, step: float, stationary_states: int) -> Process:
         """From dx/dt = drift x + noise of a spectral density on the last state (Van Loan's method).
 
-        States are scaled by powers of the step, without which a covariance over one short step could not be inverted:
-        state k counts in units of step^-k.
+        States are scaled by powers of the step; otherwise the covariance over a short step could not be inverted: state
+        k is in units of step^-k.
 
         Args:
             drift: (n, n) [1/s].
             density: of the noise.
             step: [s].
-            stationary_states: so many of the last states begin as they go on; about the others nothing is known.
+            stationary_states: number of last states whose initial distribution is stationary; the others are initially
+                unknown.
         """
         size = len(drift)
         scale = np.diag(step ** np.arange(size))
@@ -60,7 +61,7 @@ class Process:
 
 
 def matern(std: float, cutoff: float, step: float, integrals: int = 0) -> Process:
-    """A once differentiable process of spectrum 1 / (1 + (f / cutoff)^2)^2, integrated so many times.
+    """A Matérn process of spectrum 1 / (1 + (f / cutoff)^2)^2, once differentiable, and its integrals.
 
     States: the integral of highest order, ..., the process, its rate; state k in units of step^-k.
 
@@ -68,7 +69,7 @@ def matern(std: float, cutoff: float, step: float, integrals: int = 0) -> Proces
         std: of the process.
         cutoff: [Hz].
         step: [s].
-        integrals: how many.
+        integrals: number of integrals.
     """
     rate = 2.0 * np.pi * cutoff
     size = integrals + 2
@@ -78,22 +79,21 @@ def matern(std: float, cutoff: float, step: float, integrals: int = 0) -> Proces
 
 
 def ornstein_uhlenbeck(std: float, cutoff: float, step: float) -> Process:
-    """A process of spectrum 1 / (1 + (f / cutoff)^2), one state."""
+    """An Ornstein-Uhlenbeck process of spectrum 1 / (1 + (f / cutoff)^2), with one state."""
     rate = 2.0 * np.pi * cutoff
     return Process.from_drift(np.array([[-rate]]), 2.0 * rate * std**2, step, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Equations of each sample: H x + M theta = y, with independent noise.
+    """Linear equations of each sample, H x + M theta = y, with independent noise.
 
     Attributes:
         states: (N, r, n) H.
         common: (N, r, k) M.
         values: (N, r) y.
-        weights: (N, r) inverse variances, zero where nothing was seen.
-        noise_scale: (N, n) factor on the standard deviation of what drives each state from the sample before; () for
-            one.
+        weights: (N, r) inverse variances, zero where nothing was measured.
+        noise_scale: (N, n) factor on the standard deviation of the process noise that leads to each sample; None for 1.
     """
 
     states: np.ndarray
@@ -106,12 +106,12 @@ class Observations:
 def posterior_mean(
     processes: list[Process], observations: Observations, common_std: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States (N, n) and common unknowns (k,) of the posterior's peak, which is its mean.
+    """Posterior mean of the states (N, n) and of the common unknowns (k,).
 
     Args:
-        processes: independent signals whose states stand side by side.
+        processes: independent signals, whose states are concatenated.
         observations: of each sample.
-        common_std: (k,) standard deviations of the common unknowns before anything is seen.
+        common_std: (k,) prior standard deviations of the common unknowns.
     """
     transition = block_diag(*(p.transition for p in processes))
     information = block_diag(*(p.information for p in processes))

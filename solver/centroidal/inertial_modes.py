@@ -1,4 +1,4 @@
-"""What the covariance of the inertials leaves open of centre of mass and momentum, motion by motion."""
+"""Uncertainty of centre of mass and momentum due to the covariance of the inertials, for a given motion."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..so3 import cross
 from .values import AXES, InertialModes
 
 MAX_MODES = 24
-"""Modes that are kept: the largest in what they change of this motion."""
+"""Largest number of modes: those with the largest effect on this motion."""
 MIN_EFFECT = 0.01
-"""Size of a mode's effect over the largest one's, below which it is left out."""
+"""Ratio of a mode's effect to the largest one's below which it is omitted."""
 SAMPLED_FRAMES = 400
-"""Frames at which the modes are judged."""
+"""Number of frames at which the modes are compared."""
 CHUNK = 512
 UNIT_INERTIAS = np.array(
     [
@@ -35,15 +35,15 @@ UNIT_INERTIAS = np.array(
 def inertial_modes(
     rig: Rig, motion: Motion, parameters: InertialParameters, root: np.ndarray, max_modes: int = MAX_MODES
 ) -> InertialModes:
-    """The independent changes of centre of mass and angular momentum that a covariance allows, largest first.
+    """Independent changes of centre of mass and angular momentum that a covariance allows, largest first.
 
     Args:
-        rig: that moved.
+        rig: of the motion.
         motion: N frames.
-        parameters: around which.
-        root: (M, L, 10) changes of the parameters whose squares sum to their covariance. What changes the total mass
-            is taken off: it is known.
-        max_modes: number of modes at most.
+        parameters: mean of the distribution.
+        root: (M, L, 10) changes of the parameters whose squares sum to their covariance. Changes of the total mass are
+            removed: it is known.
+        max_modes: largest number of modes.
     """
     masses = parameters.masses
     root = np.array(root, float)
@@ -64,7 +64,8 @@ def inertial_modes(
 def _effects(
     rig: Rig, motion: Motion, parameters: InertialParameters, root: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3, M) [m] and (n, 3, M) [kg m^2/s] that changes (M, L, 10) of the parameters bring."""
+    """(n, 3, M) [m] and (n, 3, M) [kg m^2/s] changes of centre of mass and momentum due to changes (M, L, 10) of the
+    parameters."""
     links = link_motions(rig, motion)
     total, frames = parameters.total_mass, len(motion)
     com, speed = _centre(links, parameters)
@@ -92,7 +93,7 @@ def _effects(
     # axes a, parameters p, links l, frames n, modes m
     centre = np.einsum("apln,mlp->nam", moved, columns, optimize=True) / total
     around = np.einsum("apln,mlp->nam", turned, columns, optimize=True)
-    # a centre that moves away takes the momentum of the whole body about it along
+    # moving the centre changes the momentum of the whole body about it
     whole = np.broadcast_to(total * speed[:, :, None], (AXES, frames, len(root)))
     around -= cross(centre.swapaxes(0, 1), whole).swapaxes(0, 1)
     return centre, around

@@ -1,4 +1,4 @@
-"""From the values of the main job to `CentroidalData`: a trial's motion and wrenches, a rig and any inertials of it."""
+"""`CentroidalData` from a trial's motion and wrenches, a rig and any inertials of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .signal_checks import require_load
 from .values import AXES, CentroidalData
 
 MIN_LOAD = 0.2
-"""Share of the body weight from which a trial's force says where it acts."""
+"""Fraction of the body weight from which the centre of pressure is computed."""
 MAX_PRESSURE_DISTANCE = 0.6
 """[m] horizontal distance between centre of mass and centre of pressure that no standing body has for long."""
 
@@ -26,15 +26,15 @@ def centroidal_data(
     """Signals of one trial.
 
     Args:
-        rig: that moved.
-        trial: motion and wrenches, about the world origin, on one clock.
+        rig: of the trial.
+        trial: motion and wrenches, about the world origin, at the same times.
         parameters: of its links, prior or identified; their sum is the total mass.
-        root: (M, L, 10) square root of the parameters' covariance (`Identification.covariance_root`); None
-            believes them.
+        root: (M, L, 10) square root of the parameters' covariance (`Identification.covariance_root`); None: the
+            parameters are exact.
 
     Raises:
         InvalidValue: another rig's parameters, no positive mass, wrenches about another point than the world origin, or
-            plates that show no load of a body that stands.
+            plates that show no load of a body that does not fall.
 
     Example:
         >>> import numpy as np
@@ -75,10 +75,10 @@ def _build_data(rig: Rig, trial: Trial, parameters: InertialParameters, root: np
 
 
 def require_world_origin(data: CentroidalData, name: str) -> None:
-    """Refuse moments about another point than the world origin: they put the centre of pressure beside the body.
+    """Refuse moments about another point than the world origin: their centre of pressure lies beside the body.
 
     Raises:
-        InvalidValue: half of the loaded samples have their centre of pressure farther than `REACH` from below the CoM.
+        InvalidValue: the median centre of pressure is farther than `MAX_PRESSURE_DISTANCE` from the CoM's projection.
     """
     loaded = data.known & (data.force[:, 2] > MIN_LOAD * data.mass * GRAVITY)
     if not data.has_moment or not loaded.any():

@@ -1,4 +1,4 @@
-"""What the wrench says of the centre of mass and of the momentum rate: bailly2019 (6b) and (8).
+"""Centre of mass and momentum rate from the wrench: bailly2019 (6b) and (8).
 
 Components come first here, (3, N), so that array arithmetic runs along contiguous memory.
 """
@@ -15,7 +15,7 @@ from .settings import FLIGHT
 from .values import CentroidalData
 
 RAMP = 0.05
-"""[s] Over which a source is trusted again after a stretch in which the wrench was not known."""
+"""[s] over which the weight of a source rises to 1 after an interval without a known wrench."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Kinetics:
         force: (3, N) [N].
         moment: (3, N) [N m] about the world origin.
         square: (N,) [N^2] of the force, never zero.
-        weight: (N,) from 0, where the wrench is not known, to 1: of the momentum rate.
-        axis_weight: (N,) the same of the central axis, which a body in flight has none of.
+        weight: (N,) of the momentum rate, from 0 where the wrench is unknown to 1.
+        axis_weight: (N,) the same of the central axis, which does not exist in flight.
     """
 
     force: np.ndarray
@@ -38,7 +38,7 @@ class Kinetics:
 
     @staticmethod
     def from_data(data: CentroidalData, *, causal: bool) -> Kinetics:
-        """Of all samples; ``causal`` trusts a source up to the sample at which it ends."""
+        """Of all samples; with ``causal`` the weight does not decrease before the wrench becomes unknown."""
         force, moment = np.ascontiguousarray(data.force.T), np.ascontiguousarray(data.moment.T)
         square = np.einsum("an,an->n", force, force)  # axes a, samples n
         small = (FLIGHT * data.mass * GRAVITY) ** 2
@@ -46,7 +46,7 @@ class Kinetics:
         return Kinetics(force, moment, np.maximum(square, 1e-9 * small), trust, trust * square / (square + small))
 
     def axis_point(self, com: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """(6b): centre of mass (3, N) that the central axis and estimates of c and of its momentum rate leave."""
+        """(6b): centre of mass (3, N) from the central axis and estimates of c and of its momentum rate."""
         along = np.einsum("an,an->n", self.force, com)
         return (cross(self.force, self.moment) + self.force * along + cross(rate, self.force)) / self.square
 
@@ -64,7 +64,7 @@ def ramp_weights(known: np.ndarray, rate: float, *, causal: bool) -> np.ndarray:
 
 
 def _samples_since_unknown(known: np.ndarray) -> np.ndarray:
-    """Samples since the last one that was not known; a record that begins known was always so."""
+    """Number of samples since the last unknown one; infinite if all samples before are known."""
     index = np.arange(len(known), dtype=float)
     last = np.where(known, -np.inf, index)
     return index - np.maximum.accumulate(last)

@@ -1,9 +1,9 @@
-"""The causal form sample by sample: what a robot's controller or a live view asks for.
+"""The causal form sample by sample, for a robot's controller or a live view.
 
-A sample's estimates depend on themselves through (6b) and (8). Both are linear, so Fig. 4's iteration has a fixed point
-in closed form: with b and h the weights of the newest sample in the low pass of the centre of mass and in the high pass
-of the momentum rate, what lies across the force is divided by 1 - b h and what lies along it by 1 - b. No iteration is
-left, and plain numbers are faster than arrays of three.
+A sample's estimates depend on themselves through (6b) and (8). Both are linear, so the iteration of Fig. 4 has a fixed
+point in closed form: with b and h the weights of the newest sample in the low-pass of the centre of mass and in the
+high-pass of the momentum rate, the component across the force is divided by 1 - b h and the component along it by 1 -
+b. No iteration is needed, and plain numbers are faster than arrays of three.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class LiveSample:
-    """What one sample makes known.
+    """Signals of one sample.
 
     Attributes:
         com: [m] by the kinematics, world.
         momentum_rate: [N m] by the kinematics, world axes.
         wrench: [N, N m] force, then moment about the world origin; None while not every contact is measured.
-        acceleration: [m/s^2] of the kinematic centre of mass, needed only where there is no wrench.
+        acceleration: [m/s^2] of the kinematic centre of mass, needed only without a wrench.
     """
 
     com: Sequence[float]
@@ -38,12 +38,12 @@ class LiveSample:
 
 
 class CausalFilter:
-    """The causal form of `complementary.causal_complementary`, fed one sample after the other.
+    """Sample by sample the same as `complementary.causal_complementary`.
 
     Args:
         mass: [kg] of the whole body.
         rate: samples per second.
-        settings: cut-offs; neither tolerance nor number of iterations is needed.
+        settings: cut-offs; tolerance and number of iterations are not used.
 
     Raises:
         InvalidValue: the mass is not positive, or a cut-off is not below half the rate.
@@ -55,7 +55,7 @@ class CausalFilter:
         filters = build_filters(ComplementarySettings() if settings is None else settings, rate)
         self._mass, self._small = mass, (FLIGHT * mass * GRAVITY) ** 2
         self._steps = max(1, round(RAMP * rate))
-        self._since = self._steps  # a record that begins with forces always had them
+        self._since = self._steps  # a recording that begins with forces is assumed to have had them before
         self._low = (*filters.low.b.tolist(), *filters.low.a.tolist()[1:])
         self._rate = (*filters.momentum.b.tolist(), *filters.momentum.a.tolist()[1:])
         self._fast = (*filters.high_twice.b.tolist(), *filters.high.b.tolist(), *filters.high.a.tolist()[1:])
@@ -92,7 +92,7 @@ class CausalFilter:
             ax.speed, ay.speed, az.speed = x - ax.start, y - ay.start, z - az.start
         b = self._low[0] * weight
         h = 0.0 if first else (1.0 - self._rate[0]) * trust
-        # what the past leaves of centre of mass (r) and momentum rate (q)
+        # contribution of the past to centre of mass (r) and momentum rate (q)
         rx = x + ax.filter_high(self._fast, ux, x, self._count) + ax.l1
         ry = y + ay.filter_high(self._fast, uy, y, self._count) + ay.l1
         rz = z + az.filter_high(self._fast, uz, z, self._count) + az.l1
@@ -125,17 +125,19 @@ class CausalFilter:
 
 
 class _AxisFilters:
-    """What the filters of one axis remember, in the transposed direct form II."""
+    """Filter states of one axis, in the transposed direct form II."""
 
     __slots__ = ("f1", "f2", "l1", "l2", "lead", "m1", "m2", "speed", "start")
 
     def __init__(self) -> None:
         self.f1 = self.f2 = self.l1 = self.l2 = self.m1 = self.m2 = 0.0
-        self.start = self.speed = 0.0  # [m] first value and [m] a sample: the glide that the high pass starts on
+        self.start = self.speed = (
+            0.0  # [m] first value and [m] a sample: initial translation, which the high-pass removes
+        )
         self.lead = 0.0  # [N m] the momentum rates' first difference
 
     def filter_high(self, c: tuple[float, ...], pushed: float, place: float, count: int) -> float:
-        """High pass of the force's double integral less that of the kinematics; they share their poles."""
+        """High-pass of the force's double integral minus that of the kinematics; they have the same poles."""
         t0, t1, t2, h0, h1, h2, a1, a2 = c
         place -= self.start + self.speed * count
         out = t0 * pushed - h0 * place + self.f1
@@ -144,14 +146,14 @@ class _AxisFilters:
         return out
 
     def update_com(self, c: tuple[float, ...], value: float) -> None:
-        """One more difference of the central axis into the low pass."""
+        """Low-pass one more difference of the central axis."""
         b0, b1, b2, a1, a2 = c
         out = b0 * value + self.l1
         self.l1 = b1 * value - a1 * out + self.l2
         self.l2 = b2 * value - a2 * out
 
     def update_momentum_rate(self, c: tuple[float, ...], value: float) -> None:
-        """One more difference of the momentum rates into theirs."""
+        """Low-pass one more difference of the momentum rates."""
         b0, b1, b2, a1, a2 = c
         value -= self.lead
         out = b0 * value + self.m1

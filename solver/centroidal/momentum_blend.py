@@ -1,9 +1,9 @@
-"""How far the momentum rate leans on the smoother, and how far on the kinematics, where no wrench is known.
+"""Blend of the smoother's and the kinematic momentum rate where no wrench is known.
 
-The smoother holds a body to one unrest for all motions, though moments of a squat and of a landing differ by a factor
-of forty: it leaves too much of the kinematic rate in the one and takes too much away in the other. Two things that are
-seen without plates tell what the moment may be: how large the kinematic rate is around the sample, and the force that
-the smoother needs there, for without force there is no moment.
+The smoother uses one process noise for all motions, although moments of a squat and of a landing differ by a factor of
+forty: it keeps too much of the kinematic rate in the one and removes too much in the other. Two quantities that are
+known without plates indicate how large the moment may be: the size of the kinematic rate around the sample, and the
+force that the smoother requires there, because without force there is no moment.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from ..signals import GRAVITY
 from .values import AXES, CentroidalData
 
 RATE_WINDOW = 0.2
-"""[s] around a sample in which the kinematic rate's size is taken."""
+"""[s] around a sample over which the kinematic rate's size is averaged."""
 REFERENCE_SIZE, SIZE_FLOOR = 0.3, 0.05
-"""[m^2/s^2] of a momentum rate over the mass (a walk's), by whose logarithm sizes are told; share of it that counts as
-nothing."""
+"""[m^2/s^2] momentum rate over mass (of a walk) by which sizes are divided before the logarithm; fraction of it that is
+added so that the logarithm is finite."""
 HALF_LOAD, FORCE_WINDOW = 0.3, 0.05
-"""Share of the body weight of half the effect of a force; [s] over which it is averaged."""
+"""Force, as a fraction of the body weight, with half of the full effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class MomentumBlend:
-    """Share of the smoother's momentum rate where no wrench is known, the rest is the kinematics'.
+    """Share of the smoother's momentum rate where no wrench is known; the rest is the kinematic rate.
 
-    share = aloft + load (carried + slope log(size)), by axis and held to [0, 1], with load and size as seen.
+    share = flight + load (loaded + size_gain log(size)), by axis and clipped to [0, 1], with the features load and
+    size.
 
     Attributes:
-        flight: (3,) share where nothing carries the body.
-        loaded: (3,) added to it where something does, at the usual size.
-        size_gain: (3,) and by so much with every factor e of the size.
+        flight: (3,) share in flight.
+        loaded: (3,) added to it under load, at the reference size.
+        size_gain: (3,) added under load for every factor e of the size.
     """
 
     flight: tuple[float, float, float]
@@ -42,7 +43,7 @@ class MomentumBlend:
     size_gain: tuple[float, float, float]
 
     def shares(self, features: np.ndarray) -> np.ndarray:
-        """(N, 3) shares from what is seen (N, 3, 3), see `seen`."""
+        """(N, 3) shares from features (N, 3, 3), see `blend_features`."""
         numbers = np.array([self.flight, self.loaded, self.size_gain]).T
         return np.clip(np.einsum("nak,ak->na", features, numbers), 0.0, 1.0)
 

@@ -11,22 +11,22 @@ import numpy as np
 from ..errors import InvalidValue, UnknownPreset
 
 FLIGHT = 0.05
-"""Share of the body weight below which the force has no central axis worth the name; half believed there."""
+"""Fraction of the body weight at which the central axis has half of its weight; a smaller force determines no axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComplementarySettings:
-    """Cut-offs of Table I and when the recursion of Fig. 4 stops.
+    """Cut-offs of Table I and the end of the iterations of Fig. 4.
 
     Attributes:
         name: of the settings.
-        low: [Hz] below it the centre of mass is read from the central axis.
-        high: [Hz] above it from the force.
-        momentum: [Hz] below it the momentum rate is read from the kinematics, above from the wrench.
+        low: [Hz] below it the centre of mass follows the central axis.
+        high: [Hz] above it the force.
+        momentum: [Hz] below it the momentum rate follows the kinematics, above it the wrench.
         damping: zeta of all filters, a ratio; 1 is critical.
-        tolerance: [m] and [N m] change of centre of mass and momentum rate that ends the recursion.
-        iterations: most of them.
-        note: where the figures come from.
+        tolerance: [m] and [N m] change of centre of mass and momentum rate that ends the iterations.
+        iterations: largest number of them.
+        note: source of the values.
     """
 
     name: str = "bailly2019"
@@ -51,7 +51,7 @@ class ComplementarySettings:
             raise InvalidValue(f"filters {self.name!r}: at least one iteration, got {self.iterations}")
 
     def require_rate(self, rate: float) -> None:
-        """Refuse samples that are too few for the filters.
+        """Refuse a sample rate that is too low for the filters.
 
         Raises:
             InvalidValue: the highest cut-off is not below half the sample rate [1/s].
@@ -76,7 +76,7 @@ def find_settings(name: str) -> ComplementarySettings:
     """The settings of that name.
 
     Raises:
-        UnknownPreset: none has it.
+        UnknownPreset: there are none.
     """
     try:
         return SETTINGS[name]

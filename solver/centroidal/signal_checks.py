@@ -1,4 +1,4 @@
-"""What in the signals a careful reader must know before believing any estimate: plates that drift or show nothing."""
+"""Checks of the signals before an estimate: drift of the plates, missing wrenches, short flights, missing load."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ from .flights import MIN_FLIGHT, flight_intervals, is_unloaded
 from .values import CentroidalData
 
 MAX_WINDOWS, MIN_WINDOWS = 8, 4
-"""Into so many windows, of a second at most, contact is cut; with fewer than the least nothing is said."""
+"""Contact is divided into this many windows, of at most a second; with fewer than the least number no drift is
+estimated."""
 MIN_WINDOW = 0.2
-"""[s] over which force and kinematic acceleration are averaged at least: what a window adds to the body's speed both
-know, the better the longer it is."""
+"""[s] least duration over which force and kinematic acceleration are averaged: both measure the change of the body's
+speed over a window, the more accurately the longer it is."""
 CONFIDENCE = 0.99
-"""Of a trend's interval, which must leave out zero for the trend to be told."""
+"""Level of a trend's interval, which must exclude zero for the trend to be reported."""
 MIN_DRIFT = 0.015
-"""Share of the body weight by which the plates' zero must wander over the recording to be told."""
+"""Fraction of the body weight by which the plates must drift over the recording to be reported."""
 FALL_FRACTION = 0.5
-"""Share of gravity from which a body without load falls; one that does not stands on something unmeasured."""
+"""Fraction of gravity from which a body without load falls; otherwise it stands on something unmeasured."""
 
 
 def check_signals(data: CentroidalData) -> tuple[str, ...]:
-    """Sentences about signals that can be used, and yet."""
+    """Sentences about problems of signals that can still be used."""
     found = []
     drift = estimate_drift(data)
     if drift is not None and drift.is_significant(data):
         seconds = data.times[-1] - data.times[0]
         found.append(
-            f"the plates drift: beside what the motion needs their vertical force changes by {drift.change:+.0f} N "
-            f"(+- {drift.interval:.0f} N) over the {seconds:.2g} s; set them to zero again, or take the drift off"
+            f"the plates drift: their vertical force minus the force that the motion requires changes by "
+            f"{drift.change:+.0f} N "
+            f"(+- {drift.interval:.0f} N) over the {seconds:.2g} s; zero the plates again, or subtract the drift"
         )
     between = np.flatnonzero(data.known)
     unknown = int(np.ptp(between)) + 1 - len(between) if len(between) else 0
     if unknown:
         found.append(
-            f"between known samples the wrench is unknown for {unknown / data.rate:.2g} s (a gap, or a contact beside "
-            "the plates): there the estimate goes on from its neighbours and the motion"
+            f"between known samples the wrench is unknown for {unknown / data.rate:.2g} s (a gap, or a contact off "
+            "the plates): there the estimate follows from neighbouring samples and the motion"
         )
     bare = true_runs(data.known & is_unloaded(data))
     used = flight_intervals(data, by_motion=False)
     if short := len(bare) - len(used):
-        each = "a time" if short == 1 else f"{short} times"
-        found.append(
-            f"{each} without load, shorter than {MIN_FLIGHT * 1e3:.0f} ms, count as no flight: too short to use"
-        )
+        each = "an interval" if short == 1 else f"{short} intervals"
+        found.append(f"{each} without load, shorter than {MIN_FLIGHT * 1e3:.0f} ms: too short to be used as a flight")
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Trend of what the plates measure beside what the motion needs.
+    """Trend of the measured vertical force minus the force that the motion requires.
 
     Attributes:
         change: [N] from first to last sample.
-        interval: [N] half the width of its interval of `SURE`, by Student's distribution of so few windows.
+        interval: [N] half width of its interval of level `CONFIDENCE`, by Student's distribution.
     """
 
     change: float
     interval: float
 
     def is_significant(self, data: CentroidalData) -> bool:
-        """Whether it stands out from its interval, and is large enough to matter to this body."""
+        """Whether the trend exceeds its interval and is large enough to matter for this body."""
         return abs(self.change) > max(self.interval, MIN_DRIFT * data.mass * GRAVITY)
 
 
 def estimate_drift(data: CentroidalData) -> Drift | None:
-    """Trend of the measured vertical force less what the motion needs; None where contact is too short to tell one.
+    """Trend of the measured vertical force minus the required one; None if contact is too short.
 
-    A short contact is cut into shorter windows, which scatter more: its interval says so.
+    A short contact is divided into shorter windows, which vary more: the interval accounts for it.
     """
     rest = data.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
     loaded = data.known & ~is_unloaded(data)
@@ -96,7 +96,7 @@ def estimate_drift(data: CentroidalData) -> Drift | None:
 
 
 def require_load(data: CentroidalData, name: str) -> None:
-    """Refuse forces that show nothing of a body that stands: they are of another time, or were never recorded.
+    """Refuse forces that show no load on a body that does not fall: they are of another time, or were not recorded.
 
     Raises:
         InvalidValue: no measured sample is loaded, and in half of them the kinematic centre of mass does not fall.
@@ -107,5 +107,5 @@ def require_load(data: CentroidalData, name: str) -> None:
     if np.mean(data.acceleration[bare, 2] > -FALL_FRACTION * GRAVITY) > 0.5:
         raise InvalidValue(
             f"trial {name!r}: the plates show no load in any measured frame, and the body does not fall: its forces "
-            "were not recorded, or belong to another trial; leave them out, or name the right file"
+            "were not recorded, or belong to another trial; omit them, or give the right file"
         )

@@ -1,18 +1,18 @@
-"""The estimator of this project: everything that is known of centre of mass and momentum, weighed once.
+"""The estimator of this project: a smoother that weights all sources of centre of mass and momentum by their noise.
 
 Unknown are the true centre of mass c and angular momentum L, the errors of the kinematic ones, a gain of the plates
-and, where the inertials are doubted, the modes of their covariance. Seen are, in each sample,
+and, if the covariance of the inertials is given, its modes. Each sample gives the equations
 
-* c + error + modes = kinematic c, and the same of L: what skin, skeleton and inertials leave wrong is no white noise
-  but a motion of its own, fast and small (skin) and slow and large (skeleton, inertials);
+* c + error + modes = kinematic c, and the same for L: errors of skin, skeleton and inertials are not white noise but
+  signals of their own, fast and small (skin) and slow and large (skeleton, inertials);
 * c'' = (1 + gain) f / m + g, bailly2019 (2), where every contact is measured;
 * L' = (1 + gain) (tau + f x c), bailly2019 (1), where moments are measured too.
 
-All are linear as f is measured, so the most likely course of all unknowns is one banded system (`chain`): no cut-off
-divides the frequencies, the noise does, and where the wrench is not known the estimate leans on what its neighbours
-tell of position, velocity and of the errors. A landing is no calm motion: where the kinematics say that the
-acceleration changes faster than usual, the signal may; and where no wrench is known, the momentum rate leans on the
-kinematics as far as others' hidden plates taught (`leaning`).
+All are linear because f is measured, so the posterior mean of all unknowns is the solution of one banded system
+(`gauss_markov`). No cut-off divides the frequencies: the noise determines the weights. Where the wrench is unknown, the
+estimate follows from neighbouring samples through position, velocity and errors. The process noise is larger where the
+kinematic acceleration changes fast, as in a landing. Where no wrench is known, the momentum rate is blended with the
+kinematic one (`momentum_blend`).
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from .momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
 from .values import AXES, CentroidalData, CentroidalEstimate
 
 SEGMENT, OVERLAP = 1500, 250
-"""Samples that are solved at once, and those beside them that are solved with them and thrown away."""
+"""Samples that are solved at once, and samples on either side that are solved with them and discarded."""
 WHITE_NOISE_RATIO = 0.03
-"""White noise of a kinematic value over its fast error: small beside it, and not so small that rounding drowns the
-rest."""
+"""White noise of a kinematic value over its fast error: small, but large enough for numerical stability."""
 JERK_WINDOW, MAX_NOISE_SCALE = 0.09, 5.0
-"""[s] within which a landing shows in the kinematics; factor on a signal's unrest beyond which none is believed."""
+"""[s] duration of a landing in the kinematics; largest factor on a signal's process noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """How a signal moves, and how its kinematic value errs; mass taken off, so that bodies of any size compare.
+    """Statistics of a signal and of the error of its kinematic value, divided by the mass, so that bodies of any size
+    compare.
 
     Attributes:
         std: (3,) by axis, of the signal's highest derivative: [m/s^2] of c'', [m^2/s^2] of L' / m.
         cutoff: [Hz] of the same.
-        error: (3,) [m] or [m^2/s] fast error of the kinematic value, of skin that swings.
-        error_cutoff: [Hz] above it the fast error falls off.
+        error: (3,) [m] or [m^2/s] fast error of the kinematic value, from skin motion.
+        error_cutoff: [Hz] above it the fast error decreases.
         drift: (3,) [m] or [m^2/s] slow error, of skeleton and inertials.
-        drift_cutoff: [Hz] the same of the slow error.
+        drift_cutoff: [Hz] above it the slow error decreases.
     """
 
     std: tuple[float, float, float]
@@ -61,24 +61,24 @@ class Signal:
 
 COM = Signal((2.4, 2.4, 1.2), 5.0, (8e-5, 8e-5, 2e-4), 4.0, (3.2e-3, 3.2e-3, 8.3e-4), 0.49)
 MOMENTUM = Signal((0.61, 0.61, 0.1), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 73.0, (0.03, 0.03, 0.013), 0.081)
-"""Of markers on people, learnt on one drop jump, one walk and one run (`learning.learn_noise`)."""
+"""For people with markers, estimated from one drop jump, one walk and one run."""
 MOMENTUM_BLEND = MomentumBlend((1.32, 1.21, 1.15), (0.0025, 0.246, -0.534), (-0.0443, -1.13, -0.0445))
-"""The same, learnt on ten trials of three people (`learning.learn_momentum_blend`)."""
+"""For people with markers, estimated from ten trials of three people."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmootherSettings:
-    """Noise of the sources: of people with markers by default.
+    """Noise of the sources: by default of people with markers.
 
     Attributes:
         com: of the centre of mass.
         momentum: of the angular momentum about it over the mass.
         force: [m/s^2] white noise of f / m.
         moment: [m^2/s^2] of tau / m.
-        gain: relative error of the plates' size.
+        gain: relative error of the plates' gain.
         momentum_blend: of the momentum rate where no wrench is known.
-        separate_inertial_modes: whether what is not known of the inertials enters the momentum beside its slow error;
-            a slow error that was learnt on identified inertials holds it already.
+        separate_inertial_modes: whether the uncertainty of the inertials enters the momentum in addition to its slow
+            error; a slow error that was estimated with identified inertials includes it already.
     """
 
     com: Signal = COM
@@ -105,15 +105,15 @@ ROBOT_SETTINGS = SmootherSettings(
     momentum_blend=SMOOTHER_ONLY,
     separate_inertial_modes=True,
 )
-"""Joint angles of encoders and force sensors in the feet, whose noise of 1 N and 1 N m lies in a few low bands; what
-the inertials get wrong is for `CentroidalData.modes`."""
+"""For joint encoders and force sensors in the feet, whose noise of 1 N and 1 N m lies in a few low bands. Errors of the
+inertials are represented by `CentroidalData.modes`."""
 
 
 def smooth_centroidal(data: CentroidalData, settings: SmootherSettings = DEFAULT_SETTINGS) -> CentroidalEstimate:
     """Zero-phase estimate of a recording.
 
     Args:
-        data: signals; the wrench may be unknown for any stretch.
+        data: signals; the wrench may be unknown in any interval.
         settings: noise of the sources.
     """
     count = len(data)
@@ -133,7 +133,7 @@ def smooth_centroidal(data: CentroidalData, settings: SmootherSettings = DEFAULT
         notes.append("no wrench is known in the whole recording: the estimate is the kinematic one, smoothed")
     else:
         listed = ", ".join(f"{100.0 * gain:+.1f}" for gain in gains)
-        notes.append(f"the plates' size was corrected by {listed} %")
+        notes.append(f"the plates' gain was corrected by {listed} %")
     return CentroidalEstimate(
         "smoother", data.times, data.mass, com.T, acceleration.T, rate.T, momentum.T, notes=tuple(notes)
     )
@@ -161,7 +161,7 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
     values, weights = np.zeros((2, count, 4 * AXES))
     force, moment = data.force / mass, data.moment / mass
     known = data.known.astype(float)
-    origin = data.com[:1]  # a lever of metres would drown the millimetres
+    origin = data.com[:1]  # relative to the first position: large lever arms would cost digits
     turned = skew(force)
     for axis in range(AXES):
         at, spin = places["com"][axis], places["momentum"][axis]
@@ -201,7 +201,8 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
 
 
 def _noise_scale(values: np.ndarray, rate: float) -> np.ndarray:
-    """(N, 3) how fast values (N, 3) change around each sample over how fast they do in the whole; at least one."""
+    """(N, 3) rate of change of values (N, 3) around each sample relative to its mean over the recording; at
+    least one."""
     square = np.gradient(values, axis=0) ** 2
     mean = square.mean(axis=0)
     near = uniform_filter1d(square, max(1, round(JERK_WINDOW * rate)), axis=0)

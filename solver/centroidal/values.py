@@ -1,4 +1,4 @@
-"""What is measured of a body as a whole, and what an estimator makes of it."""
+"""Signals of a body as a whole, and the estimate from them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..signals import GRAVITY
 
 AXES = 3
 MAX_STEP_DEVIATION = 0.01
-"""Largest deviation of a step from the mean one that counts as rounding of the time stamps."""
+"""Largest relative deviation of a time step from the mean one that counts as rounding of the time stamps."""
 
 
 @dataclass(frozen=True, slots=True)
 class InertialModes:
-    """How the kinematic signals would change if the inertials were others: one mode is one standard deviation.
+    """Changes of the kinematic signals with the inertials: one mode is one standard deviation.
 
     The columns of a square root of the inertials' covariance, seen through the motion. With K = 0 the inertials are
-    believed as they are.
+    exact.
 
     Attributes:
         com: (N, 3, K) [m] change of the centre of mass.
@@ -41,20 +41,20 @@ class InertialModes:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CentroidalData:
-    """Kinematic and kinetic signals of one body on one even clock, world axes.
+    """Kinematic and kinetic signals of one body at the same, uniform times; world axes.
 
     Attributes:
-        times: (N,) [s], even.
+        times: (N,) [s], uniform.
         mass: [kg] of the whole body.
         com: (N, 3) [m] centre of mass by the kinematics.
         momentum: (N, 3) [kg m^2/s] angular momentum about the centre of mass by the kinematics.
         momentum_rate: (N, 3) [N m] its rate by the kinematics.
         acceleration: (N, 3) [m/s^2] of the kinematic centre of mass.
-        wrench: (N, 6) [N, N m] all that pushes the body but gravity: force, then moment about the world origin; NaN
-            where nothing was measured.
+        wrench: (N, 6) [N, N m] total contact wrench: force, then moment about the world origin; NaN where nothing was
+            measured.
         measured: (N,) True where every contact is measured; by default wherever the force is finite.
-        has_moment: False for plates that deliver forces alone: then no source uses the central axis.
-        modes: what is not known of the inertials; None where they are believed.
+        has_moment: False for plates that measure forces alone: then no source uses the central axis.
+        modes: uncertainty of the inertials; None: they are exact.
     """
 
     times: np.ndarray
@@ -78,8 +78,9 @@ class CentroidalData:
         if np.abs(steps - steps.mean()).max() > MAX_STEP_DEVIATION * steps.mean():
             place = int(np.argmax(np.abs(steps - steps.mean())))
             raise InvalidValue(
-                f"the samples are not even: {steps[place]:.4g} s after {times[place]:.4g} s, {steps.mean():.4g} s on "
-                "average; put motion and forces on one clock first (signals.resample)"
+                f"the time steps are not uniform: {steps[place]:.4g} s after {times[place]:.4g} s, {steps.mean():.4g} "
+                f"s on "
+                "average; resample motion and forces to the same times first (signals.resample)"
             )
         if not (np.isfinite(self.mass) and self.mass > 0.0):
             raise InvalidValue(f"the total mass must be known and positive, got {self.mass!r} kg")
@@ -87,7 +88,7 @@ class CentroidalData:
             object.__setattr__(self, name, frozen(name, getattr(self, name), (count, AXES)))
         if len(self.wrench) != count:
             raise InvalidValue(
-                f"the wrench has {len(self.wrench)} samples, the motion {count}: put both on one clock first "
+                f"the wrench has {len(self.wrench)} samples, the motion {count}: resample both to the same times first "
                 "(signals.resample)"
             )
         object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 2 * AXES), finite=False))
@@ -135,7 +136,7 @@ class CentroidalData:
         return np.where(self.known[:, None], pushed, self.acceleration)
 
     def without_wrench(self, frames: np.ndarray) -> CentroidalData:
-        """A copy that does not know the wrench in these frames (N,)."""
+        """A copy in which the wrench of these frames (N,) is unknown."""
         wrench = np.where(np.asarray(frames, bool)[:, None], np.nan, self.wrench)
         return replace(self, wrench=wrench, measured=self.known & ~frames)
 
@@ -158,7 +159,7 @@ class CentroidalData:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CentroidalEstimate:
-    """What an estimator makes of `CentroidalData`, world axes.
+    """Result of an estimator for `CentroidalData`, world axes.
 
     Attributes:
         method: its name.
@@ -170,8 +171,8 @@ class CentroidalEstimate:
         momentum: (N, 3) [kg m^2/s] the angular momentum; the kinematic one of a method that estimates its rate alone.
         trace: largest change of the centre of mass [m] and of the momentum rate [N m] in each iteration; () for a
             method that does not iterate.
-        converged: False where an iteration was ended before the changes were below its tolerance.
-        notes: what a careful reader must know.
+        converged: False if the iterations ended before the changes were below the tolerance.
+        notes: sentences for the reader.
     """
 
     method: str
@@ -194,12 +195,12 @@ class CentroidalEstimate:
         return len(self.times)
 
     def __repr__(self) -> str:
-        told = f", {len(self.trace)} iterations" if self.trace else ""
-        return f"CentroidalEstimate by {self.method}{told}: {describe_span(self.times)}"
+        iterations = f", {len(self.trace)} iterations" if self.trace else ""
+        return f"CentroidalEstimate by {self.method}{iterations}: {describe_span(self.times)}"
 
     @property
     def wrench(self) -> np.ndarray:
-        """(N, 6) [N, N m] the contact wrench that the estimate needs, about the world origin: (2) and (1) solved."""
+        """(N, 6) [N, N m] the contact wrench that the estimate requires, about the world origin: (2) and (1) solved."""
         force = self.mass * self.acceleration
         force[:, 2] += self.mass * GRAVITY
         return np.concatenate([force, self.momentum_rate + np.cross(self.com, force)], axis=1)

@@ -1,4 +1,4 @@
-"""A robot that is bolted down: motions that excite it, and its inertials from joint torques or a sensor at its base."""
+"""Robots with a fixed base: exciting motions, and inertials from joint torques or from a force sensor at the base."""
 
 from .comparison import FixedBaseComparison, FixedBaseModel, compare_fixed_base
 from .exciting_motions import ExcitingMotion, ExcitingOptions, exciting_motion

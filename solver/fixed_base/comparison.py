@@ -1,4 +1,4 @@
-"""How well identified inertials of a bench explain trials that were not used, beside the prior."""
+"""How well identified inertials of a fixed-base robot explain trials that were not used, compared with the prior."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .robot import DRIVES, FixedBaseRobot
 
 @dataclass(frozen=True, slots=True)
 class FixedBaseModel:
-    """Inertials of a bench's links and the drives that were found beside them.
+    """Inertials of the links, and the parameters of the drives that were identified with them.
 
     Attributes:
         parameters: of the links.
@@ -38,7 +38,7 @@ class FixedBaseComparison:
         trial: name.
         frames: number of them.
         identified: (R,) root mean square per measured row [N m, N].
-        prior: (R,) the same of the prior, with the drives that fit the training trials best beside it.
+        prior: (R,) the same of the prior, with the drives that fit the training trials best with it.
     """
 
     trial: str
@@ -54,22 +54,22 @@ def compare_fixed_base(
     prior: FixedBaseModel,
     options: FixedBaseOptions | None = None,
 ) -> tuple[FixedBaseComparison, ...]:
-    """Residuals of trials, nothing of which is fitted: inertials and drives are those that were found elsewhere.
+    """Residuals of trials to which nothing is fitted.
 
     Args:
-        robot: whose trials they are.
+        robot: of the trials.
         trials: one or more.
         identified: see `FixedBaseModel`.
         prior: the same of the prior.
         options: the filter of the identification.
 
     Raises:
-        InvalidValue: no trial, other joints than the bench has, or drives of another number of joints.
+        InvalidValue: no trial, other joints than the robot has, or drives of another number of joints.
     """
     options = FixedBaseOptions() if options is None else options
     for model in (identified, prior):
         if model.drives.size != robot.drive_columns:
-            raise InvalidValue(f"drives of {len(model.drives)} joints, the bench has {len(robot.names)} moving ones")
+            raise InvalidValue(f"drives of {len(model.drives)} joints, the robot has {len(robot.names)} moving ones")
     found = []
     for trial in trials:
         equations = accumulate(robot, [trial], options)
@@ -78,5 +78,5 @@ def compare_fixed_base(
         ]
         found.append(FixedBaseComparison(trial.name, equations.frames, *rmse))
     if not found:
-        raise InvalidValue("no trial to compare on")
+        raise InvalidValue("no trial to compare")
     return tuple(found)

@@ -1,4 +1,5 @@
-"""How well the rows of a motion determine what a bench can tell, and how that changes with the rows."""
+"""Criteria of an exciting motion: how well the rows of its regressor determine the parameters, and their
+derivatives."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ def compute_criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tup
     """The logarithm of a criterion of rows W (m, K) and its derivative (m, K) by them.
 
     ``condition`` is cond(W), or with a finite power p the product of the p-norms of W's singular values and of their
-    inverses: at least cond(W), at most K^(2/p) times it, and smooth where cond(W) has edges. ``deviations`` is the
-    geometric mean over the columns of the standard deviations that least squares with unit noise would leave.
+    inverses: at least cond(W), at most K^(2/p) times it, and smooth where cond(W) is not. ``deviations`` is the
+    geometric mean over the columns of the standard deviations that least squares with unit noise would give.
 
     Raises:
         UnknownPreset: no such criterion.
@@ -38,7 +39,7 @@ def compute_criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tup
 
 
 def _singular_values(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values, descending, none of them zero, and the right singular vectors (K, K), one a row."""
+    """Singular values, descending, none of them zero, and the right singular vectors (K, K), one per row."""
     values, vectors = np.linalg.eigh(rows.T @ rows)
     least = np.finfo(float).eps * values[-1]
     return np.sqrt(np.maximum(values[::-1], least)), vectors[:, ::-1].T

@@ -1,9 +1,8 @@
-"""The accumulated equations of a bench: what `identification.consistent` needs of them, drives eliminated.
+"""The accumulated equations of a fixed-base robot, with the drives eliminated, for the consistent method.
 
 Every measured row (a joint's torque, or an axis of the base sensor) has its own triangular factor for each block of
-consecutive frames, in the columns of the drives, the base parameters and the measurement. The drives' parameters are
-free of any prior: with their columns first, the rows below theirs are the equations that remain for the inertials
-whatever the drives are.
+consecutive frames, in the columns of the drives, the base parameters and the measurement. The drives' parameters have
+no prior: with their columns first, the rows below theirs are the equations of the inertials for any drives.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ class FixedBaseBlock:
 
 @dataclass(frozen=True)
 class FixedBaseEquations(FullParameterForm):
-    """Weighted least squares over a bench's rows: ||W (D d + Y phi - m)||^2.
+    """Weighted least squares over the measured rows: ||W (D d + Y phi - m)||^2.
 
-    Not slotted: what follows from the blocks is computed when first asked for, and kept.
+    Not slotted: quantities derived from the blocks are cached.
 
     Attributes:
-        robot: they are of.
+        robot: of the equations.
         blocks: in the order of the recordings.
         weights: (R,) one over the residual's standard deviation per row.
-        counts: (K,) how often each block is taken: once, unless resampled.
+        counts: (K,) how often each block is used: once, unless resampled.
     """
 
     robot: FixedBaseRobot
@@ -70,7 +69,7 @@ class FixedBaseEquations(FullParameterForm):
 
     @property
     def structure(self) -> BaseParameters:
-        """Base parameters that the bench shows."""
+        """Base parameters on which the measurements depend."""
         return self.robot.structure
 
     @property
@@ -105,21 +104,21 @@ class FixedBaseEquations(FullParameterForm):
 
     @property
     def base_triangle(self) -> np.ndarray:
-        """Triangle (k, B + 1) of what remains for the base parameters, the drives eliminated."""
+        """Triangle (k, B + 1) of the equations of the base parameters, with the drives eliminated."""
         drives = self.robot.drive_columns
         return self.full_triangle[drives:, drives:]
 
     @property
     def calibrated_equations(self) -> CalibratedEquations:
-        """The equations as they are believed: encoders are taken as exact."""
+        """The equations themselves: encoders are taken as exact."""
         return CalibratedEquations(self.factor, self.target, np.zeros(0))
 
     def fit_drives(self, parameters: InertialParameters) -> np.ndarray:
-        """(n, 4) parameters of the drives (`DRIVES`) that fit best beside these inertials; (0, 4) without drives."""
+        """(n, 4) parameters of the drives (`DRIVES`) that fit best with these inertials; (0, 4) without drives."""
         return self._fit_drive_vector(self.structure.project(parameters)).reshape(-1, len(DRIVES))
 
     def squared_residuals(self, parameters: InertialParameters) -> np.ndarray:
-        """Sum of squared residuals per row (R,), unweighted, the drives as they fit best."""
+        """Sum of squared residuals per row (R,), unweighted, with the drives that fit best."""
         return self._squared_residuals(parameters, self._fit_drive_vector(self.structure.project(parameters)))
 
     def axis_rmse(self, parameters: InertialParameters) -> np.ndarray:
@@ -127,7 +126,7 @@ class FixedBaseEquations(FullParameterForm):
         return np.sqrt(self.squared_residuals(parameters) / max(1, self.frames))
 
     def axis_rmse_with_drives(self, parameters: InertialParameters, drives: np.ndarray) -> np.ndarray:
-        """The same with given parameters of the drives (4 n,), joint by joint, that are not fitted."""
+        """The same with given parameters of the drives (4 n,), joint by joint."""
         return np.sqrt(self._squared_residuals(parameters, drives) / max(1, self.frames))
 
     def _squared_residuals(self, parameters: InertialParameters, drives: np.ndarray) -> np.ndarray:
@@ -140,7 +139,8 @@ class FixedBaseEquations(FullParameterForm):
         )
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """(K, B) half squared residual's gradient of each block taken once, as far as no drive can answer for it."""
+        """(K, B) gradient of half the squared residual of each block used once, without the part that drives can
+        explain."""
         phi = self.structure.project(parameters)
         drives = self.robot.drive_columns
         everything = np.concatenate([self._fit_drive_vector(phi), phi])
@@ -156,7 +156,7 @@ class FixedBaseEquations(FullParameterForm):
         return result[:, drives:] - solve_triangular(own, result[:, :drives].T, trans="T").T @ across
 
     def with_weights(self, weights: np.ndarray) -> FixedBaseEquations:
-        """The same equations weighted otherwise."""
+        """The same equations with other weights."""
         return replace(self, weights=weights)
 
     def _fit_drive_vector(self, phi: np.ndarray) -> np.ndarray:
@@ -205,10 +205,10 @@ def _build_block(trial: str, rows: np.ndarray, drives: int, independent: np.ndar
 
 
 def require_excited_joints(equations: FixedBaseEquations) -> None:
-    """Refuse recordings in which a joint with a drive hardly moves: its friction and its rotor cannot be told apart.
+    """Refuse recordings in which a joint with a drive hardly moves: friction and rotor inertia cannot be separated.
 
     Raises:
-        InvalidValue: which.
+        InvalidValue: the first such joint.
     """
     drives = equations.robot.drive_columns
     if not drives:
@@ -219,10 +219,11 @@ def require_excited_joints(equations: FixedBaseEquations) -> None:
     if weak.any():
         joint = equations.robot.names[int(np.flatnonzero(weak)[0]) // len(DRIVES)]
         raise InvalidValue(
-            f"joint {joint!r} moves too little to tell its friction and rotor: let it move, hold it, or measure "
+            f"joint {joint!r} moves too little to separate its friction from its rotor inertia: move it, lock it, or "
+            f"measure "
             "torques behind the drives"
         )
 
 
 DEPENDENCE_TOLERANCE = 1e-6
-"""Share of a drive's column that must lie outside the others' span."""
+"""Fraction of a drive's column that must lie outside the others' span."""

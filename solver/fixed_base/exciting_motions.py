@@ -1,11 +1,12 @@
-"""Motions of an arm on a bench that excite its inertials, inside its limits: bonnet2016's search with a fixed base.
+"""Exciting motions of a fixed-base robot within its limits: bonnet2016's search with a fixed base.
 
-All joints move at once, as one spline from the home posture back to it, at rest at both ends. Ranges and speeds hold at
-every instant, being linear in the control values; torques, collisions and the bench's surface hold to first order in
-each linear programme and are judged, denser, before a step is taken, and once more, denser still, at the end.
+All joints move at once, along one spline from the home posture back to it, at rest at both ends. Ranges and speeds are
+linear in the control values and hold at every instant. Torques, collisions and the clearance to the surface are
+linearised in each linear program; they are checked at a higher rate before a step is accepted, and at a still higher
+rate at the end.
 
-The condition number has edges where singular values meet, at which descent ends early: smooth bounds of it, each nearer
-to it than the one before, are lowered first.
+The condition number is not smooth where singular values meet, so that descent ends early there: a sequence of smooth
+bounds is minimised first, each nearer to it than the one before.
 """
 
 from __future__ import annotations
@@ -26,35 +27,35 @@ from .robot import FixedBaseRobot
 from .search import MODEL_RATE, ExcitationSearch
 
 TRUST_REGION = TrustRegion(0.2, 0.002, rejected_factor=0.4, partial_factor=0.8, full_factor=1.3)
-"""Largest step as a share of a coordinate's range."""
+"""Largest step as a fraction of a coordinate's range."""
 CHECK_RATE = 200.0
-"""[1/s] Samples of the last check."""
+"""[1/s] samples of the last check."""
 KNOTS_PER_SECOND = 3.0
-"""Free control values of each joint a second. With two cond(W) came out a third higher for a UR5 and a Panda."""
+"""[1/s] free control values of each joint. With two, cond(W) was a third higher for a UR5 and a Panda."""
 POWERS = (2.0, 6.0, 20.0, np.inf)
-"""Of the smooth bounds of the condition number that are lowered one after the other (`criterion`)."""
+"""Of the smooth bounds of the condition number that are minimised one after the other (`criterion`)."""
 RANDOM_STARTS = 3
-"""Random motions from which a search begins; the best of them is searched from."""
+"""Number of random motions; the search begins at the best of them."""
 DISTANCE_REACH = 0.12
-"""[m] Distances beyond the clearance that the linear programmes know of."""
+"""[m] distances beyond the clearance that enter the linear programs."""
 MAX_SHRINKS = 12
-"""Times that a random motion is halved towards home before it is given up."""
+"""Number of times that a random motion is moved towards home before it is discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExcitingOptions:
-    """Choices of the search.
+    """Options of the search.
 
     Attributes:
         seconds: length of the motion [s].
-        criterion: ``"condition"`` of the regressor, as the literature prints it, or ``"deviations"``, the geometric
-            mean of the parameters' standard deviations.
+        criterion: ``"condition"`` of the regressor, as in the literature, or ``"deviations"``, the geometric mean of
+            the parameters' standard deviations.
         speed, torque: share of the limits that may be used; the controller needs the rest.
-        clearance: [m] that links keep from one another and from the bench's surface.
-        pairs: which links keep it from one another, as in `CheckOptions`.
-        surface: [m] height of the surface below the root's origin, world; None: the lowest point of what
-            does not move, or no surface where that has no shapes or the root is not mounted upright.
-        max_iterations: linear programmes at most, of all stages.
+        clearance: [m] least distance of links from one another and from the surface.
+        pairs: pairs of links with this clearance, as in `CheckOptions`.
+        surface: [m] height of the surface below the root's origin, world. None: the lowest point of the links that do
+            not move; no surface if these have no shapes or the root is not mounted upright.
+        max_iterations: largest number of linear programs, of all stages.
         seed: of the random motions.
     """
 
@@ -73,27 +74,27 @@ class ExcitingOptions:
             raise UnknownPreset(self.criterion, CRITERIA)
         for name in ("speed", "torque"):
             if not 0.0 < getattr(self, name) <= 1.0:
-                raise InvalidValue(f"the share of {name} to use lies in (0, 1], not {getattr(self, name):g}")
+                raise InvalidValue(f"the share of {name} must be in (0, 1], not {getattr(self, name):g}")
         if not self.seconds >= 1.0:
-            raise InvalidValue(f"an exciting motion takes at least a second, not {self.seconds:g}")
+            raise InvalidValue(f"an exciting motion takes at least 1 s, not {self.seconds:g}")
         if self.clearance < 0.0 or self.max_iterations < 1 or self.seed < 0:
-            raise InvalidValue("clearance and seed are not negative, and at least one round is needed")
+            raise InvalidValue("clearance and seed must not be negative, and at least one iteration is needed")
 
 
 @dataclass(frozen=True, slots=True)
 class ExcitingMotion:
-    """An exciting motion and what it is worth.
+    """An exciting motion and its condition number.
 
     Attributes:
         robot: that moves.
-        options: it was searched with.
+        options: of the search.
         control: (C, n) control values of the spline.
-        condition: cond(W) of the rows of its samples, over what the bench can tell.
-        random_condition: cond(W) of the best random motion inside the same limits that the search began with.
-        trace: value after each step of what was lowered: of smooth bounds of the condition number, then of itself.
+        condition: cond(W) of the rows of its samples, over the independent columns.
+        random_condition: cond(W) of the best random motion within the same limits, with which the search began.
+        trace: value of the objective after each step: of smooth bounds of the condition number, then of itself.
         margins: smallest margin of each limit, by name, at `CHECK_RATE`: ranges, speeds, torques [of the limit's own
             unit], clearance [m].
-        notes: what was left out, and where the motion starts if not at home.
+        notes: what was omitted, and where the motion starts if not at home.
     """
 
     robot: FixedBaseRobot
@@ -120,10 +121,10 @@ class ExcitingMotion:
 def exciting_motion(
     robot: FixedBaseRobot, options: ExcitingOptions | None = None, *, progress: Progress = silent
 ) -> ExcitingMotion:
-    """The best motion found for a bench.
+    """The best motion found for a robot.
 
     Raises:
-        InvalidValue: no posture keeps the limits, or one is missing without which no motion can be planned.
+        InvalidValue: no posture satisfies the limits, or a required limit is missing.
         SolverError: no random motion stays within the limits.
 
     Example:
@@ -159,21 +160,21 @@ def exciting_motion(
     progress(1.0, "done")
     notes = list(margins.notes)
     if not np.array_equal(home, robot.home):
-        told = ", ".join(f"{name} {value:.2f}" for name, value in zip(robot.names, home))
-        notes.append(f"starts and ends away from neutral, where there is room: {told}")
+        posture = ", ".join(f"{name} {value:.2f}" for name, value in zip(robot.names, home))
+        notes.append(f"starts and ends away from the neutral posture, where there is room: {posture}")
     return ExcitingMotion(
         robot, options, control, compute_condition(robot, motion), random, tuple(traces), tight, tuple(notes)
     )
 
 
 def build_margins(robot: FixedBaseRobot, options: ExcitingOptions) -> Margins:
-    """The limits that a motion of these options keeps."""
+    """The limits of a motion with these options."""
     checks = CheckOptions(clearance=options.clearance, reach=options.clearance + DISTANCE_REACH, pairs=options.pairs)
     return Margins(robot, options.speed, options.torque, checks, options.surface)
 
 
 def compute_condition(robot: FixedBaseRobot, motion: Motion) -> float:
-    """cond(W) over the columns that the bench can tell."""
+    """cond(W) over the independent columns."""
     rows = robot.regressor(motion)[:, :, robot.independent_columns]
     return float(np.exp(compute_criterion(rows.reshape(-1, rows.shape[2]), CONDITION)[0]))
 
@@ -185,7 +186,7 @@ def _spline(options: ExcitingOptions) -> Spline:
 def _best_random_start(
     search: ExcitationSearch, margins: Margins, options: ExcitingOptions, home: np.ndarray
 ) -> np.ndarray:
-    """Control values of the best of a few random motions, each drawn towards home until it keeps every limit."""
+    """Control values of the best of a few random motions, each moved towards home until it satisfies every limit."""
     generator = np.random.default_rng(options.seed)
     best: np.ndarray | None = None
     least = np.inf
@@ -201,7 +202,8 @@ def _best_random_start(
             free = home + 0.7 * (free - home)
     if best is None:
         raise SolverError(
-            f"no random motion of rig {search.robot.rig.name!r} keeps its limits: they or the clearance leave no room"
+            f"no random motion of rig {search.robot.rig.name!r} satisfies its limits: raise the limits or lower the "
+            f"clearance"
         )
     return best
 
@@ -209,7 +211,7 @@ def _best_random_start(
 def _verify_limits(
     control: np.ndarray, robot: FixedBaseRobot, spline: Spline, margins: Margins
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Control values that keep every limit between the samples as well, drawn towards home where they do not."""
+    """Control values that also satisfy every limit between the samples, moved towards home if necessary."""
     basis = spline.basis(spline.samples(CHECK_RATE))
     home = control[0]
     for _ in range(MAX_SHRINKS):
@@ -217,4 +219,4 @@ def _verify_limits(
         if min(found.values()) >= 0.0:
             return control, found
         control = home + 0.98 * (control - home)
-    raise SolverError(f"the motion of rig {robot.rig.name!r} breaks a limit between the samples of the search")
+    raise SolverError(f"the motion of rig {robot.rig.name!r} violates a limit between the samples of the search")

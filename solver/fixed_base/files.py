@@ -1,4 +1,4 @@
-"""Recordings of a bench as files, and the folders that its two verbs write."""
+"""Files of fixed-base robots: recordings, and the folders that the two verbs write."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .robot import BASE, DRIVES, FixedBaseRobot
 
 STORAGE_SUFFIXES = (".mot", ".sto")
 TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
-"""Units of a measured torque or force; whether the joint slides."""
+"""Units of a measured torque or force; whether the joint is prismatic."""
 MOTION_NAME, DRIVES_FILE = "exciting", "drives.csv"
 EXPORT_RATE = 500.0
 """[1/s] of an exciting motion's tables."""
@@ -42,7 +42,7 @@ DRIVE_UNITS = {False: ("kg m^2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m
 
 @dataclass(frozen=True, slots=True)
 class StoredFixedBase:
-    """Of a result's settings what its bench was and how its trials were filtered."""
+    """The settings of a result that describe the robot's base and the filter of its trials."""
 
     measured: str
     drives: bool
@@ -52,19 +52,19 @@ class StoredFixedBase:
 
     @staticmethod
     def from_identification(found: FixedBaseIdentification) -> StoredFixedBase:
-        """The bench of an identification."""
+        """Settings of an identification."""
         bench = found.robot
         assert bench.locked_links is not None
         return StoredFixedBase(bench.measured, bench.drives, bench.locked_links, bench.mount, found.options.preset)
 
     def to_robot(self, rig: Rig) -> FixedBaseRobot:
-        """The bench of a rig."""
+        """The fixed-base robot of a rig."""
         return FixedBaseRobot(rig, self.measured, self.drives, self.bench_held, self.mount)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDrives:
-    """Of a result's details the drives (n, 4) beside the identified inertials and beside the prior."""
+    """The details of a result that hold the drives (n, 4) fitted with the identified inertials and with the prior."""
 
     drive_parameters: np.ndarray
     prior_drive_parameters: np.ndarray
@@ -76,37 +76,38 @@ def is_fixed_base_result(result: SceneResult) -> bool:
 
 
 def pair_files(files: Sequence[Path]) -> list[tuple[Path, Path]]:
-    """Tables of joint coordinates, each with the measurements in the same place among the others.
+    """Tables of joint coordinates, each with its measurements: the first with the first, and so on.
 
     Raises:
         InvalidValue: not as many of one as of the other.
         InputError: a file cannot be read.
     """
-    angles = [f for f in files if f.suffix.lower() in STORAGE_SUFFIXES or table_kind(f) == "joints"]
-    measured = [file for file in files if file not in angles]
-    if len(angles) != len(measured) or not angles:
+    coordinate_files = [f for f in files if f.suffix.lower() in STORAGE_SUFFIXES or table_kind(f) == "joints"]
+    measured = [file for file in files if file not in coordinate_files]
+    if len(coordinate_files) != len(measured) or not coordinate_files:
         raise InvalidValue(
-            f"{len(angles)} files of joint coordinates for {len(measured)} of torques or forces: name one of each a "
+            f"{len(coordinate_files)} files of joint coordinates for {len(measured)} of torques or forces: give one "
+            f"of each per "
             "trial, as run.csv torques.csv"
         )
-    return list(zip(angles, measured))
+    return list(zip(coordinate_files, measured))
 
 
 def read_trial(
     robot: FixedBaseRobot, coordinates: str | Path, measured: str | Path, *, warn: Warn = ignore_warning
 ) -> FixedBaseTrial:
-    """One trial from a table of joint coordinates and one of what was measured.
+    """One trial from a table of joint coordinates and one of measurements.
 
     Args:
-        robot: whose joints they are; columns are named after links or joints, those that are held may be missing.
+        robot: columns are named after its links or joints; those that are locked may be missing.
         coordinates: .csv with ``NAME [rad]`` ..., or .mot/.sto.
-        measured: .csv with ``NAME [N m]`` of every moving joint (``[N]`` of one that slides), or for a base sensor
+        measured: .csv with ``NAME [N m]`` of every moving joint (``[N]`` of a prismatic one), or for a base sensor
             ``NAME.fx [N]`` ... of the wrench on the robot, world axes, about the root's origin.
-        warn: told about what was read past.
+        warn: receives a warning for data that was ignored.
 
     Raises:
-        InputError: a malformed file, a joint without column, a unit that does not fit, missing values, or two clocks
-            that do not overlap.
+        InputError: a malformed file, a joint without a column, a wrong unit, missing values, or times that do not
+            overlap.
     """
     storage = Path(coordinates).suffix.lower() in STORAGE_SUFFIXES
     found = read_joints_storage(coordinates, warn=warn) if storage else read_joints_csv(coordinates, warn=warn)
@@ -118,7 +119,7 @@ def read_trial(
     inside = (found.times >= times[0]) & (found.times <= times[-1])
     if inside.sum() < 2:
         clocks = f"{times[0]:g} to {times[-1]:g} s, the angles {found.times[0]:g} to {found.times[-1]:g} s"
-        raise InputError(measured, f"runs from {clocks}", remedy="Give both files one clock")
+        raise InputError(measured, f"runs from {clocks}", remedy="Give both files the same time origin")
     left = int((~inside).sum())
     if left:
         warn(f"{Path(coordinates).name}: {left} of {len(inside)} frames lie outside the times of {Path(measured).name}")
@@ -128,17 +129,16 @@ def read_trial(
 
 
 def exciting_summary(found: ExcitingMotion) -> SceneSummary:
-    """What was found, for a scene: the message tells what the motion is worth."""
-    worth = f"condition number {found.condition:.1f} (best random motion: {found.random_condition:.0f})"
+    """Summary for a scene, with the condition number in the message."""
+    condition = f"condition number {found.condition:.1f} (best random motion: {found.random_condition:.0f})"
     seconds = found.options.seconds
-    message = f"Exciting motion of {seconds:g} s and {len(found.robot.names)} joints: {worth}"
+    message = f"Exciting motion of {seconds:g} s and {len(found.robot.names)} joints: {condition}"
     return SceneSummary("excite", "found", True, message, notes=found.notes, duration=seconds)
 
 
 def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]:
-    """``exciting.csv`` (angles and speeds, for controllers), and ``exciting.motion.npz``, ``summary.json`` (what it is
-    worth) and ``rig.json`` for Blender.
-    """
+    """Write ``exciting.csv`` (coordinate_files and speeds, for controllers), and for Blender ``exciting.motion.npz``,
+    ``summary.json`` (condition number) and ``rig.json``."""
     bench, motion = found.robot, found.sample(EXPORT_RATE)
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, bench.rig)
@@ -183,7 +183,7 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
 
 
 def row_names(robot: FixedBaseRobot) -> tuple[str, ...]:
-    """What each measured row is called."""
+    """Name of each measured row."""
     return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if robot.measured == BASE else robot.names
 
 
@@ -205,8 +205,10 @@ def _read_measurements(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> t
     table = read_table(path, warn=warn)
     for name, unit in zip(table.names, table.units):
         if unit.replace(" ", "").replace("*", "").lower() not in TORQUE_UNITS:
-            problem = f"column {name!r} has the unit {unit!r}, no torque and no force"
-            raise InputError(path, problem, place="line 1", remedy="Give joint torques in N m, forces of slides in N")
+            problem = f"column {name!r} has the unit {unit!r}, which is neither a torque nor a force"
+            raise InputError(
+                path, problem, place="line 1", remedy="Give joint torques in N m, forces of prismatic joints in N"
+            )
     return table.times, _select_joints(robot, path, table.names, table.values)
 
 
@@ -218,14 +220,15 @@ def _select_joints(robot: FixedBaseRobot, path: str | Path, given: Sequence[str]
         place = next((given.index(name) for name in (link, joint) if name in given), None)
         if place is None:
             known = ", ".join(given)
-            remedy = f"Name a column {link} or {joint}, or hold that joint; it has {known}"
-            raise InputError(path, f"no column tells joint {joint!r}", place="line 1", remedy=remedy)
+            remedy = f"Name a column {link} or {joint}, or lock that joint; the file has {known}"
+            raise InputError(path, f"no column for joint {joint!r}", place="line 1", remedy=remedy)
         columns.append(values[:, place])
     return np.column_stack(columns)
 
 
 def _require_complete(path: str | Path, values: np.ndarray) -> None:
-    gone = ~np.isfinite(values).all(axis=1)
-    if gone.any():
-        problem = f"{int(gone.sum())} of {len(gone)} rows have missing values, first in row {int(np.argmax(gone)) + 1}"
+    missing = ~np.isfinite(values).all(axis=1)
+    if missing.any():
+        first = int(np.argmax(missing)) + 1
+        problem = f"{int(missing.sum())} of {len(missing)} rows have missing values, first in row {first}"
         raise InputError(path, problem, remedy="Cut the recording there: encoders and torque sensors have no gaps")

@@ -1,4 +1,4 @@
-"""Inertial parameters of an arm on a bench, physically consistent, with the drives' friction and rotors beside them."""
+"""Physically consistent inertial parameters of a fixed-base robot, with rotor inertia and friction of its drives."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from .robot import DRIVES, TORQUES, FixedBaseRobot
 
 WEIGHT_ITERATIONS = 2
 BLOCK_SECONDS = 0.5
-"""Length of a block: longer than the correlation of residuals filtered at a few hertz."""
+"""[s] length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
 PIECE = 256
 END_FRAMES = 15
-"""Frames at either end whose derivatives lean on what was made up beyond them."""
+"""Frames at either end whose derivatives depend on padding."""
 MIN_FRAMES = 50
 DEFAULT_FILTER = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase")
 
 
 @dataclass(frozen=True, slots=True)
 class FixedBaseTrial:
-    """What was recorded on a bench.
+    """A recording of a fixed-base robot.
 
     Attributes:
         name: of the trial.
         times: (N,) [s].
-        y: (N, n) the moving joints' coordinates [rad, m], in `FixedBaseRobot.names`' order.
+        y: (N, n) the moving joints' coordinates [rad, m], in the order of `FixedBaseRobot.names`.
         measured: (N, R) joint torques [N m, N], same order, or the base's wrench (6,) in the base link's axes about its
             origin [N, N m].
     """
@@ -62,12 +62,13 @@ class FixedBaseTrial:
 
 @dataclass(frozen=True, slots=True)
 class FixedBaseOptions:
-    """Choices of the identification.
+    """Options of the identification.
 
     Attributes:
-        preset: low-pass that both sides of the equations pass; None for exact data.
-        relative_std: relative spread of a link's mass around the prior; None takes the method's default.
-        fixed_links: links held at the prior; joint torques do not feel the root, which is held besides.
+        preset: low-pass on both sides of the equations; None for exact data.
+        relative_std: relative standard deviation of a link's mass around the prior; None uses the method's default.
+        fixed_links: links with the prior's parameters; the root too, if torques are measured, which do not depend on
+            it.
     """
 
     preset: FilterPreset | None = DEFAULT_FILTER
@@ -77,20 +78,20 @@ class FixedBaseOptions:
 
 @dataclass(frozen=True, slots=True)
 class FixedBaseIdentification:
-    """What was found.
+    """Result of an identification.
 
     Attributes:
-        robot: it is of.
+        robot: that was identified.
         estimate: the inertials.
         drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were requested.
-        drives_prior: (n, 4) the same, as they fit best beside the prior.
+        drives_prior: (n, 4) the same, as they fit best with the prior.
         std: standard deviations under data and prior.
-        determined: (L, 10) in [0, 1]: 1 where the data alone fix a parameter, 0 where the prior supplied it.
-        rmse: (R,) residual per measured row, inertials identified; and of the prior, drives fitted to it.
-        rmse_prior: see there.
+        determined: (L, 10) in [0, 1]: 1 where the data alone determine a parameter, 0 where the prior supplied it.
+        rmse: (R,) residual per measured row of the identified inertials.
+        rmse_prior: (R,) residual of the prior, with the drives fitted to it.
         frames: used.
         options: of the identification.
-        notes: what a reader must know.
+        notes: sentences for the reader.
     """
 
     robot: FixedBaseRobot
@@ -109,10 +110,10 @@ class FixedBaseIdentification:
 def identify_fixed_base(
     robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions | None = None
 ) -> FixedBaseIdentification:
-    """Inertials, and drives, from recordings on a bench.
+    """Inertials, and drives, of a fixed-base robot from recordings.
 
     Raises:
-        InvalidValue: no trial, other joints than the bench has, or a joint that hardly moves.
+        InvalidValue: no trial, other joints than the robot has, or a joint that hardly moves.
         BackendError: the solver failed.
 
     Example:
@@ -129,8 +130,8 @@ def identify_fixed_base(
     options = FixedBaseOptions() if options is None else options
     equations = accumulate(robot, trials, options)
     require_excited_joints(equations)
-    unfelt = (robot.rig.links[0],) if robot.measured == TORQUES else ()
-    limits = ConstraintOptions(total_mass=None, beta=None, fixed_links=(*unfelt, *options.fixed_links))
+    unaffected = (robot.rig.links[0],) if robot.measured == TORQUES else ()
+    limits = ConstraintOptions(total_mass=None, beta=None, fixed_links=(*unaffected, *options.fixed_links))
     choices = ConsistentOptions(constraints=limits)
     if options.relative_std is not None:
         choices = replace(choices, relative_std=options.relative_std)
@@ -164,13 +165,13 @@ def identify_fixed_base(
 def accumulate(
     robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions
 ) -> FixedBaseEquations:
-    """The equations of trials, in memory that does not depend on their length but for the coordinates themselves.
+    """The equations of trials; apart from the coordinates, memory does not depend on their length.
 
     Raises:
         InvalidValue: no trial, or one of other joints.
     """
     if not trials:
-        raise InvalidValue("no trial to identify from")
+        raise InvalidValue("no trial to identify")
     blocks: list[FixedBaseBlock] = []
     for trial in trials:
         motion, measured = prepare_trial(robot, trial, options.preset)
@@ -184,17 +185,17 @@ def accumulate(
 def prepare_trial(
     robot: FixedBaseRobot, trial: FixedBaseTrial, preset: FilterPreset | None
 ) -> tuple[Motion, np.ndarray]:
-    """A trial's motion, lightly filtered and differentiated, and its measurements filtered alike.
+    """A trial's motion, lightly filtered and differentiated, and its measurements with the same filter.
 
     Raises:
-        InvalidValue: another number of joints or rows than the bench has.
+        InvalidValue: another number of joints or rows than the robot has.
     """
-    wanted = len(robot.names)
+    count = len(robot.names)
     rows = len(trial.measured.T)
-    expected = wanted if robot.measured == TORQUES else 6
-    if trial.y.shape[1] != wanted or rows != expected:
+    expected = count if robot.measured == TORQUES else 6
+    if trial.y.shape[1] != count or rows != expected:
         raise InvalidValue(
-            f"trial {trial.name!r} has {trial.y.shape[1]} coordinates and {rows} measurements; the bench has {wanted} "
+            f"trial {trial.name!r} has {trial.y.shape[1]} coordinates and {rows} measurements; the robot has {count} "
             f"moving joints and {expected} measured rows"
         )
     still = np.zeros_like(trial.y)
@@ -212,7 +213,7 @@ def prepare_trial(
 def _pieces(
     robot: FixedBaseRobot, motion: Motion, measured: np.ndarray, rate: float, preset: FilterPreset | None
 ) -> Iterator[np.ndarray]:
-    """[rows, measured] (n, R, C) through the low-pass, the ends cut off where it has not settled."""
+    """[rows, measured] (n, R, C) through the low-pass, without the ends where it has not settled."""
     shape: list[int] = []
 
     def raw() -> Iterator[np.ndarray]:
@@ -242,8 +243,8 @@ def _weights(equations: FixedBaseEquations, parameters: InertialParameters) -> n
 def _notes(robot: FixedBaseRobot, drives: np.ndarray) -> tuple[str, ...]:
     notes = []
     for place, name in enumerate(DRIVES[:3]):
-        below = [joint for joint, row in zip(robot.names, drives) if row[place] < 0.0]
-        if below:
-            told = f"negative {name} of {', '.join(below)}"
-            notes.append(f"{told}: the torques do not show it, or they are not the motors'")
+        negative = [joint for joint, row in zip(robot.names, drives) if row[place] < 0.0]
+        if negative:
+            text = f"negative {name} of {', '.join(negative)}"
+            notes.append(f"{text}: the torques do not determine it, or were measured behind the drives")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""The limits of an arm on a bench: ranges, speeds, torques, its own links and the surface it stands on."""
+"""Limits of a fixed-base robot: ranges, speeds, torques, collisions of its links and the surface it stands on."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..trajectory.splines import Spline
 from .robot import FixedBaseRobot
 
 UNLIMITED_RANGE = np.pi
-"""[rad, m] How far a joint without ends is sent either way."""
+"""[rad, m] range to either side of a joint without limits."""
 MAX_TILT = 1e-3
-"""Largest tilt of a mount whose surface is the one that the root's shapes stand on."""
+"""Largest tilt of a mount whose surface is the one on which the root's shapes stand."""
 RANDOM_POSTURES = 200
-"""Random ones that show which pairs of links no posture parts."""
+"""Random postures from which pairs of links that are always close are found."""
 HOME_GRID = 12
-"""Squared: random postures tried where the wanted one cannot be held."""
+"""Square root of the number of random postures that are tried if the preferred one violates a limit."""
 NEIGHBOUR_COUNT, NEIGHBOUR_DISTANCE, MIN_FREE_FRACTION = 10, 0.5, 0.9
-"""Postures about each, how far [rad, m] from it, and the share of them that must keep the limits."""
+"""Postures around each candidate, how far [rad, m] from it, and the fraction of them that must satisfy the limits."""
 STEP = 1e-4
-"""[rad, m] Of a coordinate, for the slopes of distances."""
+"""[rad, m] of a coordinate, for finite differences of distances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class NearDistances:
 
 
 class Margins:
-    """What a motion on a bench must keep.
+    """Limits of a motion of a fixed-base robot.
 
     Attributes:
         lower, upper: (n,) of the coordinates.
@@ -65,7 +65,7 @@ class Margins:
         unlimited = [name for name, most in zip(robot.names, self.speed) if not np.isfinite(most)]
         if unlimited:
             raise InvalidValue(
-                f"rig {rig.name!r} states no speed limit for {', '.join(unlimited)}: how fast may they move? State it "
+                f"rig {rig.name!r} has no speed limit for {', '.join(unlimited)}: add it "
                 "(in a URDF: <limit velocity=...>)"
             )
         self._mechanics = Mechanics(rig)
@@ -73,10 +73,11 @@ class Margins:
         self.surface = self._find_surface(surface)
 
     def find_home(self, preferred: np.ndarray, seed: int) -> np.ndarray:
-        """The posture (n,) to start from: the wanted one, or the nearest of random ones with room to move about it.
+        """The posture (n,) to start from: the preferred one, or the nearest random one with room to move around it.
 
         Raises:
-            InvalidValue: no posture keeps the limits at rest; says what the wanted one breaks.
+            InvalidValue: no posture satisfies the limits at rest; the message says which limit the preferred one
+                violates.
         """
         generator = np.random.default_rng(seed)
         shares = np.repeat(np.linspace(0.05, 1.0, HOME_GRID), HOME_GRID)[:, None]
@@ -114,17 +115,17 @@ class Margins:
         return (
             f"in the home posture links come {-self._clearance_margin(motion, state)[0]:.3g} m nearer to each other "
             f"or to the "
-            "surface than the clearance, and no posture nearby is better: lower the clearance, or state the surface"
+            "surface than the clearance, and no posture nearby is better: lower the clearance, or give the surface"
         )
 
     def are_kept(self, motion: Motion) -> bool:
-        """Whether torques, clearance and surface hold at every sample."""
+        """Whether torques, clearance and surface are satisfied at every sample."""
         state = self._state(motion)
         moving = state.tau[:, ROOT_NV:][:, self.robot.is_moving]
         return bool((np.abs(moving) <= self.torque).all() and (self._clearance_margin(motion, state) >= 0.0).all())
 
     def worst_violation(self, motion: Motion) -> float:
-        """By how much the worst torque exceeds its limit, as a share of it, or the worst distance [m] falls short."""
+        """Largest torque violation, as a fraction of the limit, or largest violation [m] of the clearance."""
         state = self._state(motion)
         torque = np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving]) / self.torque - 1.0
         return max(0.0, float(torque.max()), -float(self._clearance_margin(motion, state).min()))
@@ -141,37 +142,40 @@ class Margins:
         }
 
     def torques(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-        """Torques (N, n) and their slopes (3, N, n, n) by coordinates, speeds and accelerations."""
+        """Torques (N, n) and their derivatives (3, N, n, n) by coordinates, speeds and accelerations."""
         torques, slopes = torques_and_derivatives(self.robot.rig, motion)
         moving = self.robot.is_moving
         return torques[:, moving], slopes[:, :, moving][:, :, :, moving]
 
     def near_distances(self, y: np.ndarray) -> NearDistances:
-        """Where links come near one another or the surface at coordinates (N, n): every pair, in every frame."""
+        """Distances between links, and to the surface, below the reach at coordinates (N, n): every pair, in every
+        frame."""
         still = np.zeros_like(y)
         motion = self.robot.motion(np.arange(float(len(y))), y, still, still)
         gaps = self._distances(motion, self._state(motion))
         frames, which = np.nonzero(gaps < self._checks.reach)
-        asked = np.unique(frames)
-        place = np.searchsorted(asked, frames)
+        unique_frames = np.unique(frames)
+        row = np.searchsorted(unique_frames, frames)
         slopes = np.zeros((len(frames), y.shape[1]))
-        for column in range(y.shape[1] if len(asked) else 0):
-            moved = y[asked].copy()
+        for column in range(y.shape[1] if len(unique_frames) else 0):
+            moved = y[unique_frames].copy()
             moved[:, column] += STEP
-            motion = self.robot.motion(np.arange(float(len(asked))), moved, still[asked], still[asked])
+            motion = self.robot.motion(
+                np.arange(float(len(unique_frames))), moved, still[unique_frames], still[unique_frames]
+            )
             after = self._distances(motion, self._state(motion))
-            slopes[:, column] = (after[place, which] - gaps[frames, which]) / STEP
+            slopes[:, column] = (after[row, which] - gaps[frames, which]) / STEP
         return NearDistances(frames, gaps[frames, which] - self._checks.clearance, slopes)
 
     def _state(self, motion: Motion) -> DynamicState:
         return self._mechanics.compute_state(motion.q, motion.v, motion.a)
 
     def _clearance_margin(self, motion: Motion, state: DynamicState) -> np.ndarray:
-        """(N,) [m] by which the nearest links, or the link nearest to the surface, keep more than the clearance."""
+        """(N,) [m] by which the smallest distance exceeds the clearance."""
         return self._distances(motion, state).min(axis=1, initial=self._checks.reach) - self._checks.clearance
 
     def _distances(self, motion: Motion, state: DynamicState) -> np.ndarray:
-        """(N, P + H) [m] distances of the watched pairs, then heights above the surface; at most the reach."""
+        """(N, P + H) [m] distances of the checked pairs, then heights above the surface; at most the reach."""
         reach = self._checks.reach
         result = np.full((len(motion), len(self._detector.pairs)), reach)
         near = self._detector.find_near_pairs(motion.q, state.rotation, state.position)
@@ -182,7 +186,7 @@ class Margins:
         return np.concatenate([result, np.minimum(heights, reach)], axis=1)
 
     def _build_detector(self, checks: CheckOptions) -> tuple[CollisionDetector, tuple[str, ...]]:
-        """Collisions of the pairs that can keep the clearance at all; links two joints apart often cannot."""
+        """Collisions of the pairs that can satisfy the clearance at all; links two joints apart often cannot."""
         detector = CollisionDetector(self.robot.rig, checks)
         motion = self.robot.random_motion(RANDOM_POSTURES)
         state = self._state(motion)
@@ -193,12 +197,15 @@ class Margins:
         if not len(always):
             return detector, detector.notes
         left_out = tuple(detector.pairs[k] for k in always)
-        told = ", ".join(" and ".join(pair) for pair in left_out)
+        pairs_text = ", ".join(" and ".join(pair) for pair in left_out)
         detector = CollisionDetector(self.robot.rig, replace(checks, excluded=(*checks.excluded, *left_out)))
-        return detector, (*detector.notes, f"Not checked because no posture parts them by the clearance: {told}")
+        return detector, (
+            *detector.notes,
+            f"Not checked because they are closer than the clearance in every posture: {pairs_text}",
+        )
 
     def _find_surface(self, given: float | None) -> float | None:
-        """Height of the surface; `_above` can reach it: neither what stands still nor what turns on that."""
+        """Height of the surface; `_movable` links can reach it: neither the static ones nor those that turn on them."""
         rig, moving = self.robot.rig, set(self.robot.names)
         stands = np.zeros(len(rig.links), bool)
         for link, parent in enumerate(rig.parents):

@@ -1,8 +1,8 @@
-"""An arm on a bench: what moves, what is measured, and the equations that its inertials satisfy.
+"""A robot with a fixed base: what moves, what is measured, and the equations that its inertials satisfy.
 
-With the root fixed the free flyer's rows of the equations of motion give the wrench that the bench feels, and the other
-rows the joint torques. Both are linear in the inertial parameters phi; torques that are measured at the motors hold
-the drives' own share besides, linear in rotor inertia, friction and offset:
+With a fixed root the free flyer's rows of the equations of motion give the wrench at the base, and the other rows the
+joint torques. Both are linear in the inertial parameters phi. Torques that are measured at the motors also contain
+those of the drives, which are linear in rotor inertia, friction and offset:
 
     tau_j = Y_j phi + I_j a_j + f_j v_j + c_j sign(v_j) + o_j
 """
@@ -34,17 +34,18 @@ from ..so3 import quaternion_log
 TORQUES, BASE = "torques", "base"
 MEASURED = (TORQUES, BASE)
 DRIVES = ("rotor inertia", "viscous friction", "Coulomb friction", "offset")
-"""Parameters of a drive: [kg m^2, N m s/rad, N m, N m] of a hinge, [kg, N s/m, N, N] of a slide."""
+"""Parameters of a drive: [kg m^2, N m s/rad, N m, N m] of a revolute joint, [kg, N s/m, N, N] of a prismatic one."""
 FRICTION_SPEED = 0.01
-"""[rad/s, m/s] Speed at which Coulomb friction is half way between its two directions."""
+"""[rad/s, m/s] speed at which Coulomb friction reaches 71 % of its full value."""
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 SAMPLES_PER_COLUMN = 1.5
 SEED = 20161122
 """Any seed gives the same structure; a fixed one gives the same last digit."""
 ROUNDING = 1e-9
-"""Share of the largest column below which one is rounding, and of a column that must lie outside the others' span."""
+"""Fraction of the largest column below which a column is rounding, and of a column that must lie outside the others'
+span."""
 RANDOM_STD = 3.0
-"""[rad/s, rad/s^2] Speeds and accelerations of the random motion that shows the structure."""
+"""[rad/s, rad/s^2] speeds and accelerations of the random motion from which the structure is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,12 @@ class FixedBaseRobot:
     """A rig whose root does not move.
 
     Attributes:
-        rig: that is bolted down at its root link.
-        measured: `TORQUE_RATINGS` of the joints, or the `HIP_WEIGHT`'s wrench on what it stands on.
-        drives: whether measured torques hold the drives' own share (`DRIVES`); a base sensor does not feel it.
-        locked_links: links whose joints do not move; None holds coupled fingers: joints that mimic another, and those
+        rig: whose root link is fixed.
+        measured: `TORQUES` of the joints, or the wrench at the `BASE`.
+        drives: whether measured torques contain those of the drives (`DRIVES`); a base sensor does not measure these.
+        locked_links: links whose joints do not move; None locks coupled fingers: joints that mimic another, and those
             mimicked.
-        mount: (4,) root's axes in the world, quaternion xyzw: upright, on a wall, hanging.
+        mount: (4,) orientation of the root in the world, quaternion xyzw: upright, on a wall, hanging.
     """
 
     rig: Rig
@@ -79,11 +80,13 @@ class FixedBaseRobot:
         )
         object.__setattr__(self, "locked_links", held)
         if not self.is_moving.any():
-            raise InvalidValue(f"rig {self.rig.name!r} has no joint left that moves")
+            raise InvalidValue(f"rig {self.rig.name!r} has no joint that moves: lock fewer joints")
         for joint, link in zip(self.rig.joints[1:], self.rig.links[1:]):
             if joint.nv > 1 and link not in held:
-                turns = f"joint {joint.name!r} moves {joint.nv} ways"
-                raise InvalidValue(f"{turns}: on a bench every joint needs one drive; hold its link {link!r}")
+                turns = f"joint {joint.name!r} has {joint.nv} degrees of freedom"
+                raise InvalidValue(
+                    f"{turns}: every joint of a fixed-base robot needs one drive; lock its link {link!r}"
+                )
 
     @property
     def is_moving(self) -> np.ndarray:
@@ -98,12 +101,12 @@ class FixedBaseRobot:
 
     @property
     def is_prismatic(self) -> np.ndarray:
-        """(n,) True for the joints that slide."""
+        """(n,) True for prismatic joints."""
         return coordinate_lengths(self.rig)[self.is_moving]
 
     @property
     def drive_columns(self) -> int:
-        """D, columns of the drives' parameters: those of the first joint first."""
+        """D, number of columns of the drives' parameters, joint by joint."""
         return len(DRIVES) * len(self.names) if self.drives and self.measured == TORQUES else 0
 
     @property
@@ -114,16 +117,17 @@ class FixedBaseRobot:
 
     @property
     def independent_columns(self) -> np.ndarray:
-        """Independent columns (K,) of `rows`: what any motion on this bench can tell."""
+        """Independent columns (K,) of the `regressor`: what any motion of this robot can determine."""
         return _get_structure(self)[1]
 
     @property
     def structure(self) -> BaseParameters:
-        """The base parameters of the inertials alone, as far as this bench shows them."""
+        """The base parameters of the inertials alone, as far as the measurements depend on them."""
         return _get_structure(self)[0]
 
     def motion(self, times: np.ndarray, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Motion:
-        """The rig's motion when the moving coordinates go (N, n) with their two derivatives; the others stay."""
+        """The rig's motion for coordinates (N, n) of the moving joints and their two derivatives; the others are
+        constant."""
         flat = np.zeros((3, len(times), self.rig.nv))
         flat[0, :, 3:ROOT_NV] = quaternion_log(self.mount)
         limits = self.rig.limits
@@ -133,9 +137,9 @@ class FixedBaseRobot:
         return Motion(times, curves.q, curves.v, curves.a)
 
     def regressor(self, motion: Motion) -> np.ndarray:
-        """(N, R, D + 10 L): what is measured, linear in the drives' parameters, then in phi.
+        """(N, R, D + 10 L): the measurements, linear in the drives' parameters, then in phi.
 
-        R is n joint torques, or the wrench (6,) that the bench gives the base link, in its axes about its origin.
+        R is n joint torques, or the wrench (6,) of the mount on the base link, in its axes about its origin.
         """
         if self.measured == BASE:
             return base_regressor(self.rig, motion)
@@ -150,7 +154,8 @@ class FixedBaseRobot:
         return np.concatenate([drives.reshape(len(motion), count, -1), inertial], axis=2)
 
     def random_motion(self, frames: int, seed: int = SEED) -> Motion:
-        """Postures anywhere in the joints' ranges at any speed and acceleration, unrelated from frame to frame."""
+        """Random postures in the joints' ranges with random speeds and accelerations, independent from frame to
+        frame."""
         generator = np.random.default_rng(seed)
         limits = self.rig.limits
         lower, upper = (np.clip(values, -np.pi, np.pi)[self.is_moving] for values in (limits.lower, limits.upper))
@@ -188,9 +193,11 @@ def _compute_structure(
     inertial, own = flat[:, bench.drive_columns :], flat[:, : bench.drive_columns]
     factor = triangular_factor(inertial)
     sizes = np.linalg.norm(factor, axis=0)
-    factor[:, sizes < ROUNDING * sizes.max()] = 0.0  # what never acts, such as a mass on its own axis, is rounding
+    factor[:, sizes < ROUNDING * sizes.max()] = (
+        0.0  # a parameter without effect, such as a mass on its own axis, is rounding
+    )
     structure = from_factor(rig.links, factor, ROUNDING)
-    # drives after inertials: a rotor that cannot be told from the link it turns is left out
+    # drives after inertials: a rotor that cannot be separated from its link is omitted
     order = np.concatenate([inertial[:, structure.independent], own], axis=1)
     kept = independent_columns(triangular_factor(order))
     places = np.concatenate([bench.drive_columns + structure.independent, np.arange(bench.drive_columns)])

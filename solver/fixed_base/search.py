@@ -1,4 +1,4 @@
-"""The sequential linear programme that finds an exciting motion of an arm on a bench."""
+"""The sequential linear program that finds an exciting motion of a fixed-base robot."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .margins import Margins
 from .robot import FixedBaseRobot
 
 MODEL_RATE = 20.0
-"""[1/s] Least samples of the criterion and of the linear programmes."""
+"""[1/s] least samples of the criterion and of the linear programs."""
 LIMIT_RATE = 60.0
-"""[1/s] Samples at which a step must keep the limits."""
+"""[1/s] samples at which a step must satisfy the limits."""
 STEP_FRACTIONS = (1.0, 0.5, 0.2)
-"""Of a step, tried in this order."""
+"""Fractions of a step, tried in this order."""
 MIN_GAIN = 1e-3
-"""Fall of the criterion's logarithm below which the search ends."""
+"""Decrease of the criterion's logarithm below which the search ends."""
 STEP = 1e-6
-"""[rad, rad/s, rad/s^2] Of a coordinate and its derivatives, for the slopes of the rows."""
+"""[rad, rad/s, rad/s^2] of a coordinate and its derivatives, for finite differences of the rows."""
 TORQUE_FRACTION = 0.7
-"""Torques above this share of the most that is allowed enter the linear programme."""
+"""Torques above this fraction of the limit enter the linear program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """To first order in the free control values, raveled joint by joint: the criterion's slope and rows <= room."""
+    """Linear model in the free control values, raveled joint by joint: gradient of the criterion, and rows <=
+    margins."""
 
     gradient: np.ndarray
     rows: np.ndarray
@@ -46,14 +47,14 @@ class Model:
 
 
 class ExcitationSearch:
-    """A bench, a spline and a criterion as `trajectory.trust_region.solve_sequentially` asks for them.
+    """The problem of robot, spline and criterion for `trajectory.trust_region.descend`.
 
     Args:
         robot: that moves.
         spline: of all joints.
-        margins: that are kept.
+        margins: to satisfy.
         name: of the criterion.
-        power: see `criterion`.
+        power: see `compute_criterion`.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class ExcitationSearch:
         )  # (N, free) of each free control value in y, dy, ddy
 
     def point(self, control: np.ndarray) -> Point:
-        """With its value."""
+        """Control values with their objective."""
         return Point(control, self.value(control))
 
     def value(self, control: np.ndarray) -> float:
@@ -77,7 +78,7 @@ class ExcitationSearch:
         return compute_criterion(self._rows(self._motion(*self.basis.curves(control))), self._name, self._power)[0]
 
     def satisfies_limits(self, control: np.ndarray) -> bool:
-        """Whether every limit holds: ranges and speeds at every instant, the others at the samples."""
+        """Whether every limit is satisfied: ranges and speeds at every instant, the others at the samples."""
         margins = self.margins
         inside = (control >= margins.lower - 1e-9).all() and (control <= margins.upper + 1e-9).all()
         slow = (np.abs(self.spline.speed_controls(control)) <= margins.speed * (1.0 + 1e-9)).all()
@@ -97,13 +98,13 @@ class ExcitationSearch:
                 moved = [np.array(curve) for curve in curves]
                 moved[order][:, joint] += STEP
                 change = (self._rows(self._motion(*moved)) - rows) / STEP
-                felt = (by_rows * change).reshape(len(motion), -1).sum(axis=1)
-                gradient[joint] += felt @ share
+                contribution = (by_rows * change).reshape(len(motion), -1).sum(axis=1)
+                gradient[joint] += contribution @ share
         torque_rows, torque_room = self._torque_rows(motion)
         near = self.margins.near_distances(curves[0])
-        touching = -near.gradients[:, :, None] * self._basis_matrices[0][near.frames][:, None, :]
-        touching = touching.reshape(len(near.frames), gradient.size)
-        return Model(gradient.ravel(), np.concatenate([torque_rows, touching]), np.r_[torque_room, near.margins])
+        distance_rows = -near.gradients[:, :, None] * self._basis_matrices[0][near.frames][:, None, :]
+        distance_rows = distance_rows.reshape(len(near.frames), gradient.size)
+        return Model(gradient.ravel(), np.concatenate([torque_rows, distance_rows]), np.r_[torque_room, near.margins])
 
     def solve_subproblem(self, point: Point, model: Model, trust_radius: float) -> qp.Solution:
         """The step that lowers the criterion's linear model most."""
@@ -116,12 +117,12 @@ class ExcitationSearch:
         speeds = self.spline.speed_controls(point.control)
         own = np.concatenate([derivative, -derivative])
         room = np.maximum(np.concatenate([margins.speed - speeds, margins.speed + speeds]), 0.0).T.ravel()
-        left = np.maximum(model.margins, 0.0)
-        reached = left < np.abs(model.rows) @ np.maximum(-low, high)  # no other can be broken by this step
+        remaining = np.maximum(model.margins, 0.0)
+        active = remaining < np.abs(model.rows) @ np.maximum(-low, high)  # this step cannot violate the others
         speed_rows = sparse.kron(sparse.eye(len(reach)), own, "csr")
-        matrix = sparse.vstack([speed_rows, sparse.csr_matrix(model.rows[reached])], "csr")
-        upper = np.concatenate([room, left[reached]])
-        names = ("speed",) * len(room) + ("torque or distance",) * int(reached.sum())
+        matrix = sparse.vstack([speed_rows, sparse.csr_matrix(model.rows[active])], "csr")
+        upper = np.concatenate([room, remaining[active]])
+        names = ("speed",) * len(room) + ("torque or distance",) * int(active.sum())
         rows = qp.Rows(matrix, np.full(len(upper), -np.inf), upper, names)
         size = free * len(reach)
         cost = model.gradient / max(float(np.abs(model.gradient).max()), 1e-300)
@@ -139,7 +140,7 @@ class ExcitationSearch:
         return None
 
     def is_finished(self, before: Point, after: Point | None) -> bool:
-        """Little was gained."""
+        """Whether the step gained too little to continue."""
         return after is not None and before.value - after.value < MIN_GAIN
 
     def _motion(self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Motion:

@@ -1,4 +1,4 @@
-"""From trials to a `Regression`: one pass, chunk by chunk, in memory that does not grow with time."""
+"""Accumulation of trials into a `Regression`: one pass in chunks; memory does not grow with duration."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .regression import Regression
 from .triangular import append_rows
 
 BUFFER_ROWS = 1024
-"""Rows an axis collects before they are folded into its factor."""
+"""Rows of an axis that are collected before they are added to its triangular factor."""
 DEFAULT_BLOCKS = BlockOptions()
 NO_COUNTED_FRAME = (
-    "no frame counts in any of the trials: in none are all contacts measured; give the force files that belong to "
-    "these recordings, and look whether they show the body's weight"
+    "no frame counts in any of the trials: no frame has all contacts measured; give the force files that belong to "
+    "these recordings, and check that they show the body's weight"
 )
 
 
@@ -36,16 +36,16 @@ def accumulate(
     structure: BaseParameters | None = None,
     blocks: BlockOptions = DEFAULT_BLOCKS,
 ) -> Regression:
-    """Regression over the counted frames of trials, every axis of weight one: see `Regression.with_weights`.
+    """Regression over the counted frames of trials, with weight one on every axis (see `Regression.with_weights`).
 
     Args:
         rig: whose links are identified.
-        trials: any iterable, a generator too: a long recording may come as many pieces of the same name.
+        trials: any iterable, also a generator: a long recording may be split into many trials of the same name.
         base: base link, by name or index.
-        axes: ``"link"`` or ``"world"``. A wrench that is measured only in part needs ``"world"``, because the base
-            link's axes mix what was measured with what was not.
+        axes: ``"link"`` or ``"world"``. A partly measured wrench needs ``"world"``, because the base link's axes mix
+            measured and missing components.
         structure: base parameters of the rig, if already known.
-        blocks: what the equations are cut into.
+        blocks: how the equations are divided into blocks.
 
     Raises:
         InvalidValue: no counted frame, or a trial of another rig.
@@ -70,13 +70,13 @@ def accumulate(
 
 
 class EquationAccumulator:
-    """Equations on their way into a regression.
+    """Accumulates equations into a regression.
 
     Args:
         rig: whose links are identified.
         structure: its base parameters.
         axes: in which the equations are written.
-        blocks: what they are cut into.
+        blocks: how they are divided into blocks.
     """
 
     def __init__(
@@ -86,13 +86,13 @@ class EquationAccumulator:
         self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
 
     def add(self, trial: Trial, equations: Equations, replicas: Sequence[Equations], *, exact: bool = False) -> None:
-        """Some of a trial's equations, and those of its shaken copies.
+        """Add some of a trial's equations, and those of its noise replicas.
 
         Args:
-            trial: whose they are.
-            equations: by its motion.
-            replicas: by each of its shaken copies.
-            exact: base parameters tell them wholly; else what those cannot tell is the prior's.
+            trial: of the equations.
+            equations: of its motion.
+            replicas: of each of its noise replicas.
+            exact: the equations depend on base parameters alone; otherwise the rest is taken from the prior.
         """
         if not exact:
             equations, *replicas = (
@@ -103,7 +103,7 @@ class EquationAccumulator:
             self.replica_noise.add(equations, other, len(replicas))
 
     def regression(self, base: str) -> Regression:
-        """All of them, every axis of weight one.
+        """All equations, with weight one on every axis.
 
         Raises:
             InvalidValue: there are none.
@@ -118,14 +118,15 @@ class EquationAccumulator:
 def axis_weights(
     rig: Rig, trials: Iterable[Trial], parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
-    """Weights (6,) = 1 / root mean square residual per axis; with a `Regression` at hand ask that instead."""
+    """Weights (6,) = 1 / root mean square residual per axis. `Regression.axis_weights` needs no second pass over the
+    trials."""
     return accumulate(rig, trials, base=base, axes=axes).axis_weights(parameters)
 
 
 def residuals(
     rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
-    """Measured minus predicted wrench (N, 6) at the base link; NaN where not counted or not measured."""
+    """Measured minus predicted wrench (N, 6) at the base link; NaN in frames that are not counted or not measured."""
     result = np.full((len(trial.motion), AXES), np.nan)
     for here in equations(rig, trial, base, axes):
         result[here.frames] = here.residuals(parameters).T
@@ -133,9 +134,10 @@ def residuals(
 
 
 def _subtract_remainder(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
-    """Equations less what shifted links need beyond base parameters, which the prior tells well enough.
+    """Equations without the part of Y phi that does not depend on base parameters, computed with the prior.
 
-    Y = Y_b K holds for links that rigid joints hold; the rest of Y phi is the inertia of millimetres.
+    Y = Y_b K holds for links that are connected by rigid joints. With skin compliance a small remainder is left: the
+    effect of displacements of millimetres.
     """
     phi, base = prior.values.T.reshape(-1), structure.project(prior)
     wrench = equations.wrench.copy()
@@ -156,7 +158,7 @@ class _AxisFactor:
         self.factor = np.zeros((0, columns))
 
     def add(self, rows: np.ndarray, columns: np.ndarray, wrench: np.ndarray) -> None:
-        """Columns ``taken`` of transposed regressor rows (10 L, n), and their right-hand side (n,)."""
+        """Add columns ``columns`` of transposed regressor rows (10 L, n), and their right-hand side (n,)."""
         for start in range(0, len(wrench), BUFFER_ROWS):
             own = slice(start, start + BUFFER_ROWS)
             count = len(wrench[own])
@@ -169,13 +171,13 @@ class _AxisFactor:
             self.rows += count
 
     def flush(self) -> None:
-        """Fold the collected rows into the factor."""
+        """Add the collected rows to the factor."""
         if self.filled:
             self.factor = append_rows(self.factor, self.buffer[:, : self.filled].T)
             self.filled = 0
 
     def take(self) -> tuple[np.ndarray, int]:
-        """The finished factor and its number of rows; starts anew."""
+        """The factor and its number of rows; then start a new one."""
         self.flush()
         factor, rows = self.factor, self.rows
         self.factor, self.rows = np.zeros((0, len(self.buffer))), 0
@@ -183,14 +185,14 @@ class _AxisFactor:
 
 
 class _NoiseAccumulator:
-    """Gathers what one shake of the motion changes in the equations, over the mean of a trial's shaken copies."""
+    """Accumulates the changes of the equations due to the motion's noise, averaged over a trial's noise replicas."""
 
     def __init__(self, structure: BaseParameters) -> None:
         self.columns = _base_parameter_rows(structure)
         self.axes = [_AxisFactor(len(place) + 1) for place in self.columns]
 
     def add(self, here: Equations, replica: Equations, copies: int) -> None:
-        """Equations of the motion, and of one of its shaken copies."""
+        """Add equations of the motion and of one of its noise replicas."""
         share = np.sqrt(1.0 / copies)
         change = share * (replica.wrench - here.wrench)
         for axis, (collected, still, moved, taken) in enumerate(zip(self.axes, here.rows, replica.rows, self.columns)):
@@ -199,20 +201,20 @@ class _NoiseAccumulator:
                 collected.add(share * (moved[:, used] - still[:, used]), taken, change[axis, used])
 
     def finish(self) -> tuple[np.ndarray, ...]:
-        """Per axis the factor (k, n + 1) of the changes; none when no trial was shaken."""
+        """Per axis the factor (k, n + 1) of the changes; empty if no trial has noise replicas."""
         factors = tuple(axis.take()[0] for axis in self.axes)
         return factors if any(len(factor) for factor in factors) else ()
 
 
 def _base_parameter_rows(structure: BaseParameters) -> list[np.ndarray]:
-    """Per axis the rows of a regressor's piece that are base parameters, the parameter being the slow index."""
+    """Per axis the rows of a regressor piece that belong to base parameters; the parameter is the slow index."""
     parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
     rows = parameter * len(structure.links) + link
     return [rows[place[:-1]] for place in axis_columns(structure)]
 
 
 class _BlockAccumulator:
-    """Cuts the stream of frames into blocks."""
+    """Divides the stream of frames into blocks."""
 
     def __init__(self, structure: BaseParameters, blocks: BlockOptions) -> None:
         self.columns = _base_parameter_rows(structure)
@@ -223,7 +225,7 @@ class _BlockAccumulator:
         self.trial, self.start, self.stop, self.frames = "", 0.0, 0.0, 0
 
     def add(self, trial: str, times: np.ndarray, equations: Equations) -> None:
-        """Equations of consecutive frames (n), and their times (n,) [s]."""
+        """Add equations of consecutive frames (n), and their times (n,) [s]."""
         count, rows, wrench, used = len(times), equations.rows, equations.wrench, equations.used
         first = 0
         while first < count:
@@ -247,13 +249,13 @@ class _BlockAccumulator:
         return time >= self.start + self.seconds and self.frames >= self.min_frames
 
     def close(self) -> None:
-        """End the open block, and merge neighbours when there are too many."""
+        """Close the open block, and merge neighbours if there are too many."""
         factors, rows = zip(*(axis.take() for axis in self.axes))
         self.blocks.append(Block((self.trial,), self.start, self.stop, self.frames, np.array(rows), factors))
         self.frames = 0
         if len(self.blocks) > self.max_blocks:
             merge_blocks(self.blocks, self.max_blocks)
-            # new blocks as long as the merged ones, or the old ones would have to be merged again and again
+            # new blocks as long as the merged ones, so that old ones are not merged again and again
             self.min_frames = int(np.median([block.frames for block in self.blocks]))
 
     def finish(self) -> tuple[Block, ...]:

@@ -1,11 +1,11 @@
-"""What did the subject carry, and where? The change between two recordings of the same body, as in jovic2016 VIII.
+"""Added load: mass and location of what a body carries in later recordings only, as in jovic2016 VIII.
 
-The paper identifies twice and looks at the difference of the masses, telling the second identification which link
-carries the belt. Here the carrier is not given: loads on every set of links are compared by their likelihood
-(`load_likelihood`). How heavy the load is follows from the plates almost by itself. Where it is does not: a kilogram at
-the wrist is the hand's or the forearm's, and one kilogram each on two neighbours looks much like two on one of them.
-So the result is not one answer. It names the likeliest of the smallest sets of links that explain the data, and with it
-every other set that a likelihood-ratio test does not exclude at 95 %.
+The paper identifies twice and compares the masses; the second identification is given the link that carries the belt.
+Here the carrier is unknown: loads on all sets of links are compared by their likelihood (`load_likelihood`). The plates
+determine the load's mass well. They determine its location badly: a kilogram at the wrist may belong to the hand or the
+forearm, and one kilogram on each of two neighbouring links is similar to two kilograms on one of them. The result is
+therefore the most likely one of the smallest sets of links that explain the data, and every other set that a
+likelihood-ratio test does not exclude at 95 %.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .load_likelihood import LoadFit, LoadLikelihood
 from .regression import Regression
 
 MARGIN = 0.05
-"""[m] A load worn on a segment reaches this far beyond the segment's box."""
+"""[m] distance by which a load may extend beyond the box of its segment."""
 MAX_LOADS = 3
 SIGNIFICANCE = 0.05
 """Probability with which the true set of links is excluded."""
 MIN_SHARE = 0.5
-"""A set shares a load if each of its links carries at least this part of an equal share; else fewer links carry it."""
+"""Links share a load if each carries at least this fraction of an equal share; otherwise a smaller set carries it."""
 MAX_ITERATIONS, CONVERGED = 3, 0.1
-"""Noise and load are estimated from each other in turn: rounds, and the relative change that ends them."""
+"""Noise and load are estimated alternately: number of iterations, and the relative change that ends them."""
 
 Sets = Mapping[tuple[int, ...], LoadFit]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """Choices.
+    """Options of the load estimation.
 
     Attributes:
-        margin: [m] how far a load reaches beyond the box of the link that carries it.
+        margin: [m] distance by which a load may extend beyond the box of the link that carries it.
         most: largest number of links that carry something.
         candidates: links that may carry something; empty for all.
-        bare_mass: [kg] of the body without load; None leaves it to the data.
+        bare_mass: [kg] of the body without load; None estimates it from the data.
         base: base link of the wrench equation.
     """
 
@@ -72,16 +72,18 @@ class AddedLoad:
 
     Attributes:
         links: L names.
-        carriers: the likeliest of the smallest sets of links that explain the data, heaviest load first; empty when the
+        carriers: the most likely of the smallest sets of links that explain the data, heaviest load first; empty if the
             data show no load.
-        loads: what was added to each link if these carry it; zero elsewhere.
-        alternatives: other sets of links that the data do not exclude at 95 %: fewest links first, then likeliest.
-        probabilities: (L,) of each link, if exactly one carries the whole load and all are as probable beforehand.
-        distributed: likeliest loads when every link may carry something, as they are without a preference for few
-            links.
-        mass_std: (L,) [kg] standard deviation of each added mass by the residuals, if ``carriers`` carry it; NaN where
-            nothing is carried. An offset of the plates between the recordings is no residual: it looks like a load.
-        total_std: [kg] the same of all loads together; 0 without a load.
+        loads: added inertial parameters of each link if the carriers carry them; zero elsewhere.
+        alternatives: other sets of links that the data do not exclude at 95 %: fewest links first, then most likely
+            first.
+        probabilities: (L,) in [0, 1] of each link, if exactly one link carries the whole load and all links are equally
+            probable beforehand.
+        distributed: most likely loads if every link may carry something, without preference for few links.
+        mass_std: (L,) [kg] standard deviation of each added mass, from the residuals, if ``carriers`` carry it; NaN
+            where nothing is carried. A change of the plates' offset between the recordings is not included: it looks
+            like a load.
+        total_std: [kg] of the sum of all loads; 0 without a load.
         bare: identification of the body without load.
     """
 
@@ -103,7 +105,7 @@ class AddedLoad:
         if not self.carriers:
             return "No load found"
         each = [f"{self.loads[name].mass:.2f} kg on {name}" for name in self.carriers]
-        first = f"Load found: {self.total:.2f} ± {self.total_std:.2f} kg, likeliest {' and '.join(each)}"
+        first = f"Load found: {self.total:.2f} ± {self.total_std:.2f} kg, most likely {' and '.join(each)}"
         return f"{first}\n  {self.not_excluded}"
 
     @property
@@ -118,15 +120,15 @@ class AddedLoad:
 
     @property
     def inseparable(self) -> tuple[str, ...]:
-        """Links that may carry part of the load or all of it besides the carriers, by the alternatives."""
+        """Links besides the carriers that may carry part or all of the load, according to the alternatives."""
         others = dict.fromkeys(link for links in self.alternatives for link in links)
         return tuple(link for link in others if link not in self.carriers)
 
     @property
     def not_excluded(self) -> str:
-        """In a sentence, where else the load may be."""
+        """Sentence that lists where else the load may be."""
         if not self.alternatives:
-            return "no other link, and no other two that share it, explain the data as well"
+            return "no other link, and no other pair of links, explains the data as well"
         shown = "; ".join(" and ".join(links) for links in self.alternatives[:MAX_LISTED])
         more = len(self.alternatives) - MAX_LISTED
         rest = f"; and {more} more" if more > 0 else ""
@@ -134,24 +136,24 @@ class AddedLoad:
 
 
 MAX_LISTED = 6
-"""Alternatives that a sentence lists."""
+"""Largest number of alternatives in a sentence."""
 
 
 def find_added_load(
     rig: Rig, before: Sequence[Trial], after: Sequence[Trial], options: LoadOptions | None = None
 ) -> AddedLoad:
-    """Mass and place of what a body carries in later trials and did not carry in earlier ones.
+    """Mass and location of what a body carries in later trials and did not carry in earlier ones.
 
-    The trials should excite the same joints; the later ones need not repeat the earlier ones' motion.
+    The trials should excite the same joints; the later ones need not repeat the earlier motion.
 
     Args:
         rig: with the prior of the bare body.
         before: without the load.
         after: with it.
-        options: see there.
+        options: see `LoadOptions`.
 
     Raises:
-        InvalidValue: no frame counts before, or none after.
+        InvalidValue: no counted frame before or after.
         UnknownLink: a candidate or base link does not exist.
         BackendError: the cone solver failed.
 
@@ -187,9 +189,9 @@ def find_added_load(
 
 
 def _equation_weight(first: Regression, second: Regression, bare: InertialParameters, loads: np.ndarray) -> float:
-    """Of a weighted equation by the recording that bare body and loads explain worse.
+    """Weight of an equation: that of the recording that bare body and loads explain worse.
 
-    The bare body was fitted above all to the first recording: its residual there says little of how well it predicts.
+    The bare body was fitted mainly to the first recording, so its residual there underestimates the prediction error.
     """
     laden = InertialParameters(bare.links, bare.values + loads)
     return min(data_weight(first, bare), data_weight(second, laden))
@@ -200,9 +202,9 @@ class _Search:
     """Sets of carriers by their likelihood.
 
     Attributes:
-        best: the likeliest of the smallest sets that are not excluded.
-        single_links: sets of one link that are not far less likely than the likeliest of them.
-        others: sets, besides, that are not excluded.
+        best: the most likely of the smallest sets that are not excluded.
+        single_links: sets of one link that are not far less likely than the most likely of them.
+        others: further sets that are not excluded.
     """
 
     best: LoadFit
@@ -211,7 +213,7 @@ class _Search:
 
     @staticmethod
     def from_likelihood(likelihood: LoadLikelihood, candidates: Sequence[int], max_loads: int) -> _Search:
-        """One link more is only taken to carry something where all smaller sets are excluded."""
+        """Search for the smallest sets: a larger set is accepted only if all smaller sets are excluded."""
         smaller: Sets = {(): LoadFit((), np.zeros((likelihood.count, PER_LINK)), 0.0)}
         alone: Sets = {}
         for size in range(1, min(max_loads, len(candidates)) + 1):
@@ -229,7 +231,7 @@ class _Search:
 
 
 def _candidate_sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
-    """Sets of some size: all up to two links, beyond that those that add one link to a smaller set."""
+    """Sets of a given size: all sets up to two links; beyond that, a smaller set and one more link."""
     if size <= 2:
         return list(combinations(candidates, size))
     larger = {tuple(sorted((*carriers, link))) for carriers in smaller for link in candidates if link not in carriers}
@@ -237,9 +239,9 @@ def _candidate_sets(candidates: Sequence[int], size: int, smaller: Sets) -> list
 
 
 def _exclusion_threshold(count: int) -> float:
-    """By how much the best of several sets of one link more must be likelier to exclude the smaller ones.
+    """Difference in log-likelihood by which the best of ``count`` sets with one more link excludes the smaller sets.
 
-    Half of the chi-squared quantile for a load's ten parameters, Bonferroni's correction for ``count`` sets included.
+    Half of the chi-squared quantile for a load's ten parameters, with Bonferroni's correction for ``count`` sets.
     """
     return 0.5 * float(chi2.ppf(1.0 - SIGNIFICANCE / count, PER_LINK))
 
@@ -247,7 +249,7 @@ def _exclusion_threshold(count: int) -> float:
 def _other_sets(
     likelihood: LoadLikelihood, smallest: Sequence[LoadFit], larger: Sets, limit: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Further sets of the size of the likeliest, then those of one link more that may share the load."""
+    """Further sets of the size of the best one, then those of one more link that may share the load."""
     if not smallest[0].carriers:
         return ()
     shared = []
@@ -290,7 +292,7 @@ def _build_result(
 def _with_unobserved_links(
     rig: Rig, best: LoadFit, others: Sequence[tuple[int, ...]], candidates: Sequence[int]
 ) -> list[tuple[int, ...]]:
-    """The sets besides the best, and those in which an unobserved link stands for its parent or its parent for it.
+    """Sets besides the best, also with each unobserved link exchanged with its parent.
 
     No marker shows how such a link moves, so that the likelihood of a load on it means little.
     """

@@ -1,4 +1,4 @@
-"""Base parameters from data alone, with their standard deviations: bonnet2016 (6), (7)."""
+"""Least-squares base parameters with standard deviations: bonnet2016 (6), (7)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .regression import Regression
 from .triangular import triangular_factor
 
 DATA_TOLERANCE = 1e-6
-"""A column of the data's regressor is dependent when less than this share of it lies outside the others' span."""
+"""A column of the regressor is dependent if less than this fraction of it lies outside the span of the others."""
 WELL_KNOWN = 0.10
-"""Base parameters with a larger relative standard deviation are left out of a QP's equality rows, bonnet2016 II.C."""
+"""Base parameters with a larger relative standard deviation do not enter a quadratic program's equalities, bonnet2016
+II.C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,12 @@ class BaseEstimate:
     """Least-squares base parameters.
 
     Attributes:
-        base: which combinations: the rig's structure, or fewer when the motion excites fewer.
-        values: (B,) phi_b, in the units of the kept parameter.
+        base: which combinations: the rig's base parameters, or fewer if the motion excites fewer.
+        values: (B,) phi_b, in the units of the independent parameter.
         white_std: (B,) standard deviations if the residuals were white noise.
-        inflation: how much larger the spread between blocks of time is than white noise would make it, as a factor
-            on standard deviations; below one when the blocks agree better than chance.
-        noise: root mean square of the weighted residual per degree of freedom; 1 when the weights are right.
+        inflation: ratio of the spread between blocks of time to that of white noise, a factor on standard deviations;
+            below one if the blocks agree better than white noise would.
+        noise: root mean square of the weighted residual per degree of freedom; 1 if the weights are right.
     """
 
     base: BaseParameters
@@ -39,11 +40,12 @@ class BaseEstimate:
 
     @property
     def std(self) -> np.ndarray:
-        """(B,) standard deviations corrected for correlated residuals, never smaller than the white ones."""
+        """(B,) standard deviations corrected for correlated residuals, never smaller than those of white noise."""
         return self.white_std * max(self.inflation, 1.0)
 
     def relative_std(self, corrected: bool = True) -> np.ndarray:
-        """(B,) standard deviation over absolute value; with white noise if not ``corrected``. 0.1 stands for 10 %."""
+        """(B,) standard deviation over absolute value, corrected for correlated residuals or as of white noise; 0.1 is
+        10 %."""
         with np.errstate(divide="ignore"):
             return (self.std if corrected else self.white_std) / np.abs(self.values)
 
@@ -53,30 +55,32 @@ class BaseEstimate:
 
 
 def excited_base_parameters(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseParameters:
-    """Base parameters of the recorded motion: the rig's own when it excites all, else fewer."""
+    """Base parameters of the recorded motion: all of the rig's if the motion excites them, otherwise fewer."""
     structure = regression.structure
     kept = regression.factor[:, structure.independent]
     length = np.linalg.norm(kept, axis=0)
     if len(kept) >= len(structure) and length.all():
         smallest = np.linalg.svd(kept / length, compute_uv=False)[-1]
-        if smallest > tolerance:  # then no column can lie that close to the others' span
+        if smallest > tolerance:  # then no column lies that close to the others' span
             return structure
     found = from_factor(regression.links, regression.factor, tolerance)
     return structure if len(found) == len(structure) else found
 
 
 def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseEstimate:
-    """Weighted least-squares base parameters phi_b = (W' P W)^-1 W' P F, bonnet2016 (7) as it should read.
+    """Weighted least-squares base parameters phi_b = (W' P W)^-1 W' P F, bonnet2016 (7) corrected.
 
-    The white-noise standard deviation is sigma^2 (W' P W)^-1. Residuals of motion are not white, so the gradient of
-    each block of time is compared with what white noise would give (a sandwich estimate, summed over all
-    directions). With few blocks for many parameters this still promises too much; the bootstrap is the judge.
+    The covariance for white noise is sigma^2 (W' P W)^-1. Residuals of motion are not white, so the gradient of each
+    block of time is compared with what white noise would give (a sandwich estimate, summed over all directions). With
+    few blocks for many parameters this is still too optimistic; the bootstrap is more reliable.
 
     Raises:
         InvalidValue: fewer equations than unknowns, or equations of flights, whose right-hand sides are zero.
     """
     if regression.residual_cost == 0.0 and not regression.target.any():
-        raise InvalidValue("flights without forces tell base parameters only up to a factor: see `flight.null_space`")
+        raise InvalidValue(
+            "flights without forces determine base parameters only up to a factor: use `flight.null_space`"
+        )
     base = excited_base_parameters(regression, tolerance)
     count = len(base)
     freedom = regression.rows - count

@@ -1,7 +1,7 @@
-"""Base parameters: the combinations of inertial parameters that the external wrench depends on, bonnet2016 (4), (5).
+"""Base parameters: the combinations of inertial parameters on which the external wrench depends, bonnet2016 (4), (5).
 
-Some parameters act on the wrench only in sums with those of the parent link. The columns Y_b of an independent set
-then carry everything: Y = Y_b K, so Y phi = Y_b phi_b with the base parameters phi_b = K phi.
+Some parameters affect the wrench only in a sum with parameters of the parent link. The columns Y_b of an independent
+set then span all columns: Y = Y_b K, so Y phi = Y_b phi_b with the base parameters phi_b = K phi.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..rig import Rig
 from .triangular import triangular_factor
 
 STRUCTURE_TOLERANCE = 1e-9
-"""A column whose part outside the span of its predecessors is smaller than this share of it is dependent."""
+"""A column is dependent if its part outside the span of its predecessors is smaller than this fraction of it."""
 REGROUPING_TOLERANCE = 1e-9
-"""Regrouping coefficients below this are rounding: lengths are metres, squares of lengths the smallest true ones."""
+"""Regrouping coefficients below this are rounding: the smallest true ones are squares of lengths in metres."""
 SAMPLES_PER_COLUMN = 0.6
 """Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
 SAMPLE_SEED = 20160523
@@ -34,11 +34,11 @@ PARAMETERS_PER_JOINT = {"free": 10, "revolute": 7, "continuous": 7, "prismatic":
 
 @dataclass(frozen=True, slots=True)
 class BaseParameters:
-    """An independent set of columns of the regressor and how the other columns follow from it.
+    """An independent set of columns of the regressor, and how the other columns depend on it.
 
     Attributes:
         links: L link names.
-        independent: (B,) columns of phi (10 L) whose regressor columns are kept, ascending.
+        independent: (B,) independent columns of phi (10 L), ascending.
         regrouping: K (B, 10 L) with Y = Y[:, independent] K; K[:, independent] is the identity.
     """
 
@@ -60,16 +60,18 @@ class BaseParameters:
     def project(self, parameters: InertialParameters) -> np.ndarray:
         """Base parameters phi_b = K phi (B,) of a set of inertial parameters."""
         if parameters.links != self.links:
-            raise InvalidValue("the inertial parameters name other links than the base parameters")
+            raise InvalidValue("the inertial parameters have other links than the base parameters")
         return self.regrouping @ parameters.vector
 
     def to_full_parameters(self, triangle_factor: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Equations of a triangle (k, B + 1) of [Y_b f] in phi: factor (r, 10 L), upper triangular, target (r,), rest.
+        """Equations in phi from a triangle (k, B + 1) of [Y_b f]: factor (r, 10 L), upper triangular, target (r,),
+        residual cost.
 
-        ||Y_b phi_b - f||^2 = ||factor phi - target||^2 + rest for every phi; r is B or, if fewer, the number of rows.
+        ||Y_b phi_b - f||^2 = ||factor phi - target||^2 + residual cost for every phi; r is B or, if smaller, the number
+        of rows.
         """
         size = len(self)
-        # rotated anew so that the factor is triangular in the order of phi as well
+        # factored again so that it is triangular in the order of phi too
         whole = triangular_factor(
             np.column_stack([triangle_factor[:size, :size] @ self.regrouping, triangle_factor[:size, size]])
         )
@@ -82,13 +84,13 @@ class BaseParameters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Each base parameter written out, as ``hx_thigh + 0.4 m_shank + 0.4 m_foot``."""
+        """Each base parameter as a sum, such as ``hx_thigh + 0.4 m_shank + 0.4 m_foot``."""
         symbols = parameter_names(self.links)
         return tuple(_format_sum(row, symbols, int(first)) for row, first in zip(self.regrouping, self.independent))
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Short names: the kept parameter of each sum, such as ``hx_thigh``."""
+        """Short names: the independent parameter of each sum, such as ``hx_thigh``."""
         symbols = parameter_names(self.links)
         return tuple(symbols[column] for column in self.independent)
 
@@ -98,7 +100,7 @@ class BaseParameters:
         return self.independent % PER_LINK < STATIC_PARAMETERS
 
     def link_indices(self, link: str, part: str = "all") -> np.ndarray:
-        """Places of one link's base parameters: ``"static"``, ``"dynamic"`` or ``"all"`` (bonnet2016 (12)).
+        """Indices of one link's base parameters: ``"static"``, ``"dynamic"`` or ``"all"`` (bonnet2016 (12)).
 
         Raises:
             InvalidValue: no such link or part.
@@ -112,10 +114,10 @@ class BaseParameters:
 
 
 def base_parameters(rig: Rig) -> BaseParameters:
-    """The base parameters of a rig, whatever its motion and base link: the structure.
+    """Structural base parameters of a rig, for any motion and base link.
 
-    QR of the regressor of random motion, columns in the order of phi: a column that depends on those before it is
-    regrouped into them, so children are regrouped into parents as usual.
+    QR factorisation of the regressor of random motion, columns in the order of phi: a column that depends on its
+    predecessors is regrouped into them, so that parameters of children are regrouped into their parents as usual.
 
     Example:
         >>> import solver
@@ -133,9 +135,9 @@ def base_parameters(rig: Rig) -> BaseParameters:
 
 
 def independent_columns(factor: np.ndarray, tolerance: float = STRUCTURE_TOLERANCE) -> np.ndarray:
-    """Columns of a triangular factor (n, n) of many more rows that are not in the span of those before them.
+    """Columns of a triangular factor (n, n) of many more rows that are not in the span of their predecessors.
 
-    What is left of a column outside its predecessors is its diagonal.
+    The diagonal entry is the part of a column outside this span.
     """
     outside = np.abs(np.diag(factor)) / np.maximum(np.linalg.norm(factor, axis=0), np.finfo(float).tiny)
     return np.flatnonzero(outside > tolerance)
@@ -147,7 +149,7 @@ def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> B
     Args:
         links: L names.
         factor: rows or their triangular factor.
-        tolerance: share of a column that must lie outside the span of the kept ones before it.
+        tolerance: fraction of a column that must lie outside the span of the independent ones before it.
     """
     scale = np.linalg.norm(factor, axis=0)
     columns = factor / np.where(scale > 0.0, scale, 1.0)
@@ -155,7 +157,7 @@ def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> B
 
 
 def _regroup(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) -> BaseParameters:
-    """The other columns in terms of the independent ones, by least squares."""
+    """The dependent columns in terms of the independent ones, by least squares."""
     scale = np.linalg.norm(factor, axis=0)
     columns = factor / np.where(scale > 0.0, scale, 1.0)
     dependent = np.setdiff1d(np.arange(columns.shape[1]), independent)
@@ -171,7 +173,7 @@ def _regroup(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) 
 
 
 def _independent_columns(columns: np.ndarray, tolerance: float) -> np.ndarray:
-    """Columns (unit length) that are not in the span of earlier ones, by Gram-Schmidt carried out twice."""
+    """Columns (unit length) that are not in the span of earlier ones, by Gram-Schmidt with reorthogonalisation."""
     basis = np.zeros((columns.shape[0], min(columns.shape)))
     found: list[int] = []
     for index in range(columns.shape[1]):
@@ -189,9 +191,9 @@ def _independent_columns(columns: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def expected_count(rig: Rig) -> int | None:
-    """Number of base parameters by the rule: base link 10, revolute 7 and spherical 9 more each; None without a rule.
+    """Number of base parameters by the rule: base link 10, revolute 7 more, spherical 9 more; None for other joints.
 
-    The rule supposes a free-flying root: then every parent moves in all six directions.
+    The rule assumes a floating base: then every parent moves in all six directions.
     """
     counts = [PARAMETERS_PER_JOINT.get(joint.kind) for joint in rig.joints]
     return None if None in counts else sum(count for count in counts if count)

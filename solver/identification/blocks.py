@@ -1,4 +1,4 @@
-"""Blocks of consecutive frames: what of a recording is kept, each as six small factors."""
+"""Blocks of consecutive frames: six triangular factors, one for each axis, represent the equations of a block."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .triangular import join_factors
 
 AXES = 6
 FORCE_AXES = 3
-"""The first three axes are forces; they know nothing of rotational inertia."""
+"""The first three axes are forces, which do not depend on inertias."""
 MAX_BLOCKS = 64
-"""Blocks kept for the bootstrap; neighbours are merged beyond."""
+"""Largest number of blocks for the bootstrap; neighbours are merged beyond it."""
 BLOCK_SECONDS = 0.5
-"""Length of a block while there are few: longer than the correlation of residuals filtered at a few hertz."""
+"""[s] initial length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOptions:
-    """What a recording is cut into.
+    """How a recording is divided into blocks.
 
     Attributes:
-        seconds: length of a block; doubled whenever there are more than ``most``.
-        max_blocks: blocks kept.
+        seconds: [s] length of a block; neighbours are merged if there are more than ``max_blocks``.
+        max_blocks: largest number of blocks.
     """
 
     seconds: float = BLOCK_SECONDS
@@ -57,7 +57,7 @@ class Block:
             factor.setflags(write=False)
 
     def merge(self, other: Block) -> Block:
-        """One block of this one's frames and those of the one that follows."""
+        """One block of these frames and those of the next block."""
         names = self.trials + tuple(name for name in other.trials if name not in self.trials)
         factors = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.factors, other.factors))
         frames = self.frames + other.frames
@@ -65,17 +65,18 @@ class Block:
 
 
 def axis_columns(structure: BaseParameters) -> tuple[np.ndarray, ...]:
-    """Where each axis's columns [Y_b f] stand among the B + 1 of all: forces have the static ones only."""
+    """Indices of each axis's columns [Y_b f] among all B + 1: forces have only the static ones."""
     size = len(structure)
     force = np.append(np.flatnonzero(structure.static), size)
     return (force,) * FORCE_AXES + (np.arange(size + 1),) * (AXES - FORCE_AXES)
 
 
 def merge_blocks(blocks: list[Block], limit: int) -> None:
-    """Merge neighbours in place, of one trial if possible, when there are more than ``limit``; about half remain."""
+    """Merge neighbouring blocks in place if there are more than ``limit``, within a trial if possible; about half
+    remain."""
     if len(blocks) <= limit:
         return
-    # any two neighbours left apart hold more than this together, so at most 0.8 limit + 1 blocks remain
+    # any two neighbours that are not merged have more frames than this together: at most 0.8 limit + 1 remain
     most = 2.5 * sum(block.frames for block in blocks) / limit
     _merge_up_to(blocks, most, same_trial=True)
     if len(blocks) > limit:
@@ -87,6 +88,6 @@ def _merge_up_to(blocks: list[Block], max_frames: float, same_trial: bool) -> No
     while place + 1 < len(blocks):
         here, there = blocks[place], blocks[place + 1]
         if here.frames + there.frames <= max_frames and (not same_trial or here.trials == there.trials):
-            blocks[place : place + 2] = [here.merge(there)]  # in place, so that memory never holds both lists
+            blocks[place : place + 2] = [here.merge(there)]  # in place, which saves memory
         else:
             place += 1

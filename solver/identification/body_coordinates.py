@@ -1,7 +1,7 @@
-"""Coordinates in which every link of the reference looks the same: pseudo-inertia P = B (1 + X) B', P_ref = B B'.
+"""Normalised coordinates of inertial parameters: pseudo-inertia P = B (1 + X) B', with P_ref = B B'.
 
-X (symmetric, 4 x 4) is zero at the reference; P is positive semi-definite if and only if 1 + X is. Distances measured
-in X do not depend on where a link's frame lies or how it is turned, nor on units.
+X (symmetric, 4 x 4) is zero at the reference; P is positive semi-definite if and only if 1 + X is. Distances in X
+depend neither on the location and rotation of the link frame nor on units.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..qp import matrix_of
 
 PSEUDO_INERTIA_ORDER = 4
 BASIS = np.array([matrix_of(unit) for unit in np.eye(PER_LINK)])
-"""(10, 4, 4) symmetric matrices of the ten coordinates x of X; orthonormal, so |x| is the Frobenius norm of X."""
+"""(10, 4, 4) symmetric basis matrices of the ten coordinates x of X; orthonormal, so |x| is the Frobenius norm of X."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class BodyCoordinates:
             InvalidValue: a pseudo-inertia of the reference is not positive definite.
         """
         pseudo = reference.pseudo_inertias
-        # A unit diagonal first: a flat body must not hide behind the different sizes of kilograms and kg m^2.
+        # A unit diagonal first, so that a flat body is detected whatever the sizes of kilograms and kg m^2.
         diagonal = np.sqrt(np.maximum(np.diagonal(pseudo, axis1=1, axis2=2), np.finfo(float).tiny))
         smallest = np.linalg.eigvalsh(pseudo / (diagonal[:, :, None] * diagonal[:, None, :]))[:, 0]
         if np.any(smallest < MIN_EIGENVALUE):
@@ -82,14 +82,14 @@ class BodyCoordinates:
         return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)
 
     def transform_columns(self, matrix: np.ndarray) -> np.ndarray:
-        """matrix (m, 10 L) in phi, in the coordinates instead."""
+        """A matrix (m, 10 L) that multiplies phi, in the coordinates instead."""
         parts = matrix.reshape(len(matrix), len(self.blocks), PER_LINK)
         # rows m, links l, parameters i and coordinates j of a link
         return np.einsum("mli,lij->mlj", parts, self.blocks).reshape(matrix.shape)
 
 
 MIN_EIGENVALUE = 1e-9
-"""Smallest eigenvalue of a pseudo-inertia of unit diagonal that still is a solid body."""
+"""Smallest eigenvalue of a pseudo-inertia, scaled to unit diagonal, that counts as a solid body."""
 
 
 def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:
@@ -101,9 +101,9 @@ def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:
 
 
 def entropic_divergence(parameters: InertialParameters, reference: InertialParameters) -> np.ndarray:
-    """Entropic distance of each link from its reference (L,): tr(P_ref^-1 P) - log det(P_ref^-1 P) - 4.
+    """Entropic divergence of each link from its reference (L,): tr(P_ref^-1 P) - log det(P_ref^-1 P) - 4.
 
-    It is zero at the reference, infinite at the edge of the physical, and the same in every link frame.
+    It is zero at the reference, infinite at the boundary of physical consistency, and the same in every link frame.
     """
     roots = np.linalg.cholesky(reference.pseudo_inertias)
     result = np.empty(len(parameters.links))

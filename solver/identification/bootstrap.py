@@ -1,4 +1,4 @@
-"""Block bootstrap: residuals of neighbouring frames are alike, so whole blocks of time are drawn, never frames."""
+"""Block bootstrap: residuals of neighbouring frames are correlated, so whole blocks of time are resampled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .regression import Regression
 from .result import Uncertainty
 
 MIN_BLOCKS = 4
-"""Fewer blocks than this say nothing about the spread between them."""
+"""Least number of blocks from which a spread can be estimated."""
 
 
 def bootstrap(

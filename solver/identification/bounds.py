@@ -1,4 +1,4 @@
-"""Which parameters ended on a bound, read off the names that the rows of `constraints` and `directions` have."""
+"""Which parameters lie on a bound, from the names of the rows of `constraints` and `directions`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ PARAMETER_COLUMNS = {
     **{f"centre of mass {axis}": (FIRST_MOMENT.start + i,) for i, axis in enumerate("xyz")},
     "inertia": tuple(range(INERTIA.start, INERTIA.stop)),
 }
-"""What the words of a row begin with, and the columns of a link that it concerns; the longest beginning counts."""
+"""Columns of a link for each phrase with which the name of a row begins; the longest phrase counts."""
 PARAMETER_PATTERN = re.compile(rf"({'|'.join(sorted(PARAMETER_COLUMNS, key=len, reverse=True))})\b *")
 LINK_SEPARATOR, NAME_SEPARATOR = " and ", ": "
 
 
 def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
-    """The parameters that rows of these names concern, as a mask.
+    """Mask of the parameters to which active rows refer.
 
     Args:
         names: of rows that hold with equality, as `Estimate.at_bounds` lists them: ``link: mass at its lower bound``,
-            ``left and right: Izz as unlike as allowed``. Others, as ``sum of masses``, concern no single parameter.
+            ``left and right: Izz as different as allowed``. Others, such as ``sum of masses``, refer to no single
+            parameter.
         links: L names.
 
     Returns:
@@ -41,7 +42,7 @@ def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.nd
 
 
 def group_bounds(names: Iterable[str]) -> tuple[str, ...]:
-    """The same for a reader: one sentence for all parameters of the same links that are held by the same bound."""
+    """Names of active rows for a reader: one sentence for all parameters of the same links at the same bound."""
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for name in names:
         whose, colon, words = name.partition(NAME_SEPARATOR)

@@ -1,4 +1,4 @@
-"""How well parameters explain measured wrenches: on the trials used and, always beside them, on trials not used."""
+"""How well parameters explain measured wrenches, on trials that were used and on trials that were not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOMENTS = slice(3, 6)
 
 @dataclass(frozen=True, slots=True)
 class WrenchFit:
-    """Measured against reconstructed wrench, per axis (6,) as `DIRECTIONS`; NaN where the axis was not measured.
+    """Measured against reconstructed wrench, per axis (6,) as `AXES`; NaN where the axis was not measured.
 
     Attributes:
         rmse: root mean square error [N, N m].
@@ -45,10 +45,10 @@ class Comparison:
 
     Attributes:
         trial: its name.
-        used: True when the identified parameters were fitted to this trial.
+        used: True if the identified parameters were fitted to this trial.
         frames: number of frames compared.
         identified, prior: the two fits, each with its own frequency weights.
-        unweighted_prior: the prior's with the motion as it was tracked.
+        unweighted_prior: the prior's fit without frequency weights.
     """
 
     trial: str
@@ -60,12 +60,13 @@ class Comparison:
 
     @property
     def ratio(self) -> np.ndarray:
-        """RMSE identified / prior per axis (6,), each with its own weights; below one the identified explain more."""
+        """RMSE identified / prior per axis (6,), each with its own frequency weights; below one the identified ones are
+        better."""
         return self.identified.rmse / self.prior.rmse
 
     @property
     def ratio_to_unweighted(self) -> np.ndarray:
-        """RMSE identified / prior without frequency weights per axis (6,): what inertials and weights gain together."""
+        """RMSE identified / prior without frequency weights per axis (6,): gain of parameters and weights together."""
         return self.identified.rmse / self.unweighted_prior.rmse
 
 
@@ -92,14 +93,14 @@ def compare(
     base: int | str = 0,
     weights: PairedWeights = UNWEIGHTED,
 ) -> Comparison:
-    """Explain one trial's counted frames by both parameter sets; it counts as not used.
+    """Compare both parameter sets on one trial's counted frames; the trial is marked as not used.
 
     Args:
-        rig: that moved.
+        rig: of the trial.
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        weights: frequency weights of both parameter sets, see `belief` and `giving`; none by default.
+        weights: frequency weights of both parameter sets; none by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -132,8 +133,8 @@ class FlightCheck:
 
     Attributes:
         trial: its name.
-        frames: flight frames found.
-        acceleration: RMS of the CoM acceleration's distance from gravity [m/s^2]: identified, prior.
+        frames: number of flight frames.
+        acceleration: RMS of the CoM acceleration minus gravity [m/s^2]: identified, prior.
         momentum_rate: RMS of the rate of angular momentum about the CoM [N m]: identified, prior.
     """
 
@@ -150,11 +151,11 @@ def check_flight(
     identified: InertialParameters,
     prior: InertialParameters,
 ) -> FlightCheck:
-    """What two parameter sets say about frames (N,) in which nothing touches the body; both should be zero.
+    """Acceleration and momentum errors of two parameter sets in frames (N,) of flight, where both should be zero.
 
-    The wrench that the motion needs splits into m (c'' - g) at the CoM and the rate of angular momentum about it. The
-    filter smears landing and push-off into the flight, on both sides of the equation: what the plates read through
-    the motion's own filter is therefore taken off (in the middle of a flight that is nothing).
+    The wrench that the motion requires splits into m (c'' - g) at the CoM and the rate of angular momentum about it.
+    The filter spreads landing and push-off into the flight, in measured and reconstructed wrench alike: the filtered
+    measured wrench is therefore subtracted (in the middle of a flight it is zero).
     """
     measured = measured_wrench(rig, trial)
     accelerations, rates = [], []

@@ -1,8 +1,8 @@
-"""Exactly consistent identification: every link's pseudo-inertia positive semi-definite, and a prior that is stated.
+"""Physically consistent identification: every link's pseudo-inertia is positive semi-definite, with an explicit prior.
 
-The cost is Bayesian: ||W (Y phi - f)||^2 / (2 v c) + sum_i d(P_i), with v the variance of a weighted residual, c how
-many correlated equations do the work of one independent one, and d the prior's distance scaled so that a link whose
-mass and size grow by its relative standard deviation costs 1/2.
+The cost is Bayesian: ||W (Y phi - f)||^2 / (2 v c) + sum_i d(P_i), with v the variance of a weighted residual, c the
+number of correlated equations that carry the information of one independent equation, and d the divergence from the
+prior, scaled so that a link whose mass and size grow by its relative standard deviation costs 1/2.
 """
 
 from __future__ import annotations
@@ -28,53 +28,56 @@ from .weighted_equations import WeightedEquations
 ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
 PRIORS = (ENTROPIC, METRIC, DIAGONAL)
 RELATIVE_STD = 0.2
-"""Default spread of a link's mass around its prior. Individuals scatter by 10 to 15 % around regression tables, and a
-skeleton that is not quite theirs adds to it. Looser priors explain unseen wrenches a little better (0.35: 0.5 % on real
-trials) by moving single links away from what they are (0.25: up to twice the mass error on simulated people)."""
+"""Default relative standard deviation of a link's mass around its prior. Individuals vary by 10 to 15 % around
+regression tables, and errors of the skeleton add to it. Wider priors explain unused trials slightly better (0.35: 0.5 %
+on real trials) but move single links away from the truth (0.25: up to twice the mass error on simulated people)."""
 RELATIVE_STD_SETTING = "relative std of the prior"
-"""Its name among an estimate's settings."""
+"""Name of the relative standard deviation in an estimate's settings."""
 COM_STD = 0.15
-"""Default spread of a centre of mass, as a share of the box's side."""
+"""Default standard deviation of a centre of mass, as a fraction of the box's side."""
 INERTIA_STD = 0.3
-"""Default spread of the inertia, as a share of the prior's mean principal inertia."""
+"""Default standard deviation of the inertia, as a fraction of the prior's mean principal inertia."""
 MIN_DENSITY_RATIO = 1e-4
-"""Least density of the result as a share of the reference's (of 1 + X): keeps rounding from crossing the edge."""
+"""Least density of the result as a fraction of the reference's (of 1 + X): keeps rounding from crossing the boundary.
+"""
 BOUNDARY_FACTOR = 3.0
-"""Smallest eigenvalue of 1 + X, in margins, up to which a link counts as ending on the edge of the physical."""
+"""Smallest eigenvalue of 1 + X, over `MIN_DENSITY_RATIO`, up to which a link counts as on the boundary of consistency.
+"""
 MAX_ITERATIONS = 8
-"""Noise and inflation are judged from residuals, which depend on them in turn."""
+"""Noise and inflation are estimated from the residuals, which in turn depend on them."""
 CONVERGED = 0.1
-"""Relative change of the data's weight after which it is not judged again."""
+"""Relative change of the data's weight that ends the iterations."""
 START_DENSITY_RATIO = 1e-2
-"""Least share of the reference's density that a starting point must have."""
+"""Least density, as a fraction of the reference's, of a starting point."""
 MIN_NOISE_VARIANCE = 1e-12
-"""Variance of a residual as a share of the mean square of the equations, for data without noise."""
+"""Variance of a residual as a fraction of the mean square of the equations, for data without noise."""
 TOLERANCE = 1e-9
 ACTIVE_TOLERANCE = 1e-6
-"""Distance to a row, in the coordinates, up to which it counts as holding with equality."""
+"""Distance to a row, in the coordinates, up to which it counts as active."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsistentOptions:
-    """Choices of the consistent method.
+    """Options of the consistent method.
 
     Attributes:
         prior: ``"entropic"`` (log-det divergence), ``"metric"`` (its second-order part at the reference, a quadratic
             form; both are the same in every link frame) or ``"diagonal"`` (independent standard deviations).
-        relative_std: of a link's mass under the prior, by which the entropic and metric priors are scaled as a whole.
+        relative_std: relative standard deviation of a link's mass under the prior, which scales the entropic and metric
+            priors as a whole.
         relative_stds: other values by link, for a link known to be modified.
-        mass_prior: entropic and metric priors only: a link's mass scatters by its relative spread also when its size
-            does not change with it, which the distance alone lets scatter by twice that. For people: a robot's link
-            may carry something.
-        com_std: share of the box's side, diagonal prior only.
-        inertia_std: share of the prior's mean principal inertia, diagonal prior only.
-        data_inflation: c above; None estimates it from the blocks of the regression (1 when it has too few).
-        noise_variance: v above; None estimates it from the residuals. A bootstrap should give both, as found in the
-            settings of the estimate it belongs to: they are properties of the recording, not of a sample.
-        constraints: what else must hold; inertia directions are not used. Symmetry and mass bounds only if
+        mass_prior: entropic and metric priors only: a further prior on each link's mass, with its relative standard
+            deviation. The divergence alone allows twice that if the size does not change with the mass. For people; a
+            robot's link may carry something.
+        com_std: fraction of the box's side, diagonal prior only.
+        inertia_std: fraction of the prior's mean principal inertia, diagonal prior only.
+        data_inflation: c above; None estimates it from the blocks of the regression (1 if it has too few).
+        noise_variance: v above; None estimates it from the residuals. For a bootstrap give both, from the settings of
+            the estimate that it belongs to: they are properties of the recording, not of a sample.
+        constraints: further constraints; inertia directions are not used. Symmetry and mass bounds only if
             ``plausible``; boxes and total mass as set there.
         plausible: whether symmetry and mass bounds (jovic2016 level 2) hold as well.
-        reference: the prior; None takes the rig's.
+        reference: the prior; None uses the rig's.
     """
 
     prior: str = ENTROPIC
@@ -102,16 +105,16 @@ class ConsistentOptions:
 
 
 def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptions | None = None) -> Estimate:
-    """The physically consistent parameters most plausible under data and prior.
+    """The physically consistent parameters with the largest posterior probability under data and prior.
 
     Raises:
-        InvalidValue: regression and rig name different links, or a prior that is no solid body.
+        InvalidValue: regression and rig name different links, or a prior that is not a solid body.
         BackendError: Clarabel failed, or the constraints contradict each other.
     """
     began = time.perf_counter()
     options = ConsistentOptions() if options is None else options
     if regression.links != rig.links:
-        raise InvalidValue("the regression names other links than the rig")
+        raise InvalidValue("the regression has other links than the rig")
     reference = rig.prior if options.reference is None else options.reference
     bodies = BodyCoordinates.from_reference(reference)
     rows = _linear_rows(rig, reference, bodies, options)
@@ -150,7 +153,7 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
 
 @dataclass(frozen=True, slots=True)
 class _DataWeight:
-    """How much a weighted equation counts."""
+    """Weight of a weighted equation."""
 
     variance: float
     inflation: float
@@ -165,7 +168,7 @@ class _DataWeight:
         regression: WeightedEquations, parameters: InertialParameters, options: ConsistentOptions
     ) -> _DataWeight:
         variance, inflation = options.noise_variance, options.data_inflation
-        # Equations hardly more than unknowns would be fitted exactly and seem free of noise.
+        # With hardly more equations than unknowns, the fit would be exact and the noise seem zero.
         few = count_weighted_rows(regression) < 2 * len(regression.factor)
         fixed = few or (variance is not None and inflation is not None)
         if variance is None:
@@ -177,13 +180,13 @@ class _DataWeight:
             )
         if inflation is None:
             enough = float(np.sum(regression.counts)) >= MIN_BLOCKS
-            # too short to judge: each block then does the work of one frame, which errs on the side of the prior
+            # too short to estimate: each block then counts as one frame, which favours the prior
             inflation = data_inflation(regression, parameters) if enough else _frames_per_block(regression)
         return _DataWeight(variance, inflation, fixed)
 
 
 def data_weight(regression: WeightedEquations, parameters: InertialParameters) -> float:
-    """Weight of a weighted equation: one over the variance of its residual times what correlation inflates it by."""
+    """Weight of a weighted equation: one over the variance of its residual times the data inflation."""
     return _DataWeight.estimate(regression, parameters, ConsistentOptions()).weight
 
 
@@ -200,10 +203,10 @@ class _Optimum:
 
 @dataclass(frozen=True, slots=True)
 class _ConsistentProblem:
-    """What the data, the bodies and the rows demand; only how much the data weigh is open.
+    """Data, coordinates and constraints; only the weight of the data is a variable.
 
     Attributes:
-        equations: the equations, rid of what noise in the motion does to them.
+        equations: corrected for noise of the motion.
         bodies: coordinates around the reference.
         rows: linear rows in these coordinates.
         boxes: (L, 2, 3) [m], for the diagonal prior.
@@ -217,7 +220,7 @@ class _ConsistentProblem:
     options: ConsistentOptions
 
     def solve(self, weight: float, start: np.ndarray | None = None) -> _Optimum:
-        """The optimum with the data's squares times ``weight``, searched from ``start`` where the prior needs one."""
+        """The optimum with the data's squares times ``weight``; iterative methods begin at ``start``."""
         bodies, reference = self.bodies, self.bodies.reference
         columns = bodies.transform_columns(self.equations.factor)
         wanted = self.equations.target - self.equations.factor @ reference.vector
@@ -248,7 +251,7 @@ def _check_solution(solution: Solution) -> _Optimum:
 
 
 def _strictly_feasible_start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
-    """Strictly physical coordinates that satisfy the rows: the reference if it does, else the point nearest to it."""
+    """Strictly consistent coordinates that satisfy the rows: the reference if it does, otherwise the nearest point."""
     count = len(bodies.reference.links)
     x = np.zeros(PER_LINK * count)
     if np.max(np.abs(rows.slack(x)), initial=0.0) <= TOLERANCE:
@@ -265,7 +268,7 @@ def _cones(links: int, margin: float = MIN_DENSITY_RATIO) -> tuple[Cone, ...]:
 
 
 def prior_strengths(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
-    """Factor of each link's distance (L,): 1 / (4 s^2), so that P = (1 + s) P_ref costs 1/2 to second order."""
+    """Factor of each link's divergence (L,): 1 / (4 s^2), so that P = (1 + s) P_ref costs 1/2 to second order."""
     return 1.0 / (4.0 * _link_relative_stds(links, options) ** 2)
 
 
@@ -277,7 +280,8 @@ def _link_relative_stds(links: tuple[str, ...], options: ConsistentOptions) -> n
 
 
 def mass_prior_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.ndarray:
-    """Rows (M, 10 L) of the coordinates whose squares are twice what the masses cost; none where they are not held."""
+    """Rows (M, 10 L) in the coordinates whose squares are twice the cost of the mass prior; M = 0 without a mass
+    prior."""
     links, masses = bodies.reference.links, bodies.reference.masses
     rows = np.zeros((len(links) if options.mass_prior else 0, PER_LINK * len(links)))
     places = np.arange(len(rows))
@@ -299,7 +303,7 @@ def diagonal_prior_std(reference: InertialParameters, boxes: np.ndarray, options
 
 
 def _linear_rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, options: ConsistentOptions) -> Rows:
-    """The linear rows in phi, in the coordinates instead."""
+    """The linear rows in phi, transformed to the coordinates."""
     limits = options.constraints
     limits.check(rig.links)
     masses = mass_rows(rig, limits.total_mass)

@@ -22,11 +22,11 @@ from .scaling import parameter_scale
 
 @dataclass(frozen=True, slots=True)
 class ConstrainedOptions:
-    """Choices of the constrained method.
+    """Options of the constrained method.
 
     Attributes:
         constraints: masses, boxes and inertia directions; its symmetry and mass bounds are not used, as in the paper.
-        reference: phi_CAD; None takes the rig's prior.
+        reference: phi_CAD; None uses the rig's prior.
         known_std: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the
             paper's 10 % rule.
         corrected: whether that standard deviation accounts for correlated residuals; the paper's does not.
@@ -50,24 +50,24 @@ def constrained(
 ) -> Estimate:
     """Minimise ||F - W phi||^2 + ||phi_CAD - phi||^2 subject to physical rows and to the well-known base parameters.
 
-    Solved as a hierarchy: physical rows, then the base-parameter rows, then the cost. Where the two kinds of rows
-    agree, this is the paper's program; where they contradict each other the program has no solution, and the
-    base-parameter rows give way in the least-squares sense (told in the notes).
+    Solved as a hierarchy: physical rows, then base-parameter rows, then the cost. If the two kinds of rows agree, this
+    is the paper's program. If they contradict each other, the paper's program has no solution; here the base-parameter
+    rows are then met in the least-squares sense, which a note says.
 
     Args:
         regression: accumulated equations.
         rig: whose prior and boxes are used.
-        options: see there.
+        options: see `ConstrainedOptions`.
         base: base parameters from the data; None estimates them.
 
     Raises:
         InvalidValue: regression and rig name different links, or too few equations.
-        BackendError: the active-set method did not end.
+        BackendError: the active-set method did not converge.
     """
     began = time.perf_counter()
     options = ConstrainedOptions() if options is None else options
     if regression.links != rig.links:
-        raise InvalidValue("the regression names other links than the rig")
+        raise InvalidValue("the regression has other links than the rig")
     reference = rig.prior if options.reference is None else options.reference
     base = estimate_base(regression) if base is None else base
     known = base.well_known(options.known_std, options.corrected)

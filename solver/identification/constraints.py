@@ -1,4 +1,4 @@
-"""The rows that keep inertial parameters physical and plausible, jovic2016 (8) to (16)."""
+"""Linear constraints that keep inertial parameters physical and plausible, jovic2016 (8) to (16)."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ PAPER_FLOOR = 0.01
 BONNET_FLOOR = 1e-3
 """eps of bonnet2016 [kg m^2]."""
 FLOOR_FRACTION = 0.05
-"""Default eps of a link as a share of the smallest principal inertia of its prior."""
+"""Default eps of a link as a fraction of the smallest principal inertia of its prior."""
 SYMMETRY = 0.1
 """alpha of jovic2016 (15)."""
 MASS_RANGE = 0.35
-"""beta of jovic2016 (16) for people and for modified robot links; 0.05 for links believed unchanged."""
+"""beta of jovic2016 (16) for people and for modified robot links; 0.05 for links that are assumed unchanged."""
 AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
 class ConstraintOptions:
-    """What may be demanded of the parameters.
+    """Constraints on the parameters.
 
     Attributes:
-        total_mass: [kg] sum of the masses, (9); None leaves it to the data.
+        total_mass: [kg] sum of the masses, (9); None estimates it from the data.
         boxes: whether each centre of mass stays in the link's box, (11).
         floor: eps of (13) [kg m^2] for all links, or None: `FLOOR_FRACTION` of the link's prior.
         direction_level: subdivisions of the icosahedron; 5 gives the paper's 10,242 directions.
-        min_eigenvalue_fraction: share of eps the smallest eigenvalue itself must reach; None: sampled directions only.
-        alpha: of the left/right symmetry (15); None drops it for all links.
-        asymmetric: links whose symmetry rows are dropped, as the belt trials need.
-        beta: of the mass bounds (16); None drops them for all links.
+        min_eigenvalue_fraction: fraction of eps that the smallest eigenvalue itself must reach; None: sampled
+            directions only.
+        alpha: of the left/right symmetry (15); None removes it for all links.
+        asymmetric: links without symmetry rows, as the belt trials need.
+        beta: of the mass bounds (16); None removes them for all links.
         betas: other beta by link.
         reference_masses: other m_ref [kg] by link, as for a link known to carry more.
         fixed_links: links all of whose parameters are those of the reference.
@@ -67,7 +68,7 @@ class ConstraintOptions:
                 raise InvalidValue(f"{name} must be in [0, 1), not {value:g}")
 
     def check(self, links: Sequence[str]) -> None:
-        """Whether all named links exist.
+        """Check that all named links exist.
 
         Raises:
             UnknownLink: one does not.
@@ -126,9 +127,9 @@ def box_rows(rig: Rig) -> Rows:
 
 
 def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows:
-    """Mass and diagonal of the inertia alike left and right: (1 - alpha) x_j <= x_i <= (1 + alpha) x_j.
+    """Mass and diagonal of the inertia similar left and right: (1 - alpha) x_j <= x_i <= (1 + alpha) x_j.
 
-    (15) corrected: as printed it compares x_i with itself.
+    (15) corrected: the printed equation compares x_i with itself.
     """
     built = _RowBuilder(len(rig.links))
     for left, right in rig.pairs:
@@ -136,7 +137,7 @@ def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows
             continue
         i, j = PER_LINK * rig.index(left), PER_LINK * rig.index(right)
         for parameter in (MASS, *DIAGONAL):
-            name = f"{left} and {right}: {PARAMETERS[parameter]} as unlike as allowed"
+            name = f"{left} and {right}: {PARAMETERS[parameter]} as different as allowed"
             built.add({i + parameter: 1.0, j + parameter: -(1.0 - alpha)}, 0.0, np.inf, name)
             built.add({i + parameter: -1.0, j + parameter: 1.0 + alpha}, 0.0, np.inf, name)
     return built.build()
@@ -157,13 +158,13 @@ def mass_bound_rows(rig: Rig, reference: InertialParameters, options: Constraint
 
 
 def fixed_link_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
-    """Every parameter of the held links equal to the reference's."""
+    """Every parameter of the fixed links equal to the reference's."""
     built = _RowBuilder(len(rig.links))
     for link in rig.links:
         if link in options.fixed_links:
             first = PER_LINK * rig.index(link)
             for column, (name, value) in enumerate(zip(PARAMETERS, reference.values[rig.index(link)]), start=first):
-                built.add({column: 1.0}, float(value), float(value), f"{link}: {name} held")
+                built.add({column: 1.0}, float(value), float(value), f"{link}: {name} fixed to the prior")
     return built.build()
 
 
@@ -195,7 +196,5 @@ def default_floors(reference: InertialParameters) -> np.ndarray:
     smallest = reference.rotational_margin
     if np.any(smallest <= 0.0):
         link = reference.links[int(np.argmin(smallest))]
-        raise InvalidValue(
-            f"the prior inertia of link {link!r} is not positive definite; give the inertia floor by hand"
-        )
+        raise InvalidValue(f"the prior inertia of link {link!r} is not positive definite; give the inertia floor")
     return FLOOR_FRACTION * smallest

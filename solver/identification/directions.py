@@ -1,6 +1,6 @@
-"""Directions spread evenly over the sphere, and the inertia rows they make: v'I v >= eps for each of them.
+"""Directions distributed evenly over the sphere, and their inertia rows: v'I v >= eps for each of them.
 
-All of them together would be 10,242 rows per link; `DirectionRows` hands out only those that a point violates.
+There are 10,242 rows per link; `DirectionRows` returns only those that a point violates.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ PAPER_LEVEL = 5
 MULTIPLICITY = np.array([1.0, 2.0, 1.0, 2.0, 2.0, 1.0])
 """How often xx, xy, yy, xz, yz, zz occur in v'I v."""
 COARSE_LEVEL = 1
-"""Subdivisions of the directions a solver gets from the start."""
+"""Subdivisions of the directions with which a solver begins."""
 SEPARATION_COSINE = 0.8
-"""Cosine between two directions below which both are worth asking for: an inertia may fail about up to three axes."""
+"""Cosine between two directions below which both are returned: an inertia may violate rows about up to three axes."""
 NEIGHBOURS = 6
-"""Of a vertex of the subdivided icosahedron."""
+"""Number of neighbours of a vertex of the subdivided icosahedron."""
 MIN_EIGENVALUE_FRACTION = 0.1
-"""Share of eps that the smallest eigenvalue itself, not only the sampled directions, must reach."""
+"""Fraction of eps that the smallest eigenvalue itself, not only the sampled directions, must reach."""
 
 
 @lru_cache(maxsize=8)
 def icosphere(level: int) -> np.ndarray:
-    """Unit vectors (10 * 4^level + 2, 3): a regular icosahedron, every face split in four ``level`` times."""
+    """Unit vectors (10 * 4^level + 2, 3): a regular icosahedron, every face divided in four ``level`` times."""
     golden = (1.0 + 5.0**0.5) / 2.0
     corners = [(a, b * golden, 0.0) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
     points = np.array([np.roll(corner, shift) for shift in range(3) for corner in corners])
@@ -63,7 +63,7 @@ def icosphere(level: int) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _half_sphere(level: int) -> tuple[np.ndarray, np.ndarray]:
-    """One of each pair of opposite directions (v and -v make the same row), and its coefficients (D, 6)."""
+    """One of each pair of opposite directions (v and -v give the same row), and its coefficients (D, 6)."""
     points = icosphere(level)
     lead = np.take_along_axis(points, np.argmax(np.abs(points) > 1e-9, axis=1)[:, None], axis=1)[:, 0]
     half = np.ascontiguousarray(points[lead > 0.0])
@@ -76,15 +76,15 @@ def direction_coefficients(directions: np.ndarray) -> np.ndarray:
 
 
 class DirectionRows:
-    """The rows v'I_i v >= eps_i of every link (jovic2016 (13), (14)), handed out where they are violated.
+    """The rows v'I_i v >= eps_i of every link (jovic2016 (13), (14)), returned where they are violated.
 
     Args:
         links: names.
         floors: (L,) eps_i [kg m^2].
         level: subdivisions of the icosahedron.
-        min_eigenvalue_fraction: share of eps_i that the smallest eigenvalue itself must reach; between two sampled
-            directions a slender
-            link can fall below zero, so the row of the eigenvector is added where it does. None: sampled rows only.
+        min_eigenvalue_fraction: fraction of eps_i that the smallest eigenvalue itself must reach. Between two sampled
+            directions the inertia of a slender link can become negative, so the row of the eigenvector is added there.
+            None: sampled rows only.
     """
 
     def __init__(
@@ -104,13 +104,13 @@ class DirectionRows:
         return len(self.links) * (10 * 4**self.level + 2)
 
     def all(self) -> Rows:
-        """Every sampled row, for comparison with solvers that take them all (opposite directions once)."""
+        """All sampled rows, for comparison with solvers that use them all (opposite directions once)."""
         coefficients = _half_sphere(self.level)[1]
         blocks = [self._rows(link, coefficients, floor) for link, floor in enumerate(self.floors)]
         return Rows.stack(blocks)
 
     def initial(self) -> Rows:
-        """The directions of a coarse icosahedron, which are among the sampled ones."""
+        """The directions of a coarse icosahedron, a subset of the sampled ones."""
         coefficients = _half_sphere(min(COARSE_LEVEL, self.level))[1]
         return Rows.stack([self._rows(link, coefficients, floor) for link, floor in enumerate(self.floors)])
 
@@ -142,7 +142,8 @@ class DirectionRows:
 
 
 def _most_violated(directions: np.ndarray, values: np.ndarray, floor: float) -> np.ndarray:
-    """The most violated directions far from each other, each with its neighbours, which the optimum may touch too."""
+    """The most violated directions far from each other, each with its neighbours, which may be active at the optimum
+    too."""
     chosen: list[np.ndarray] = []
     while len(chosen) < 3 and (worst := int(np.argmin(values))) >= 0 and values[worst] < floor:
         cosines = np.abs(directions @ directions[worst])

@@ -1,8 +1,8 @@
-"""Minimise a quadratic plus the entropic distance of many bodies, subject to linear rows, by Newton's method.
+"""Newton's method for a quadratic plus the entropic divergence of many bodies, subject to linear rows.
 
-The log-determinant is the cone's own barrier: it keeps every body strictly physical, and being self-concordant it
-makes damped Newton steps converge from any feasible start, at the end doubling the digits with every step (Nesterov
-and Nemirovskii, 1994). Each step is a quadratic program over the rows, solved exactly by the active-set method.
+The log-determinant is the barrier of the cone: it keeps every body strictly consistent. It is self-concordant, so that
+damped Newton steps converge from any feasible start, quadratically at the end (Nesterov and Nemirovskii, 1994). Each
+step is a quadratic program over the rows, solved exactly by the active-set method.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ MAX_ITERATIONS = 200
 DECREMENT_TOLERANCE = 1e-12
 """Expected further decrease, relative to 1 + |objective|, at which the iterations end."""
 SUFFICIENT_DECREASE = 1e-4
-"""Share of the expected decrease that a step must deliver."""
+"""Fraction of the expected decrease that a step must achieve."""
 MAX_BOUNDARY_FRACTION = 0.95
-"""Share of the way to the edge of the physical that one step may go."""
+"""Largest fraction of the way to the boundary of consistency that one step may go."""
 MIN_STEP = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """Outcome of `minimise`."""
+    """Result of `minimise`."""
 
     x: np.ndarray
     status: Status
@@ -111,7 +111,7 @@ def _derivatives(
 def _newton_step(
     slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: RowPool, active: tuple[int, ...], x: np.ndarray
 ) -> tuple[np.ndarray, tuple[int, ...]]:
-    """The step to the minimum of the local quadratic model over the rows, and the rows that hold it."""
+    """The step to the minimum of the local quadratic model over the rows, and the active rows."""
     lower = _cholesky_root(curvature)
     factor = lower, True
     move = -cho_solve(factor, slope, check_finite=False)
@@ -132,7 +132,7 @@ def _newton_step(
 
 
 def _cholesky_root(curvature: np.ndarray) -> np.ndarray:
-    """Lower triangular root of a curvature, which nearly exact data may have rounded to an indefinite matrix."""
+    """Lower triangular root of a curvature; rounding may have made the matrix of nearly exact data indefinite."""
     lift = 0.0
     for _ in range(MAX_SHIFTS):
         try:
@@ -140,17 +140,17 @@ def _cholesky_root(curvature: np.ndarray) -> np.ndarray:
             return np.asarray(cholesky(lifted, lower=True, check_finite=False))
         except LinAlgError:
             lift = max(10.0 * lift, float(np.finfo(float).eps * np.trace(curvature)))
-    raise BackendError("the equations are no sum of squares: a weight or an entry is not finite")
+    raise BackendError("the matrix of the equations is not positive semi-definite: a weight or an entry is not finite")
 
 
 MAX_SHIFTS = 8
-"""Times that rounding is lifted, tenfold each, before a matrix is called indefinite."""
+"""Number of diagonal shifts, each ten times the one before, after which a matrix is called indefinite."""
 ROW_TOLERANCE = 1e-9
-"""Violation of a row of unit length that counts as none."""
+"""Violation of a row of unit length that counts as rounding."""
 
 
 def _boundary_distance(x: np.ndarray, move: np.ndarray) -> float:
-    """How far along a move the first body stops being physical."""
+    """Multiple of a step at which the first body reaches the boundary of consistency."""
     roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
     # letters as in _matrices
     change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), BASIS)

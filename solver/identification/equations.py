@@ -1,11 +1,11 @@
-"""The equations Y phi = f of a trial, both sides through one low-pass.
+"""The equations Y phi = f of a trial, with the same low-pass on both sides.
 
-They are linear in Y and f as long as moments are taken about a fixed point: what low-passes f may then low-pass Y, and
-the equations still hold exactly. A low-pass of the coordinates that Y is made of does not commute with it: it takes off
-f what it leaves in Y, and leaves Y whatever noise of the coordinates its products bring down to low frequencies. So the
-motion is filtered as lightly as its derivatives need, the equations as much as their noise asks; then the moments move
-to the base link. Stretches as short as a flight are weighed by the covariance of their noise instead: a filter would
-spend half of one on settling.
+The equations are linear in Y and f as long as moments are taken about a fixed point. If the same low-pass is applied to
+f and to Y, they still hold exactly. A low-pass of the coordinates from which Y is computed does not commute with Y: it
+removes from f what remains in Y, and Y keeps the noise of the coordinates that its products shift to low frequencies.
+Therefore the motion is filtered only as much as its derivatives require, the equations as much as their noise requires,
+and the moments are moved to the base link afterwards. In intervals as short as a flight, a filter would not settle;
+their equations are weighted by the covariance of their noise instead.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .trial_chunks import split_trial
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """Y phi = f over a few frames that count, frames last.
+    """Y phi = f over a few counted frames, frames last.
 
     Attributes:
-        frames: (n,) which of the trial's.
+        frames: (n,) indices in the trial.
         force: (3, 4, L, n) force rows of Y by parameter and link; a force depends on mass and first moment only.
         moment: (3, 10, L, n) moment rows.
         wrench: (6, n) f.
@@ -64,20 +64,20 @@ class Equations:
 def equations(
     rig: Rig, trial: Trial, base: int | str = 0, axes: Axes = "link", motion: Motion | None = None
 ) -> Iterator[Equations]:
-    """The equations of the frames that count, piece by piece, in memory that does not depend on the trial's length.
+    """The equations of the counted frames, piece by piece; memory does not depend on the trial's length.
 
-    Stretches between frames without forces are filtered each by itself.
+    Intervals between frames without forces are filtered separately.
 
     Args:
-        rig: that moved.
-        trial: what was measured.
+        rig: of the trial.
+        trial: motion and measured wrenches.
         base: link, by name or index, at whose origin the wrenches are written.
-        axes: ``"link"`` or ``"world"``, in which they are.
-        motion: another motion than the trial's to make Y of, such as a shaken one.
+        axes: ``"link"`` or ``"world"``, of the wrenches.
+        motion: another motion than the trial's for Y, such as a noise replica.
     """
     motion = trial.motion if motion is None else motion
     if len(motion) != len(trial.motion):
-        raise InvalidValue(f"trial {trial.name!r}: a shaken motion has another number of frames than the motion")
+        raise InvalidValue(f"trial {trial.name!r}: a noise replica has another number of frames than the motion")
     total, used = trial.wrenches.total, usable_axes(trial, axes)
     kept = used.any(axis=1)
     if trial.corner is not None:
@@ -106,10 +106,9 @@ def equations(
 
 
 def _whitened_equations(rig: Rig, trial: Trial, base: int | str, axes: Axes, motion: Motion) -> Iterator[Equations]:
-    """Equations with independent errors of the stretches all of which is measured, in parts of `PIECE` frames.
+    """Equations with independent errors, of the intervals that are completely measured, in pieces of `PIECE` frames.
 
-    Whatever weighs all frames of an equation alike leaves it an equation, about a moving point too: only sums of its
-    own rows are taken.
+    Whitening only sums rows of the same equation over frames, so they remain valid about a moving point too.
     """
     assert trial.corner is not None
     total, used, rate = trial.wrenches.total, usable_axes(trial, axes), rate_of_grid(motion.times)
@@ -125,9 +124,9 @@ def _whitened_equations(rig: Rig, trial: Trial, base: int | str, axes: Axes, mot
 
 
 def usable_axes(trial: Trial, axes: Axes = "link") -> np.ndarray:
-    """(N, 6) True where an axis of the base wrench follows from what was measured in a counted frame.
+    """(N, 6) True where an axis of the base wrench follows from measurements in a counted frame.
 
-    A moment about a moving point needs the two forces beside it; the base link's axes need all three of a vector.
+    A moment about a moving point needs the two forces across its axis; the base link's axes need all three components.
     """
     measured = np.array(trial.wrenches.measured, dtype=bool) & np.isfinite(trial.wrenches.total)
     force, moment = measured[:, :FORCE_AXES], measured[:, FORCE_AXES:].copy()
@@ -156,14 +155,14 @@ def reconstructed_wrench(
     base: int | str = 0,
     weights: FrequencyWeights | None = None,
 ) -> np.ndarray:
-    """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`.
+    """Wrench (N, 6) that the trial's motion requires, Y phi, in the axes and with the filter of `measured_wrench`.
 
     Args:
-        rig: that moved.
-        trial: whose motion it is.
+        rig: of the trial.
+        trial: with the motion.
         parameters: of the rig's links.
         base: base link, about whose origin the moments are taken.
-        weights: how far the motion is; all of it by default.
+        weights: frequency weights; by default the whole motion is used.
     """
     return reconstructed_wrenches(rig, trial, [parameters], base, weights)[:, 0]
 
@@ -175,7 +174,7 @@ def reconstructed_wrenches(
     base: int | str = 0,
     weights: FrequencyWeights | None = None,
 ) -> np.ndarray:
-    """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
+    """`reconstructed_wrench` (N, K, 6) of K bodies with the same motion, at little more than the cost of one."""
     result = np.empty((len(trial.motion), len(bodies), AXES))
     for part in split_trial(trial, () if weights is None else weights.bands):
         result[part.frames] = _reconstruct(rig, part.trial, bodies, base, weights)[part.core]
@@ -189,7 +188,7 @@ def _reconstruct(
     base: int | str,
     frequency_weights: FrequencyWeights | None,
 ) -> np.ndarray:
-    """`reconstructed_wrenches` of a trial whose every link's wrenches may be held at once."""
+    """`reconstructed_wrenches` of a trial that is short enough to store the wrenches of every link at once."""
     if frequency_weights is None:
         return group_wrenches(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
     weights, member = np.unique(frequency_weights.low_pass_weights, axis=0, return_inverse=True)
@@ -209,7 +208,7 @@ def _reconstruct(
 def group_wrenches(
     rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], groups: Sequence[np.ndarray], base: int | str = 0
 ) -> np.ndarray:
-    """What each group of links has of the `reconstructed_wrenches`: (N, K, G, 6) of K bodies."""
+    """Contribution of each group of links to the `reconstructed_wrenches`: (N, K, G, 6) of K bodies."""
     parts = [
         InertialParameters(rig.links, np.where(np.isin(np.arange(len(rig.links)), group)[:, None], body.values, 0.0))
         for body in bodies
@@ -221,7 +220,7 @@ def group_wrenches(
 
 
 def low_pass_at(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
-    """A trial's values (N, ...) without what lies above a cut-off [Hz]; all of them where it is out of reach."""
+    """A trial's values (N, ...) through a low-pass of another cut-off [Hz]; unchanged above half the sample rate."""
     rate = rate_of_grid(trial.motion.times)
     if trial.preset is None or not cutoff < 0.5 * rate:
         return values
@@ -229,7 +228,7 @@ def low_pass_at(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
 
 
 def frames_with_forces(trial: Trial) -> np.ndarray:
-    """(N,) True in the frames whose forces can be filtered."""
+    """(N,) True in frames whose forces are finite and can be filtered."""
     return np.isfinite(trial.wrenches.total).all(axis=1)
 
 
@@ -242,10 +241,10 @@ def base_origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
 
 
 def wrenches_about_base(rig: Rig, trial: Trial, about_world: np.ndarray, base: int | str = 0) -> np.ndarray:
-    """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
+    """Wrenches (N, K, 6) about the world origin, through the trial's low-pass and moved to the base link's origin."""
     values = np.concatenate([about_world.reshape(len(about_world), -1), base_origins(rig, trial, base)], axis=1)
     if trial.preset is not None:
-        values[~frames_with_forces(trial)] = np.nan  # both sides are filtered in the same stretches
+        values[~frames_with_forces(trial)] = np.nan  # both sides are filtered in the same intervals
         values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)
     wrenches, origin = values[:, :-FORCE_AXES].reshape(about_world.shape), values[:, None, -FORCE_AXES:]
     wrenches[..., FORCE_AXES:] -= np.cross(origin, wrenches[..., :FORCE_AXES])
@@ -275,7 +274,7 @@ def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarr
     moment[:, :STATIC_PARAMETERS] -= cross(origin[:, None, None], force)
     rotation = None
     if len(turn):
-        # a mean of rotations is none: the nearest one
+        # a filtered rotation matrix is not orthogonal: use the nearest rotation
         rotation = np.ascontiguousarray(nearest_rotation(turn.T.reshape(count, 3, 3)).transpose(1, 2, 0))
         inverse = rotation.swapaxes(0, 1)[:, :, None]
         force, moment = product(inverse, force), product(inverse, moment)

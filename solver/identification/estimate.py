@@ -1,4 +1,4 @@
-"""What one identification method returns."""
+"""The result of one identification method."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration of a method that iterates by itself.
+    """One iteration of an iterative method.
 
     Attributes:
         objective: minimised value.
-        decrement: by how much a full step was expected to lower it.
+        decrement: expected decrease of a full step.
         length: of the step taken, in (0, 1].
     """
 
@@ -38,15 +38,15 @@ class Estimate:
     Attributes:
         method: its name, with the variant.
         parameters: found.
-        prior: believed before, as the method used it.
-        status: how the solve ended.
-        cost: ||W (Y phi - f)||^2 at the result, with the part no parameters can remove.
+        prior: as the method used it.
+        status: of the solver.
+        cost: ||W (Y phi - f)||^2 at the result, including the residual that no parameters can remove.
         cost_prior: the same for the prior.
         at_bounds: names of constraints that hold with equality at the result.
-        levels: optimum of each level of a hierarchical method, and that no lower one worsened it.
+        levels: optimum of each level of a hierarchical method, and that no lower level worsened it.
         trace: iterations of an iterative method.
-        settings: numbers the method chose or was given (strength of the prior, inflation of the noise, rank ...).
-        notes: what a reader must know.
+        settings: numbers that the method chose or was given (strength of the prior, inflation of the noise, rank ...).
+        notes: sentences for the reader.
         seconds: wall clock.
     """
 
@@ -73,11 +73,11 @@ class Estimate:
 
 
 def consistency(parameters: InertialParameters) -> str:
-    """How physical parameters are, by eigenvalues.
+    """Kind of physical consistency of parameters, by eigenvalues.
 
-    ``"consistent"``: every pseudo-inertia is positive semi-definite, so a body like that exists; ``"rotational"``: only
-    masses are not negative and every inertia about its link origin is positive definite, jovic2016 (8), (12);
-    ``"none"``: neither.
+    ``"consistent"``: every pseudo-inertia is positive semi-definite, so a body with these parameters exists;
+    ``"rotational"``: only masses are not negative and every inertia about its link origin is positive definite,
+    jovic2016 (8), (12); ``"none"``: neither.
     """
     if np.all(parameters.consistency_margin >= -ROUNDING * _largest_eigenvalue(parameters.pseudo_inertias)):
         return CONSISTENT

@@ -1,11 +1,11 @@
 """Inertial parameters from flight alone, ayusawa: the null space of the contact-free regressor, scaled by the mass.
 
 While nothing touches the body, Y_b phi_b = 0 (7): its base parameters are orthogonal to every row of the regressor, so
-motion alone tells them up to one factor, and one known parameter, the total mass, tells the factor. The smallest
-singular vector (14), (15) answers that by total least squares, which is not invariant to scale: entries of kilograms
-and of kg m^2 are compared as they stand, and a unit that makes inertias small numbers makes their errors cheap. Divided
-by typical sizes they count alike; with the noise of the motion known, each direction is judged against what noise alone
-would have shown of it.
+motion alone determines them up to one factor, and the known total mass determines the factor. The smallest singular
+vector (14), (15) is the total least-squares solution. It is not invariant to scale: entries in kilograms and in kg m^2
+are compared directly, so that a unit in which inertias are small numbers makes their errors cheap. Divided by typical
+sizes they count equally. If the noise of the motion is known, each direction is compared with what noise alone would
+cause.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .scaling import parameter_scale
 PLAIN, SCALED, NOISE = "plain", "scaled", "noise"
 METRICS = (PLAIN, SCALED, NOISE)
 RANK_TOLERANCE = 1e-8
-"""Singular value, as a share of the largest, that is rounding."""
+"""Singular value, as a fraction of the largest, that is rounding."""
 NOISE_RATIO = 2.0**0.5
-"""Times the noise expected in a direction, up to which what is seen there is more noise than anything else."""
+"""Ratio to the expected noise of a direction up to which it counts as noise."""
 MIN_GAP = 3.0
-"""Least gap of a null space that is told from the errors of the motion."""
+"""Least gap between the null space and the other directions that stands out from the errors of the motion."""
 MIN_LISTED_SHARE = 0.1
-"""Share of an unknown direction that a link must carry to be named."""
+"""Share of an unknown direction from which a link is listed."""
 MAX_NOISE_RATIO = 1e8
-"""Times the noise beyond which a direction counts as free of it."""
+"""Ratio to the noise beyond which a direction counts as free of noise."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,15 +44,16 @@ class NullSpace:
     """What flights determined of the base parameters, and what not.
 
     Attributes:
-        base: whose parameters they are.
-        metric: ``"plain"`` singular values of the regressor as it stands (the paper), ``"scaled"`` of its columns times
-            typical sizes, or ``"noise"``: relative to what the noise of the motion alone would show.
-        singular_values: (B,) descending; of ``"noise"`` one means noise alone.
-        dimension: of the null space; 1 is what the total mass can scale.
-        values: (B,) base parameters, by the direction that flights show least of; of several that they show nothing of,
-            the shortest vector with that mass.
+        base: base parameters of the rig.
+        metric: ``"plain"`` singular values of the regressor itself (the paper), ``"scaled"`` of its columns times
+            typical sizes, or ``"noise"``: relative to what the noise of the motion alone would cause.
+        singular_values: (B,) descending; with ``"noise"`` the value one is noise alone.
+        dimension: of the null space; 1 can be scaled by the total mass.
+        values: (B,) base parameters along the direction with the smallest singular value; if several are zero, the
+            shortest vector with that mass.
         total_mass: [kg] that scaled them.
-        unknown: by link its share in [0, 1] of the directions that flight leaves open beyond the scale, largest first.
+        unknown: by link its share in [0, 1] of the directions that flight leaves undetermined beyond the scale, largest
+            first.
     """
 
     base: BaseParameters
@@ -70,7 +71,7 @@ class NullSpace:
 
     @property
     def gap(self) -> float:
-        """Smallest singular value outside the null space over the largest inside: how sharply the two part."""
+        """Smallest singular value outside the null space over the largest inside."""
         count = len(self.base) - self.dimension
         inside = self.singular_values[count] if count < len(self.base) else 0.0
         return float(self.singular_values[count - 1] / inside) if count and inside > 0.0 else np.inf
@@ -85,15 +86,17 @@ class NullSpace:
 
     @property
     def summary(self) -> str:
-        """In a sentence what flight alone determined."""
+        """Sentence that says what flight alone determined."""
         everything = len(self.base)
         if not self.is_distinct:
             unseen = (
-                f"; {self.dimension - 1} directions beyond the scale show nothing at all" if self.dimension > 1 else ""
+                f"; {self.dimension - 1} directions beyond the scale have no effect at all"
+                if self.dimension > 1
+                else ""
             )
             return (
-                f"no edge parts the null space of the flights from the errors of their motion (gap {self.gap:.2g}): "
-                f"flight alone is certain of none of the {everything} base parameters{unseen}"
+                "the null space of the flights does not stand out from the errors of their motion (gap "
+                f"{self.gap:.2g}): none of the {everything} base parameters follows from flight alone{unseen}"
             )
         if self.dimension == 1:
             return f"flight alone determined all {everything} base parameters, scaled by {self.total_mass:.2f} kg"
@@ -102,8 +105,8 @@ class NullSpace:
         )
         return (
             f"flight alone determined {everything - self.dimension} of {everything} directions of the base parameters; "
-            f"beyond the scale {self.dimension - 1} stay open, which the total mass cannot close"
-            + (f" (mostly {links}: unmoving, unseen, or no different from noise)" if links else "")
+            f"beyond the scale {self.dimension - 1} are undetermined, and the total mass does not help"
+            + (f" (mostly {links}: without motion, without effect, or not larger than noise)" if links else "")
         )
 
 
@@ -114,10 +117,10 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
         regression: of frames in which nothing touches the body: `accumulate` of flights.
         rig: whose prior gives the typical sizes.
         total_mass: [kg] gives the scale.
-        metric: see `NullSpace`; ``"noise"`` needs trials with shaken motions.
+        metric: see `NullSpace`; ``"noise"`` needs trials with noise replicas.
 
     Raises:
-        InvalidValue: no such metric, a mass that is not positive, equations with forces, or noise that is not known.
+        InvalidValue: no such metric, a mass that is not positive, equations with forces, or unknown noise.
 
     Example:
         >>> import numpy as np
@@ -140,7 +143,7 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
     base, size = regression.structure, len(regression.structure)
     triangle = regression.base_triangle
     if np.any(triangle[:, size] != 0.0):
-        raise InvalidValue("equations with forces on their right have no null space: only flights have one")
+        raise InvalidValue("equations with forces have no null space: give flights alone")
     factor = np.zeros((size, size))
     factor[: min(len(triangle), size)] = triangle[:size, :size]
     scale = typical_sizes(rig, base) if metric != PLAIN else np.ones(size)
@@ -148,7 +151,7 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
     masses = _total_mass_row(base) * scale
     carried = np.abs(masses @ directions) > RANK_TOLERANCE
     exact = values <= RANK_TOLERANCE * values[0]
-    # with noise no value is zero, and the smallest of those that know of the mass is the body's own
+    # with noise no value is zero: use the smallest one whose direction contains the mass
     own = exact if np.any(exact & carried) else np.arange(size) == np.flatnonzero(carried)[-1]
     found = np.linalg.qr(directions[:, own])[0]
     shares = masses @ found
@@ -159,18 +162,18 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
 
 
 def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
-    """Typical size (B,) of each base parameter: the root of the squares of the sizes that it sums."""
+    """Typical size (B,) of each base parameter: the root of the squared sizes of its terms."""
     sizes = parameter_scale(rig, rig.prior).ravel()
     return np.sqrt((base.regrouping**2) @ sizes**2)
 
 
 def _total_mass_row(base: BaseParameters) -> np.ndarray:
-    """(B,) row that sums the total mass from base parameters: the root's, which has all others regrouped into it."""
+    """(B,) row that gives the total mass from base parameters: the root's mass, into which all others are regrouped."""
     row = np.zeros(len(base))
     masses = np.flatnonzero(base.independent % PER_LINK == 0)
     row[masses[0]] = 1.0
     if not np.allclose(row @ base.regrouping[:, ::PER_LINK], 1.0):
-        raise InvalidValue("the body's total mass is none of its base parameters: its root does not fly freely")
+        raise InvalidValue("the total mass is not a base parameter: the root is not a free flyer")
     return row
 
 
@@ -180,7 +183,7 @@ def _noise_factor(regression: Regression, metric: str, scale: np.ndarray) -> np.
         return None
     noise = regression.noise_triangle
     if not noise.any():
-        raise InvalidValue("the noise of the motion is not known: flights are too short or too slow to tell it")
+        raise InvalidValue("the noise of the motion is unknown: flights are too short or too slow to estimate it")
     return np.asarray(noise[:, : len(scale)] * scale)
 
 
@@ -191,7 +194,7 @@ def _spectrum(factor: np.ndarray, noise: np.ndarray | None) -> tuple[np.ndarray,
     values = np.where(seen, values, 0.0)
     if noise is None:
         return values, rows.T
-    whitened = rows[seen].T / values[seen]  # coordinates in which the equations' squares are one
+    whitened = rows[seen].T / values[seen]  # coordinates in which the equations have unit covariance
     _, shares, turned = svd(noise @ whitened, full_matrices=True, check_finite=False)
     ratios = np.full(whitened.shape[1], MAX_NOISE_RATIO)
     ratios[: len(shares)] = np.minimum(1.0 / np.maximum(shares, 1.0 / MAX_NOISE_RATIO), MAX_NOISE_RATIO)

@@ -20,11 +20,11 @@ from .scaling import parameter_scale
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalOptions:
-    """Choices of the hierarchical method.
+    """Options of the hierarchical method.
 
     Attributes:
         constraints: of levels 1 and 2.
-        reference: phi_ref of levels 2 and 4; None takes the rig's prior.
+        reference: phi_ref of levels 2 and 4; None uses the rig's prior.
         scaled: whether level 4 measures the distance from the reference in typical sizes of each parameter; False is
             the paper's plain norm, which adds kilograms to kg m^2.
     """
@@ -38,17 +38,17 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     """(l1 <= A1 phi <= u1) > (l2 <= A2 phi <= u2) > (Y phi = f) > (phi = phi_ref), each as well as those before allow.
 
     Level 1: masses, their sum, centres of mass in their boxes, inertia rows in all directions. Level 2: symmetry and
-    mass bounds. The result's `levels` tell each optimum and that no lower level worsened it.
+    mass bounds. The result's `levels` list the optimum of each and show that no lower level worsened it.
 
     Raises:
         InvalidValue: regression and rig name different links.
         UnknownLink: an option names a link that does not exist.
-        BackendError: the active-set method did not end.
+        BackendError: the active-set method did not converge.
     """
     began = time.perf_counter()
     options = HierarchicalOptions() if options is None else options
     if regression.links != rig.links:
-        raise InvalidValue("the regression names other links than the rig")
+        raise InvalidValue("the regression has other links than the rig")
     reference = rig.prior if options.reference is None else options.reference
     limits = options.constraints
     scale = parameter_scale(rig, reference).ravel()

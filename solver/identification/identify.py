@@ -1,4 +1,5 @@
-"""From trials to a result: weights, method, uncertainty, and the comparison on trials used and not used."""
+"""Identification from trials: axis weights, method, frequency weights, uncertainty, comparison on used and unused
+trials."""
 
 from __future__ import annotations
 
@@ -35,28 +36,29 @@ from .result import Identification, Uncertainty
 
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 MIN_FLIGHT_FRAMES = 5
-"""A flight of fewer frames says nothing."""
+"""Least number of frames of a flight that is checked."""
 HALF_NOISE = 0.5
 MAX_LISTED_SHARES = 4
-"""Largest shares of links' own markers that a note lists."""
+"""Largest number of marker shares in a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifyOptions:
-    """How to identify.
+    """Options of the identification.
 
     Attributes:
         method: one of `METHODS`.
         base: base link, by name or index, at whose origin the moments are taken.
-        total_mass: [kg] that the masses must sum to; None leaves it to the data. Not used by the minimum norm.
+        total_mass: [kg] that the masses must sum to; None estimates it from the data. Not used by the minimum norm.
         constraints: boxes, symmetry, mass bounds; its total mass is replaced by ``total_mass``.
         symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
-            method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
-            no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
-        fixed_links: links held at the prior. Not used by the minimum norm.
-        relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default
-            for people, and for robots the one that makes the data likeliest, up to that (`likeliest_prior`). Intervals
-            are those of the default: any one link may still lie farther from its prior than links do on the whole.
+            method, which has no mass bounds. None: yes for people, whose link frames mirror each other, and no for
+            robots. Set False for an amputee, a stroke survivor or one-sided load.
+        fixed_links: links with the prior's parameters. Not used by the minimum norm.
+        relative_std: relative standard deviation of a link's mass around the prior, consistent method only. None: the
+            default for people; for robots the value under which the data are most likely, at most the default
+            (`empirical_prior`). Intervals use the default: a single link may differ more from its prior than links do
+            on average.
         bootstrap: number of samples; 0 for none.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
         seed: of the bootstrap.
@@ -82,17 +84,17 @@ class IdentifyOptions:
 
 
 def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
-    """Refuse numbers of samples, of a seed or of processes that mean nothing.
+    """Check the numbers of samples, seed and processes.
 
     Raises:
-        InvalidValue: one of them.
+        InvalidValue: one of them is out of range.
     """
     if bootstrap < 0:
-        raise InvalidValue(f"the bootstrap draws no negative number of samples: {bootstrap}")
+        raise InvalidValue(f"the number of bootstrap samples must not be negative: {bootstrap}")
     if seed < 0:
-        raise InvalidValue(f"a seed is not negative: {seed}")
+        raise InvalidValue(f"the seed must not be negative: {seed}")
     if jobs == 0:
-        raise InvalidValue("0 jobs do no work: give 1 or more, or -1 for all processors")
+        raise InvalidValue("the number of jobs must not be 0: give 1 or more, or -1 for all processors")
 
 
 def identify_trials(
@@ -187,9 +189,9 @@ def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | No
 
     Args:
         rig: whose prior is the reference.
-        options: see there.
-        noise_estimate: an estimate whose judgement of the noise is kept, so that the samples of a bootstrap differ by
-            their data alone; None judges anew.
+        options: see `IdentifyOptions`.
+        noise_estimate: an estimate whose noise variance and data inflation are used, so that the samples of a bootstrap
+            differ by their data alone; None estimates them anew.
 
     Raises:
         UnknownPreset: no such method.
@@ -214,7 +216,7 @@ def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | No
 
 
 def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
-    """Whether the data say how far links lie from the prior; people's masses are held by what people scatter."""
+    """Whether the width of the prior is estimated from the data; people have a mass prior instead."""
     return options.relative_std is None and not chosen.mass_prior
 
 
@@ -225,15 +227,15 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     chosen = ConsistentOptions(constraints=limits, plausible=symmetric, mass_prior=person)
     if options.relative_std is not None:
         chosen = replace(chosen, relative_std=options.relative_std)
-    # tables of both sexes, whose mean the prior is: what they differ by adds to what people do
-    doubted = {link: float(np.hypot(chosen.relative_std, spread)) for link, spread in rig.prior_spread.items()}
-    return replace(chosen, relative_stds=doubted)
+    # for unknown sex the prior is the mean of both tables: their difference widens it
+    wider = {link: float(np.hypot(chosen.relative_std, spread)) for link, spread in rig.prior_spread.items()}
+    return replace(chosen, relative_stds=wider)
 
 
 def _cross_validate(
     rig: Rig, trials: Sequence[Trial], parts: Mapping[str, Regression], method: Method, notes: list[str]
 ) -> tuple[list[Trial], list[TrialFit]]:
-    """Each trial, and what was found in the others; a single trial's halves with those of one another."""
+    """Each trial, and the fit to the others; for a single trial each half and the fit to the other half."""
     counted = {trial.name: trial for trial in trials}
     if len(counted) == 1:
         trial = next(iter(counted.values()))
@@ -247,7 +249,7 @@ def _cross_validate(
         try:
             fitted = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
         except SolverError as error:
-            notes.append(f"{name} could not be tested unseen: {error}")
+            notes.append(f"{name} could not be tested as an unused trial: {error}")
             continue
         tested.append(trial)
         found.append(TrialFit(tuple(counted[other] for other in others), *fitted))
@@ -261,7 +263,7 @@ def _compare(
 
 
 def split_halves(trial: Trial) -> tuple[Trial, Trial]:
-    """A trial of which the earlier, and one of which the later half of its frames counts."""
+    """The trial with the first half of its counted frames, and the trial with the second half."""
     frames = np.flatnonzero(trial.counted)
     middle = frames[len(frames) // 2]
     first = trial.counted & (np.arange(len(trial.counted)) < middle)
@@ -280,16 +282,18 @@ def _uncertainty(
         notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
         return None
     method = get_method(rig, options, estimate)
-    drawn = bootstrap(
+    samples = bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
     )
     if options.method != "consistent":
         notes.append(f"the intervals show how much blocks of time disagree; {NO_BIAS_NOTE}")
-        return drawn
+        return samples
     notes.append(
-        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {NO_BIAS_NOTE}"
+        f"the intervals show how much blocks of time disagree and what the data do not determine; {NO_BIAS_NOTE}"
     )
-    return widen_by_posterior(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
+    return widen_by_posterior(
+        samples, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options))
+    )
 
 
 def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:
@@ -297,9 +301,10 @@ def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: l
     if options.method != "consistent" or not _estimates_prior_std(chosen, options):
         return
     notes.append(
-        f"the data are likeliest where links scatter by {100.0 * estimate.settings[RELATIVE_STD_SETTING]:.0f} % "
+        "the data are most likely with a relative standard deviation of "
+        f"{100.0 * estimate.settings[RELATIVE_STD_SETTING]:.0f} % "
         f"around the prior, "
-        f"which was taken for its spread; the intervals allow each link {100.0 * chosen.relative_std:.0f} %"
+        f"which was used; the intervals allow each link {100.0 * chosen.relative_std:.0f} %"
     )
 
 
@@ -308,8 +313,9 @@ def _note_noise(regression: Regression, options: IdentifyOptions, notes: list[st
     if options.method != "consistent" or not len(shares):
         return
     notes.append(
-        f"the motion's white noise was taken off the equations: in {int(np.sum(shares > HALF_NOISE))} of {len(shares)} "
-        "directions more than half of what was seen was noise"
+        f"the equations were corrected for white noise of the motion: in {int(np.sum(shares > HALF_NOISE))} of "
+        f"{len(shares)} directions "
+        " more than half of the signal was noise"
     )
 
 
@@ -322,8 +328,9 @@ def _note_frequency_weights(rig: Rig, weights: PairedWeights, notes: list[str]) 
     if by_body:
         listed = ". ".join(f"For the {name}: {words}" for name, words in by_body.items())
         notes.append(
-            "judged by the plates, the motion is mostly noise above these frequencies, and reconstructed forces leave "
-            f"out more than half of it there; measured forces keep their band. {listed}"
+            "above these frequencies less than half of the tracked motion explains the measured forces, and "
+            "reconstructed forces "
+            f"use less than half of it; measured forces are not filtered. {listed}"
         )
 
 
@@ -336,26 +343,27 @@ def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[
         f"{_link_label(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
     )
     notes.append(
-        "judged by the plates, links move beyond their rigid joints by a share of what their own markers do; "
+        "the measured forces show that links move with a share of their own markers' displacement beyond the rigid "
+        "joints; "
         f"reconstructed forces include it, with shares of their own for the prior; the largest: {listed}"
     )
 
 
 def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[str], notes: list[str]) -> None:
-    """Links that are held, and those of which only the sum with their neighbour means anything."""
+    """Notes on links that are fixed, and on those that are only determined together with their parent."""
     if fixed_links:
         notes.append(
-            f"{', '.join(_link_label(link) for link in fixed_links)}: held at the prior, scaled to the body's mass"
+            f"{', '.join(_link_label(link) for link in fixed_links)}: fixed to the prior, scaled to the body's mass"
         )
     for link in rig.unobserved_links:
         if link in fixed_links:
             continue
         together = [rig.index(link), rig.parents[rig.index(link)]]
-        mass, usual = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
+        mass, prior_mass = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
         notes.append(
-            f"no marker shows how the {_link_label(link)} turns: read its numbers with those of the "
-            f"{_link_label(rig.links[together[1]])} as one body of {mass:.1f} kg (prior {usual:.1f}), or hold it at "
-            f"the "
+            f"no marker shows the rotation of the {_link_label(link)}: only one body of it and the "
+            f"{_link_label(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f}); or fix it "
+            f"to the "
             "prior"
         )
 

@@ -1,4 +1,4 @@
-"""How much of each parameter the data determined, and how much the prior supplied."""
+"""Which fraction of each parameter the data determine, and which the prior supplies."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..inertials import PER_LINK, InertialParameters
 from .weighted_equations import WeightedEquations
 
 RANK_TOLERANCE = 1e-8
-"""Singular values below this share of the largest are rounding, in parameters divided by their typical size."""
+"""Singular values below this fraction of the largest are rounding, in parameters divided by their typical size."""
 MIN_BLOCKS = 4
-"""Fewer blocks than this say nothing about correlated residuals."""
+"""Least number of blocks from which the correlation of residuals can be estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """What data say about parameters, parameters divided by their prior spread.
+    """Information of the data on the parameters, which are divided by their prior standard deviation.
 
     Attributes:
         links: L names.
-        determined: (L, 10) in [0, 1], the diagonal of the resolution matrix (H + 1)^-1 H with the data's information
-            H: 1 where the data alone fix the parameter, 0 where they say nothing and the prior supplied it.
-        singular_values: of the scaled factor, descending; those above 1 tell more than the prior.
+        determined: (L, 10) in [0, 1], the diagonal of the resolution matrix (H + 1)^-1 H with the data's information H:
+            1 where the data alone determine the parameter, 0 where the prior supplies it.
+        singular_values: of the scaled factor, descending; those above 1 carry more information than the prior.
         rank: number of them that are not rounding.
     """
 
@@ -41,7 +41,7 @@ class Information:
 
     @property
     def from_prior(self) -> np.ndarray:
-        """(L, 10) share that the prior supplied."""
+        """(L, 10) fraction that the prior supplied."""
         return 1.0 - self.determined
 
 
@@ -52,13 +52,13 @@ def information(
     noise: float | None = None,
     tolerance: float = RANK_TOLERANCE,
 ) -> Information:
-    """Share of each parameter that the data determined.
+    """Fraction of each parameter that the data determine.
 
     Args:
         regression: accumulated equations.
         prior_std: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
         noise: standard deviation of one weighted equation, inflated for correlated residuals. None: the data are taken
-            as exact, and a parameter counts as determined as far as it lies outside the null space.
+            as exact, and a parameter is determined as far as it lies outside the null space.
         tolerance: of the rank.
     """
     scale = np.ravel(np.asarray(prior_std, float))
@@ -75,23 +75,22 @@ def information(
 
 
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
-    """Mean square of a weighted residual; 1 when the weights are one over the standard deviations."""
+    """Mean square of a weighted residual; 1 if the weights are one over the standard deviations."""
     residual = regression.factor @ parameters.vector - regression.target
     return float((residual @ residual + regression.residual_cost) / max(1, count_weighted_rows(regression)))
 
 
 def count_weighted_rows(regression: WeightedEquations) -> int:
-    """Number of equations that carry weight."""
+    """Number of equations on axes with a weight above zero."""
     return int(regression.axis_rows[regression.weights > 0.0].sum())
 
 
 def data_inflation(regression: WeightedEquations, parameters: InertialParameters) -> float:
-    """How many equations do the work of one independent one, at least 1.
+    """Number of correlated equations that carry the information of one independent equation, at least 1.
 
-    Residuals of neighbouring frames are alike, so N equations tell less than N independent ones would. The gradient of
-    each block of time is compared with what white noise would give (a sandwich estimate): the ratio of the variances,
-    averaged over the directions the data see. Dividing the data's cost by it makes the cost trust the data as far as
-    the blocks agree with each other.
+    Residuals of neighbouring frames are correlated, so N equations carry less information than N independent ones. The
+    gradient of each block of time is compared with what white noise would give (a sandwich estimate): the ratio of the
+    variances, averaged over the directions that the data determine. The data's cost is divided by it.
 
     Args:
         regression: with its blocks.
@@ -104,7 +103,7 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
     counts = regression.counts[taken]
     total = float(counts.sum())
     if total < MIN_BLOCKS:
-        raise InvalidValue(f"{len(counts)} blocks of frames are too few to judge how correlated the residuals are")
+        raise InvalidValue(f"{len(counts)} blocks of frames are too few to estimate the correlation of the residuals")
     gradients = regression.block_gradients(parameters)[taken]
     gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
     base = regression.base_triangle[:, : len(regression.structure)]

@@ -1,4 +1,4 @@
-"""Minimum-norm least squares, jovic2016 (5), (6): the data's word alone, often not physical."""
+"""Minimum-norm least squares, jovic2016 (5), (6): uses the data alone; often not physically consistent."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .estimate import Estimate, compute_cost
 from .regression import Regression
 
 RANK_TOLERANCE = 1e-10
-"""Singular values below this share of the largest count as zero; the paper's parameters are not scaled."""
+"""Singular values below this fraction of the largest count as zero; the paper's parameters are not scaled."""
 
 
 def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TOLERANCE) -> Estimate:
     """phi = Y^+ f: of all parameters that explain the wrench best, those of least norm; no prior, no constraint.
 
-    The masses it makes negative are named in the notes, the numerical rank is in the settings.
+    The notes list links with negative masses; the settings hold the numerical rank.
 
     Raises:
         InvalidValue: the regression is empty.

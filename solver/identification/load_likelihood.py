@@ -4,8 +4,8 @@ Bare body phi and loads d are estimated together from both recordings,
 
     ||W (Y_1 phi - f_1)||^2 + ||W (Y_2 (phi + d) - f_2)||^2  and the prior of phi,
 
-so that errors that both recordings share (skeleton, markers) cancel. phi is profiled out: what is left is a quadratic
-form in d. A load is a body of its own: its pseudo-inertia is positive semi-definite and its mass lies in the box of its
+so that errors common to both recordings (skeleton, markers) cancel. phi is profiled out, which leaves a quadratic form
+in d. A load is a body of its own: its pseudo-inertia is positive semi-definite and its mass lies in the box of its
 link, widened by a margin.
 """
 
@@ -27,14 +27,14 @@ from .regression import Regression
 
 TOLERANCE = 1e-9
 RIDGE = 1e-6
-"""Curvature, for a load of 1 kg spread over its box, of what neither recording shows of it."""
+"""Curvature added for directions that neither recording determines, for a load of 1 kg that fills its box."""
 MIN_SIDE = 0.002
-"""[m] Boxes are taken to be at least as thick."""
+"""[m] least side of a box."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadFit:
-    """The likeliest loads on some links.
+    """The most likely loads on some links.
 
     Attributes:
         carriers: indices of the links, ascending.
@@ -51,13 +51,13 @@ class LoadLikelihood:
     """Negative log-likelihood 1/2 x'Px + q'x of loads in coordinates x, ten for each link."""
 
     def __init__(self, rig: Rig, first: Regression, second: Regression, margin: float, weight: float) -> None:
-        """Of two recordings.
+        """Likelihood of two recordings.
 
         Args:
             rig: with the prior of the bare body.
             first, second: without and with the load, of the same weights.
             margin: [m] by which boxes are widened.
-            weight: of a weighted equation, one over the variance of its residual and what correlation adds to it.
+            weight: of a weighted equation, one over the variance of its residual times the data inflation.
         """
         self.count = len(rig.links)
         self.bodies = BodyCoordinates.from_reference(rig.prior)
@@ -78,18 +78,18 @@ class LoadLikelihood:
         self.q = across.T @ self._bare - weight * own.T @ c2
 
     def bare_body(self, loads: np.ndarray) -> InertialParameters:
-        """The likeliest bare body if these (L, 10) are the loads."""
+        """The most likely bare body if these (L, 10) are the loads."""
         x = np.linalg.solve(self.loads.blocks, loads[:, :, None]).ravel()
         return self.bodies.parameters(self._bare - self._response @ x)
 
     def lower_bound(self, carriers: tuple[int, ...]) -> float:
-        """What the value of no loads on these links is below: physical or not, inside their boxes or not."""
+        """Lower bound of the cost of any loads on these links: without constraints."""
         columns = _parameter_columns(carriers)
         P, q = self.P[np.ix_(columns, columns)], self.q[columns]
         return -0.5 * float(q @ np.linalg.solve(P, q))
 
     def fit(self, carriers: tuple[int, ...], min_share: float = 0.0) -> LoadFit:
-        """The likeliest loads on these links, each of at least a share of their total mass.
+        """The most likely loads on these links, each at least a given share of their total mass.
 
         Raises:
             BackendError: the cone solver failed.
@@ -120,7 +120,7 @@ class LoadLikelihood:
         return LoadFit(carriers, loads, size * solution.objective)
 
     def fit_within(self, sets: Iterable[tuple[int, ...]], tolerance: float) -> dict[tuple[int, ...], LoadFit]:
-        """Of several sets of carriers those that are at most ``reach`` less likely than the likeliest, it first."""
+        """Fits of those sets of carriers whose cost is within a tolerance of the best, best first."""
         best, found = np.inf, []
         for bound, carriers in sorted((self.lower_bound(carriers), carriers) for carriers in sets):
             if bound > best + tolerance:
@@ -134,7 +134,7 @@ class LoadLikelihood:
     def mass_std(self, carriers: tuple[int, ...]) -> tuple[np.ndarray, float]:
         """(L,) [kg] standard deviations of masses if these links carry, NaN elsewhere, and of their sum.
 
-        Inequalities are not counted.
+        Inequalities are not considered.
         """
         result, weights = np.full(self.count, np.nan), np.zeros((len(carriers), PER_LINK * len(carriers)))
         for place, link in enumerate(carriers):
@@ -162,7 +162,7 @@ def _parameter_columns(carriers: tuple[int, ...]) -> np.ndarray:
 
 
 def _solid_boxes(links: tuple[str, ...], boxes: np.ndarray) -> InertialParameters:
-    """Bodies of 1 kg that fill boxes (L, 2, 3) [m] evenly."""
+    """Bodies of 1 kg with uniform density that fill boxes (L, 2, 3) [m]."""
     squares = np.maximum(boxes[:, 1] - boxes[:, 0], MIN_SIDE) ** 2 / 12.0
     inertias = squares.sum(axis=1)[:, None, None] * np.eye(3) - squares[:, :, None] * np.eye(3)
     return InertialParameters.from_com(links, np.ones(len(links)), boxes.mean(axis=1), inertias)

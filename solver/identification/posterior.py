@@ -1,8 +1,8 @@
-"""How far the parameters may lie from the estimate: what data and prior together leave open.
+"""Posterior uncertainty of the parameters: what data and prior together leave undetermined.
 
-A bootstrap shows how much blocks of time disagree. What no block determines it leaves at the prior, sample after
-sample, and calls certain. The posterior's curvature at the estimate does not: where the data say nothing the spread is
-the prior's own.
+A bootstrap shows how much blocks of time disagree. A parameter that no block determines stays at the prior in every
+sample, so the bootstrap reports no uncertainty. The curvature of the posterior at the estimate does: without data, the
+standard deviation is the prior's own.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class ParameterStd:
 
 
 def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> ParameterStd:
-    """Spread of the parameters around an estimate of the consistent method (Laplace's approximation).
+    """Standard deviations of an estimate of the consistent method (Laplace's approximation).
 
-    The total mass, if given, is exact; inequalities are not counted, which only widens.
+    The total mass, if given, is exact. Inequalities are not considered, so that the standard deviations are upper
+    bounds.
 
     Args:
         regression: the estimate was made from.
@@ -52,7 +53,7 @@ def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, optio
 
 
 def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterStd:
-    """Spread by changes (M, L, 10) of the parameters whose squares sum to their covariance."""
+    """Standard deviations from changes (M, L, 10) of the parameters whose squares sum to their covariance."""
     masses, coms = parameters.masses, parameters.coms
     moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
     # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
@@ -62,7 +63,7 @@ def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterS
 
 
 def whitened_factor(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
-    """(k, 10 L) what the posterior takes for equations, over their standard deviation."""
+    """(k, 10 L) factor of the posterior's equations, divided by their standard deviation."""
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
     return regression.calibrated_equations.factor / np.sqrt(noise)
 
@@ -83,7 +84,7 @@ def covariance_root(
         precise = np.concatenate([precise, mass_prior_rows(bodies, options)])
     else:
         precise = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(estimate.prior, rig.boxes, options)))
-    # the curvature itself is never formed: nearly exact data would drown the prior in rounding
+    # the curvature itself is not formed: with nearly exact data the prior would be lost in rounding
     factor = np.linalg.qr(np.concatenate([data, precise]), mode="r")
     root = solve_triangular(factor, np.eye(PER_LINK * count), trans="T")  # covariance = root' root
     rows = mass_rows(rig, options.constraints.total_mass)
@@ -96,7 +97,7 @@ def covariance_root(
 
 
 def widen_by_posterior(uncertainty: Uncertainty, estimate: Estimate, posterior_std: ParameterStd) -> Uncertainty:
-    """Intervals that hold the bootstrap's and the posterior's."""
+    """Intervals that contain both the bootstrap's and the posterior's."""
     values = estimate.parameters.values
     return replace(
         uncertainty,

@@ -1,8 +1,8 @@
-"""The accumulated equations Y phi = f of any number of recordings: jovic2016 (3), (5), in a few triangles.
+"""The accumulated equations Y phi = f of any number of recordings: jovic2016 (3), (5), as a few triangular factors.
 
-Y is never kept. Every axis of the wrench has its own triangular factor, in the columns of the base parameters, for
-each block of consecutive frames. So new weights, a bootstrap sample, or the residual of any parameters need no second
-pass over the recordings, and an hour costs no more memory than a minute.
+Y is not stored. Every axis of the wrench has its own triangular factor, in the columns of the base parameters, for each
+block of consecutive frames. New weights, a bootstrap sample or the residual of any parameters therefore need no second
+pass over the recordings, and memory does not grow with duration.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ COLUMN_KINDS = {
 
 @dataclass(frozen=True)
 class Regression(FullParameterForm):
-    """Weighted least-squares problem ||W (Y phi - f)||^2 = ||factor phi - target||^2 + rest.
+    """Weighted least-squares problem ||W (Y phi - f)||^2 = ||factor phi - target||^2 + residual cost.
 
-    Not slotted: the factors derived from the blocks are computed when first asked for, and kept.
+    Not slotted: the factors derived from the blocks are cached.
 
     Attributes:
         links: L names.
         base: name of the base link.
-        axes: in which the wrench is written, ``"link"`` or ``"world"``.
+        axes: of the wrench, ``"link"`` or ``"world"``.
         structure: base parameters of the rig; Y = Y_b K holds for every motion.
         weights: (6,) one over the residual's standard deviation per axis [1/N, 1/(N m)].
         blocks: at most `MAX_BLOCKS`, in the order of accumulation.
-        counts: (B,) how often each block is taken: once, unless resampled.
-        noise: per axis the factor of what one shake of the motion by its own noise changes in [Y_b f], unweighted, over
-            all blocks taken once; () where that is unknown.
+        counts: (B,) how often each block is used: once, unless resampled.
+        noise: per axis the factor of the expected change of [Y_b f] with the motion's noise, unweighted, over all
+            blocks used once; () where the noise is unknown.
     """
 
     links: tuple[str, ...]
@@ -98,12 +98,12 @@ class Regression(FullParameterForm):
 
     @cached_property
     def base_triangle(self) -> np.ndarray:
-        """Triangular factor (k, B + 1) of W [Y_b f]: what `factor`, `target` and `rest` are made of."""
+        """Triangular factor (k, B + 1) of W [Y_b f], from which `factor`, `target` and `residual_cost` are computed."""
         return self._weighted(self.axis_factors)
 
     @cached_property
     def noise_triangle(self) -> np.ndarray:
-        """Factor (k, B + 1) of what the motion's noise is expected to make of W [Y_b f]; no rows where unknown."""
+        """Factor (k, B + 1) of the expected change of W [Y_b f] with the motion's noise; no rows where unknown."""
         if not self.noise:
             return np.zeros((0, len(self.structure) + 1))
         taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
@@ -111,7 +111,7 @@ class Regression(FullParameterForm):
 
     @cached_property
     def calibrated_equations(self) -> CalibratedEquations:
-        """The equations as they should be believed, the motion they are made of being noisy."""
+        """The equations corrected for noise of the motion (`errors_in_variables`)."""
         if not self.noise_triangle.any():
             return CalibratedEquations(self.factor, self.target, np.zeros(0))
         factor, target, shares = calibrate_equations(self.base_triangle, self.noise_triangle)
@@ -133,10 +133,10 @@ class Regression(FullParameterForm):
             return np.sqrt(np.where(rows > 0, self.squared_residuals(parameters) / rows, np.nan))
 
     def axis_weights(self, parameters: InertialParameters) -> np.ndarray:
-        """Weights (6,) = 1 / residual's root mean square under these parameters; 0 for an axis never measured.
+        """Weights (6,) = 1 / root mean square residual under these parameters; 0 for an axis that was never measured.
 
         Raises:
-            InvalidValue: an axis has no residual at all, which no measurement has: give weights by hand.
+            InvalidValue: an axis has no residual at all, which no measurement has: give the weights.
         """
         spread = self.axis_rmse(parameters)
         if np.any(spread == 0.0):
@@ -144,7 +144,7 @@ class Regression(FullParameterForm):
         return np.nan_to_num(1.0 / spread, nan=0.0)
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """Gradient (B, n) by the base parameters of half the weighted squared residual of each block taken once."""
+        """Gradient (B, n) by the base parameters of half the weighted squared residual of each block used once."""
         phi = self.structure.project(parameters)
         result = np.zeros((len(self.blocks), len(phi)))
         for place, block in enumerate(self.blocks):
@@ -154,22 +154,22 @@ class Regression(FullParameterForm):
         return result
 
     def with_weights(self, weights: np.ndarray) -> Regression:
-        """The same equations weighted otherwise, (6,) per axis."""
+        """The same equations with other weights, (6,) per axis."""
         other = replace(self, weights=weights)
-        if "axis_factors" in self.__dict__:  # unweighted, so they stay true
+        if "axis_factors" in self.__dict__:  # unweighted, so they remain valid
             other.__dict__["axis_factors"] = self.axis_factors
         return other
 
     def resample(self, counts: np.ndarray) -> Regression:
-        """Block b taken ``counts[b]`` times (B,), for the block bootstrap."""
+        """Block b used ``counts[b]`` times (B,), for the block bootstrap."""
         other = replace(self, counts=counts)
         parts = (np.sqrt(c) * t for c, t in zip(other.counts, self.weighted_blocks) if c)
-        # the factors of the blocks, weighed once for all samples, spare each sample its own six axes
+        # the weighted factors of the blocks are computed once for all samples
         other.__dict__["base_triangle"] = join_factors(parts, len(self.structure) + 1)
         return other
 
     def merge(self, other: Regression) -> Regression:
-        """These equations and another recording's, stacked, with this one's weights.
+        """These equations and another recording's, with the weights of this one.
 
         Raises:
             InvalidValue: other links, base link or axes, or one of the two is a resampling.
@@ -211,7 +211,7 @@ class Regression(FullParameterForm):
 
     @cached_property
     def weighted_blocks(self) -> tuple[np.ndarray, ...]:
-        """Factor (k, B + 1) of W [Y_b f] of each block taken once."""
+        """Factor (k, B + 1) of W [Y_b f] of each block used once."""
         return tuple(self._weighted(block.factors) for block in self.blocks)
 
     def _weighted(self, factors: Sequence[np.ndarray]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What identification found, how sure it is, and who said so: the data or the prior."""
+"""The result of an identification: parameters, their uncertainty, and what the data and what the prior determined."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate
 
 NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
-"""What limits a number."""
+"""Sources of uncertainty."""
 TWO_SIDED = 1.96
-"""Standard deviations to either side that hold 95 %."""
+"""Standard deviations to either side that contain 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """Spread of the parameters over block-bootstrap samples; the consistent method's also holds the posterior's,
-    and of tracked people what skin and skeleton may have led aside.
+    """Standard deviations and intervals of the parameters from block-bootstrap samples.
+
+    Those of the consistent method include the posterior's, and for tracked people soft-tissue and skeleton errors.
 
     Attributes:
         samples: number of samples that were solved.
-        blocks: number of blocks of consecutive frames that were drawn from.
+        blocks: number of blocks of consecutive frames that were resampled.
         std: (L, 10) standard deviations, columns as `inertials.PARAMETERS`.
         lower, upper: (L, 10) ends of the 95 % intervals.
         com_std: (L, 3) [m] standard deviations of the centres of mass.
@@ -52,10 +53,10 @@ class Uncertainty:
 
 @dataclass(frozen=True, slots=True)
 class IdentifiedLink:
-    """What was found of one link, how sure that is, and what was believed before; link frame.
+    """Identified parameters of one link with their uncertainty and prior; link frame.
 
-    Every interval holds 95 %, as (lower end, upper end); None where no bootstrap was asked for. What widens none of
-    them is said in `Identification.notes`.
+    Every interval contains 95 %, as (lower end, upper end); None without a bootstrap. `Identification.notes` list the
+    errors that the intervals do not include.
 
     Attributes:
         link: its name.
@@ -67,8 +68,8 @@ class IdentifiedLink:
         inertia_interval: 2 times (3, 3) [kg m^2], entry by entry.
         inertia_at_origin: (3, 3) about the link origin [kg m^2].
         inertia_at_origin_interval: 2 times (3, 3) [kg m^2], entry by entry.
-        determined: share in [0, 1] of the mass that the data determined; the prior supplied the rest.
-        prior: mass, centre of mass and inertia believed before.
+        determined: fraction in [0, 1] of the mass that the data determined; the prior supplied the rest.
+        prior: mass, centre of mass and inertia before identification.
     """
 
     link: str
@@ -84,40 +85,40 @@ class IdentifiedLink:
     prior: LinkInertia
 
     def __repr__(self) -> str:
-        sure = "" if self.mass_interval is None else " ({:.3f} to {:.3f})".format(*self.mass_interval)
-        com, believed = (", ".join(f"{1e3 * x:.1f}" for x in place) for place in (self.com, self.prior.com))
+        interval = "" if self.mass_interval is None else " ({:.3f} to {:.3f})".format(*self.mass_interval)
+        com, prior_com = (", ".join(f"{1e3 * x:.1f}" for x in place) for place in (self.com, self.prior.com))
         return (
-            f"{self.link}: {self.mass:.3f} kg{sure}, prior {self.prior.mass:.3f}; "
+            f"{self.link}: {self.mass:.3f} kg{interval}, prior {self.prior.mass:.3f}; "
             f"{100.0 * self.determined:.0f} % from the data\n"
-            f"  CoM ({com}) mm, prior ({believed}); Ixx Iyy Izz at the CoM {_diagonal(self.inertia)} g m², "
+            f"  CoM ({com}) mm, prior ({prior_com}); Ixx Iyy Izz at the CoM {_diagonal(self.inertia)} g m², "
             f"prior {_diagonal(self.prior.inertia)}"
         )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Identification:
-    """The result of one identification; ``found["right_thigh"]`` tells what was found of one link.
+    """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:
         estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
         determined: (L, 10) share in [0, 1] of each parameter that the data determined; the prior supplied the rest.
         singular_values: (10 L,) of the column-scaled regressor, descending.
-        rank: number of them that are not noise of rounding.
+        rank: number of them that are not rounding.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].
         frames: number of frames used.
         trials: names of the trials used.
         base_link: at whose origin the wrench equation was written.
         base: base parameters.
-        uncertainty: bootstrap, or None when it was not asked for.
-        comparisons: measured against reconstructed, used trials and unused ones.
+        uncertainty: bootstrap, or None without one.
+        comparisons: measured against reconstructed wrenches, on used and unused trials.
         flights: checks in flight.
-        notes: what a reader must know.
-        frequency_weights: of the identified parameters and of the prior, by which their wrenches are reconstructed
-            (`belief`, `giving`).
+        notes: sentences for the reader.
+        frequency_weights: of the identified parameters and of the prior, with which their wrenches are reconstructed.
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
-            None of a method without one.
-        std_by_source: by cause, (L, 10) standard deviations whose squares sum to the intervals': `NOISE`, `PRIOR`,
-            and of tracked people `SKIN` and `SKELETON`; none of a method without a posterior.
+            None for a method without one.
+        std_by_source: by source of uncertainty, (L, 10) standard deviations whose squares sum to those of the
+            intervals: `NOISE`, `PRIOR`, and for tracked people `SKIN` and `SKELETON`; empty for a method without a
+            posterior.
     """
 
     estimate: Estimate
@@ -158,7 +159,7 @@ class Identification:
         )
 
     def __getitem__(self, link: str) -> IdentifiedLink:
-        """What was found of one link: mass [kg], centre of mass [m], inertia [kg m^2], intervals, prior.
+        """Result for one link: mass [kg], centre of mass [m], inertia [kg m^2], intervals, prior.
 
         Raises:
             UnknownLink: no such link; the message lists the links.
@@ -169,8 +170,14 @@ class Identification:
             lower, upper = spread.lower[row], spread.upper[row]
             mass = float(lower[MASS]), float(upper[MASS])
             at_origin = symmetric_matrix(lower[INERTIA]), symmetric_matrix(upper[INERTIA])
-            reach, reaches = TWO_SIDED * spread.com_std[row], TWO_SIDED * symmetric_matrix(spread.inertia_std[row])
-            com, inertia = (own.com - reach, own.com + reach), (own.inertia - reaches, own.inertia + reaches)
+            half_width, half_widths = (
+                TWO_SIDED * spread.com_std[row],
+                TWO_SIDED * symmetric_matrix(spread.inertia_std[row]),
+            )
+            com, inertia = (
+                (own.com - half_width, own.com + half_width),
+                (own.inertia - half_widths, own.inertia + half_widths),
+            )
         return IdentifiedLink(
             link,
             own.mass,
@@ -192,7 +199,7 @@ class Identification:
 
     @property
     def prior(self) -> InertialParameters:
-        """What was believed before."""
+        """Inertial parameters before identification."""
         return self.estimate.prior
 
 

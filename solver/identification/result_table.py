@@ -1,4 +1,4 @@
-"""An identification's parameters as a table, one row a parameter, ten rows a link."""
+"""The identified parameters as a table: one row per parameter, ten rows per link."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 
 
 def write_result_table(path: str | Path, result: SceneResult) -> None:
-    """The inertial part of a result as CSV; what is unknown is an empty cell.
+    """Write the inertial part of a result as CSV; unknown values are empty cells.
 
     Raises:
         InputError: the file cannot be written.
     """
     columns = {"identified": result.parameters.values, "prior": result.prior.values,
                "standard deviation": result.std, "share determined by data": result.determined}  # fmt: skip
-    told = {title: values for title, values in columns.items() if values is not None}
+    known = {title: values for title, values in columns.items() if values is not None}
     bounded = find_bounded_parameters(result.at_bounds, result.links)
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["link", "parameter", "unit", *told, "at a bound"])
+        writer.writerow(["link", "parameter", "unit", *known, "at a bound"])
         for i, link in enumerate(result.links):
             for j, parameter in enumerate(PARAMETERS):
-                cells = ["" if not np.isfinite(v[i, j]) else f"{v[i, j]:.12g}" for v in told.values()]
+                cells = ["" if not np.isfinite(v[i, j]) else f"{v[i, j]:.12g}" for v in known.values()]
                 writer.writerow([link, parameter, UNITS[parameter[0]], *cells, "yes" if bounded[i, j] else ""])

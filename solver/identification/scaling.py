@@ -8,9 +8,9 @@ from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from ..rig import Rig
 
 MIN_MASS_FRACTION = 1e-4
-"""Of the mean link mass: a link without mass still gets a scale."""
+"""Least mass of a link, as a fraction of the mean, so that a massless link has a scale."""
 MIN_LENGTH = 0.01
-"""[m] A link whose box has no extent still gets a scale."""
+"""[m] least length of a link, so that a link whose box has no extent has a scale."""
 
 
 def parameter_scale(rig: Rig, reference: InertialParameters) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A trial in overlapping parts, so that what is made of every frame of every link need not be held for all at once."""
+"""Overlapping chunks of a trial: intermediate arrays of all links need not be stored for the whole trial at once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..signals.filters import padding
 from ..trial import Trial
 
 CHUNK_FRAMES = 8192
-"""Frames of a part, those apart that it shares with its neighbours; what has no more is one part."""
+"""Core frames of a chunk, without the overlap; a shorter trial is one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialChunk:
-    """A row of a trial's frames, with as many of its neighbours' as filters reach.
+    """Consecutive frames of a trial, with as many neighbouring frames as the filters need.
 
     Attributes:
-        trial: the frames, neighbours' too.
-        frames: of the part's own frames in the whole trial.
-        core: of the same in ``trial``.
+        trial: core and neighbouring frames.
+        frames: slice of the core frames in the whole trial.
+        core: slice of the core frames in ``trial``.
     """
 
     trial: Trial
@@ -31,10 +31,11 @@ class TrialChunk:
 
 
 def split_trial(trial: Trial, cutoffs: Iterable[float] = ()) -> Iterator[TrialChunk]:
-    """The parts of a trial, in order: a filter of their frames gives what it gives of all, to 1e-8 of their size.
+    """Chunks of a trial, in order. Filtered core frames equal those of the whole filtered trial within 1e-8 of their
+    size.
 
     Args:
-        trial: to cut.
+        trial: to split.
         cutoffs: [Hz] of the low-passes that follow the trial's own; an infinite one is none.
     """
     count = len(trial.motion)
@@ -49,7 +50,7 @@ def split_trial(trial: Trial, cutoffs: Iterable[float] = ()) -> Iterator[TrialCh
 
 
 def _filter_reach(trial: Trial, cutoffs: Iterable[float]) -> int:
-    """Frames to either side on which a filtered frame depends."""
+    """Number of frames to either side on which a filtered frame depends."""
     if trial.preset is None:
         return 0
     rate = rate_of_grid(trial.motion.times)

@@ -1,8 +1,8 @@
-"""Triangular factors of least-squares problems that are too long to keep: only R of [A b] = Q R survives.
+"""Triangular factors of least-squares problems that are too long to store: only R of [A b] = Q R is kept.
 
-A factor T (k, n + 1), k <= n + 1, stands for rows [A b] with ||A x - b||^2 = ||T [x; -1]||^2 for every x; it
-is a triangle once there are n + 1 rows. Factors are stacked and factored again when problems are joined, so no square
-of A is ever formed and no digits are lost.
+A factor T (k, n + 1), k <= n + 1, represents rows [A b] with ||A x - b||^2 = ||T [x; -1]||^2 for every x; it is a
+triangle if there are at least n + 1 rows. Factors are stacked and factored again when problems are joined. A'A is never
+formed, so no digits are lost.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from scipy.linalg import lapack
 from ..errors import BackendError
 
 BLOCK_COLUMNS = 32
-"""Columns LAPACK's tpqrt treats at once."""
+"""Number of columns that LAPACK's tpqrt processes at once."""
 
 
 def triangular_factor(rows: np.ndarray) -> np.ndarray:
     """Upper triangular (or trapezoidal) factor (min(m, n), n) of rows (m, n)."""
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
-    # a copy in LAPACK's column order that it may overwrite; geqrf asks for room for a block of reflectors
+    # a copy in LAPACK's column order that it may overwrite; geqrf needs workspace for a block of reflectors
     factor, _, _, info = lapack.dgeqrf(
         np.array(rows, order="F"), lwork=BLOCK_COLUMNS * 2 * rows.shape[1], overwrite_a=True
     )
@@ -31,9 +31,9 @@ def triangular_factor(rows: np.ndarray) -> np.ndarray:
 
 
 def append_rows(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Factor of ``factor`` (k, n) stacked on ``rows`` (m, n); both may be overwritten when column-major.
+    """Factor of ``factor`` (k, n) stacked on ``rows`` (m, n); both may be overwritten if column-major.
 
-    Fewer than n rows in all are kept as they are: factoring them would save no memory.
+    Fewer than n rows in total are stored as they are: factoring them would save no memory.
     """
     columns = rows.shape[1]
     if len(factor) + len(rows) < columns:
@@ -44,7 +44,7 @@ def append_rows(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def join_factors(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
-    """Factor of several factors (k, n) stacked; n = ``columns``. A factor of n rows is a triangle."""
+    """Factor of several stacked factors (k, n); n = ``columns``. A factor of n rows is a triangle."""
     total = np.zeros((0, columns))
     for factor in factors:
         own = np.array(factor, order="F")  # LAPACK overwrites it
@@ -60,7 +60,7 @@ def join_factors(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
 
 
 def _stack(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """Both in LAPACK's column-major order, which spares transposing copies later."""
+    """Both in LAPACK's column-major order, which avoids transposing copies later."""
     result = np.empty((len(upper) + len(lower), lower.shape[1]), order="F")
     result[: len(upper)] = upper
     result[len(upper) :] = lower
@@ -68,7 +68,8 @@ def _stack(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def _update_triangle(top: np.ndarray, rows: np.ndarray, triangular_rows: int) -> np.ndarray:
-    """Triangle ``top`` with more rows; the last ``triangular_rows`` of these a triangle too, which saves two thirds."""
+    """Triangle ``top`` with more rows; if the last ``triangular_rows`` of these are a triangle too, it costs a
+    third."""
     if not len(rows):
         return top
     block = min(BLOCK_COLUMNS, len(top))
@@ -80,7 +81,7 @@ def _update_triangle(top: np.ndarray, rows: np.ndarray, triangular_rows: int) ->
 
 
 def scatter_columns(factor: np.ndarray, indices: np.ndarray, columns: int) -> np.ndarray:
-    """Rows (k, columns) with the factor's columns put at ``places`` (n,) and zeros elsewhere."""
+    """Rows (k, columns) with the factor's columns at ``indices`` (n,) and zeros elsewhere."""
     result = np.zeros((len(factor), columns), order="F")
     result[:, indices] = factor
     return result
@@ -94,4 +95,4 @@ def squared_residual(factor: np.ndarray, solution: np.ndarray) -> float:
 
 def _check_status(routine: str, info: int) -> None:
     if info != 0:
-        raise BackendError(f"LAPACK {routine} refused argument {-info}")
+        raise BackendError(f"LAPACK {routine} rejected argument {-info}")

@@ -1,4 +1,4 @@
-"""What a method needs of accumulated equations, whatever was measured."""
+"""Interface between accumulated equations and the identification methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .error_model.errors_in_variables import CalibratedEquations
 
 
 class WeightedEquations(Protocol):
-    """Least squares ||factor phi - target||^2 + rest over blocks of time; see `regression.Regression`."""
+    """Least squares ||factor phi - target||^2 + residual cost over blocks of time; see `regression.Regression`."""
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ class WeightedEquations(Protocol):
 
     @property
     def counts(self) -> np.ndarray:
-        """(K,) how often each block is taken."""
+        """(K,) how often each block is used."""
 
     @property
     def frames(self) -> int:
@@ -49,7 +49,7 @@ class WeightedEquations(Protocol):
 
     @property
     def residual_cost(self) -> float:
-        """Weighted squares that no parameters can remove."""
+        """Weighted squared residual that no parameters can remove."""
 
     @property
     def base_triangle(self) -> np.ndarray:
@@ -57,14 +57,15 @@ class WeightedEquations(Protocol):
 
     @property
     def calibrated_equations(self) -> CalibratedEquations:
-        """The equations as they are believed."""
+        """The equations corrected for noise of the motion."""
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """(K, B) gradient of half the weighted squared residual of each block taken once."""
+        """(K, B) gradient of half the weighted squared residual of each block used once."""
 
 
 class FullParameterForm:
-    """Gives equations that know their `structure` and `base_triangle` their form in phi. Not slotted: it is kept."""
+    """Mixin that gives equations with a `structure` and a `base_triangle` their form in phi. Not slotted: it is
+    cached."""
 
     @cached_property
     def _full_parameter_form(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -83,5 +84,5 @@ class FullParameterForm:
 
     @property
     def residual_cost(self) -> float:
-        """Weighted squares that no parameters can remove."""
+        """Weighted squared residual that no parameters can remove."""
         return self._full_parameter_form[2]

@@ -32,7 +32,7 @@ from addon.operators.centroidal import EXCITING_DANCE_OT_centroidal
 from addon.properties import ESTIMATORS, study_settings
 from addon.study import show_trial
 from solver.centroidal.estimate import METHODS, estimate_centroidal
-from solver.centroidal.scene_estimate import build_scene_estimate
+from solver.centroidal.folder import build_scene_estimate
 from solver.scene.centroidal_estimate import SceneEstimate
 from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER, RESULT_FILE
 from tests.addon.scenes import fingerprint

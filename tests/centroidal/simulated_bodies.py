@@ -1,4 +1,4 @@
-"""Bodies whose centre of mass and momentum are known, with the wrench that physics asks for."""
+"""Bodies with known centre of mass and momentum, and the wrench that they require."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solver.signals import GRAVITY
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A body and what is measured of it without noise."""
+    """A body and its exact signals."""
 
     data: CentroidalData
     com: np.ndarray
@@ -21,7 +21,7 @@ class Truth:
 
 
 def swaying(seconds: float = 6.0, rate: float = 200.0, seed: int = 0, mass: float = 60.0) -> Truth:
-    """Sums of sinusoids up to 1.5 Hz around a glide at 0.5 m/s; the kinematics are right."""
+    """Sums of sinusoids up to 1.5 Hz on a translation at 0.5 m/s; the kinematics are exact."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * rate)) / rate
 
@@ -43,7 +43,7 @@ def swaying(seconds: float = 6.0, rate: float = 200.0, seed: int = 0, mass: floa
 
 
 def jumping(rate: float = 200.0, mass: float = 60.0) -> Truth:
-    """Standing, half a second in the air from 1.2 s on, landing; it does not turn."""
+    """Standing, half a second of flight from 1.2 s on, landing; no rotation."""
     times = np.arange(round(3.0 * rate)) / rate
     push = np.zeros((len(times), 3))
     for begin, end in ((0.7, 1.2), (1.7, 2.2)):

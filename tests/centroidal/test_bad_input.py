@@ -1,4 +1,4 @@
-"""What is wrong with signals is told in a sentence or refused, and never estimated from in silence."""
+"""Problems of the signals are reported or refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.flights import MIN_FLIGHT, flight_intervals
-from solver.centroidal.scene_estimate import build_scene_estimate
+from solver.centroidal.folder import build_scene_estimate
 from solver.centroidal.signal_checks import check_signals, estimate_drift, require_load
 from solver.centroidal.values import CentroidalData
 from solver.errors import InvalidValue
@@ -18,14 +18,14 @@ from tests.centroidal.simulated_bodies import jumping, swaying
 
 
 def drifting(data: CentroidalData, newtons: float) -> CentroidalData:
-    """The same signals from plates whose zero wanders by so much from first to last sample."""
+    """The same signals with a linear drift of the plates from first to last sample."""
     wrench = np.array(data.wrench)
     wrench[:, 2] += newtons * np.linspace(0.0, 1.0, len(data))
     return replace(data, wrench=wrench)
 
 
-def test_drifting_plates_are_told_with_their_size() -> None:
-    """30 N over eight seconds are found and named in newtons; a constant offset and white noise are no drift."""
+def test_drift_of_the_plates_is_reported() -> None:
+    """A drift of 30 N over eight seconds is reported in newtons; a constant offset and white noise are not."""
     data = swaying(8.0).data
     found = estimate_drift(drifting(data, 30.0))
     assert found is not None
@@ -40,10 +40,9 @@ def test_drifting_plates_are_told_with_their_size() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1.2, 2.0, 3.0])
-def test_a_short_contact_tells_a_drift_that_leaves_its_interval(seconds: float) -> None:
-    """Below four seconds too a large drift is told with an interval that holds the truth, and noise is not; half a
-    second of contact says nothing.
-    """
+def test_a_large_drift_is_reported_for_short_contacts(seconds: float) -> None:
+    """Below four seconds too, a large drift is reported with an interval that contains the truth, and noise is not;
+    half a second of contact gives no report."""
     data = swaying(seconds).data
     noise = 10.0 * np.random.default_rng(3).standard_normal((40, len(data)))
     told, held = 0, 0
@@ -64,8 +63,8 @@ def test_a_short_contact_tells_a_drift_that_leaves_its_interval(seconds: float) 
     assert estimate_drift(swaying(0.5).data) is None
 
 
-def test_plates_that_show_nothing_of_a_standing_body_are_refused() -> None:
-    """Forces of zero while the body stands belong to another trial; while it falls they are its own."""
+def test_zero_forces_of_a_standing_body_are_refused() -> None:
+    """Forces of zero while the body stands belong to another trial; while it falls they are valid."""
     data = swaying(2.0).data
     empty = replace(data, wrench=np.zeros_like(data.wrench))
     with pytest.raises(InvalidValue, match=r"'walk'.*no load"):
@@ -74,7 +73,7 @@ def test_plates_that_show_nothing_of_a_standing_body_are_refused() -> None:
     require_load(replace(data, wrench=np.full_like(data.wrench, np.nan)), "unmeasured")
 
 
-def test_contact_all_the_time_has_no_flights_and_no_complaint() -> None:
+def test_permanent_contact_has_no_flights_and_no_warning() -> None:
     """A body that never leaves the ground is estimated as usual."""
     data = swaying(4.0).data
     assert flight_intervals(data) == ()
@@ -82,8 +81,8 @@ def test_contact_all_the_time_has_no_flights_and_no_complaint() -> None:
     assert build_scene_estimate(data, estimate_centroidal(data)).flights == ()
 
 
-def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
-    """Every method stays with the kinematics where nothing is measured; the default one says why."""
+def test_without_wrenches_the_estimate_is_kinematic() -> None:
+    """Every method returns the kinematics where nothing is measured; the default one notes it."""
     truth = swaying(3.0)
     blind = truth.data.without_wrench(np.ones(len(truth.data), bool))
     for method in METHODS:
@@ -93,8 +92,8 @@ def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
     assert "no wrench is known" in estimate_centroidal(blind).notes[-1]
 
 
-def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
-    """NaN in one component makes the sample unknown, whichever method; NaN in the motion is refused by name."""
+def test_gaps_in_the_wrench_are_unknown_intervals() -> None:
+    """NaN in one component makes the sample unknown in every method; NaN in the motion is refused by name."""
     truth = swaying()
     wrench = np.array(truth.data.wrench)
     wrench[300:330, 4] = np.nan
@@ -114,25 +113,25 @@ def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
 
 
 def test_motion_and_forces_at_different_rates_are_refused() -> None:
-    """A wrench of ten times as many samples, or a clock that is not even, is told with the remedy."""
+    """A wrench with ten times as many samples, or non-uniform times, are refused with a remedy."""
     data = swaying(1.0).data
     with pytest.raises(InvalidValue, match=r"2000 samples, the motion 200.*resample"):
         replace(data, wrench=np.zeros((2000, 6)), measured=None)
     times = np.array(data.times)
     times[100:] += 0.5 / data.rate
-    with pytest.raises(InvalidValue, match=r"not even.*resample"):
+    with pytest.raises(InvalidValue, match=r"not uniform.*resample"):
         replace(data, times=times)
 
 
 @pytest.mark.parametrize("mass", [0.0, -3.0, float("nan")])
 def test_an_unknown_mass_is_refused(mass: float) -> None:
-    """Nothing can be made of forces without the mass."""
+    """Forces cannot be used without the mass."""
     with pytest.raises(InvalidValue, match="total mass must be known"):
         replace(swaying(1.0).data, mass=mass)
 
 
-def test_a_flight_too_short_to_use_is_told() -> None:
-    """Some milliseconds without load are no flight, and are mentioned; half a second is one."""
+def test_a_short_flight_is_reported() -> None:
+    """Some milliseconds without load are not used as a flight, and are reported; half a second is one."""
     data = jumping().data
     assert len(flight_intervals(data)) == 1
     assert check_signals(data) == ()

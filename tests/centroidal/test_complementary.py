@@ -20,22 +20,22 @@ BIAS = np.array([0.01, -0.02, 0.015])
 
 
 def biased(truth: Truth) -> CentroidalData:
-    """The kinematic centre of mass beside the true one by a constant."""
+    """The kinematic centre of mass with a constant error."""
     return replace(truth.data, com=truth.com + BIAS)
 
 
 @pytest.mark.parametrize("form", [complementary, causal_complementary])
-def test_right_kinematics_and_right_forces_pass(form: object) -> None:
-    """Where all sources agree the filters, whose sum is one, return them: nothing is lost, delayed or left over."""
+def test_exact_sources_are_returned(form: object) -> None:
+    """If all sources agree, the filters, which sum to one, return them without loss, delay or remainder."""
     truth = swaying()
     found = form(truth.data)  # type: ignore[operator]
-    assert found.settled
+    assert found.converged
     np.testing.assert_allclose(found.com, truth.com, atol=2e-5)
     np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=0.02)
 
 
 def test_a_bias_across_the_force_is_found() -> None:
-    """A wrong kinematic centre of mass is put right where the central axis sees it: across the force."""
+    """An error of the kinematic centre of mass is corrected across the force, where the central axis determines it."""
     truth = swaying()
     found = complementary(biased(truth))
     error = np.abs(found.com - truth.com)[200:-200].mean(axis=0)
@@ -45,10 +45,11 @@ def test_a_bias_across_the_force_is_found() -> None:
 
 @pytest.mark.parametrize("form", [complementary, causal_complementary])
 @pytest.mark.parametrize("rate", [100.0, 250.0])
-def test_what_the_central_axis_adds_to_the_place_it_adds_to_the_acceleration(
+def test_position_and_acceleration_corrections_are_consistent(
     form: Callable[[CentroidalData], CentroidalEstimate], rate: float
 ) -> None:
-    """The acceleration gains the second derivative in time of what the place gains, at any rate of samples."""
+    """The correction of the acceleration is the second derivative of the correction of the position, at any sample
+    rate."""
     data = biased(swaying(4.0, rate))
     wrench = data.wrench.copy()
     wrench[:, 3:] = np.nan
@@ -61,7 +62,8 @@ def test_what_the_central_axis_adds_to_the_place_it_adds_to_the_acceleration(
 
 
 def test_changes_shrink_until_the_tolerance() -> None:
-    """The trace tells the changes of each iteration; it ends when both are small, or says that it did not."""
+    """The trace holds the changes of each iteration; it ends when both are small, or reports that it did not
+    converge."""
     data = biased(swaying())
     found = causal_complementary(data)
     assert found.converged
@@ -73,7 +75,7 @@ def test_changes_shrink_until_the_tolerance() -> None:
 
 
 def test_live_is_the_causal_form() -> None:
-    """Sample by sample, in closed form, comes what the iteration over the whole recording converges to."""
+    """The closed form, sample by sample, gives the limit of the iteration over the whole recording."""
     data = biased(swaying(2.0))
     known = np.ones(len(data), bool)
     known[:7] = known[150:200] = False
@@ -89,7 +91,7 @@ def test_live_is_the_causal_form() -> None:
 
 
 def test_the_start_is_the_kinematic_value() -> None:
-    """The causal form starts where the kinematics are, and the first steps are no jump."""
+    """The causal form starts at the kinematic values without a jump."""
     found = causal_complementary(biased(swaying()))
     data = biased(swaying())
     np.testing.assert_allclose(found.com[0], data.com[0], atol=1e-5)
@@ -108,7 +110,7 @@ def test_contacts_come_and_go_without_a_jump() -> None:
 
 
 def test_flight_has_no_central_axis() -> None:
-    """With no force there is no axis and no momentum rate: the estimate stays finite and kinematic."""
+    """Without force there is no axis and no momentum rate: the estimate stays finite and kinematic."""
     truth = swaying(2.0)
     wrench = np.zeros((len(truth.data), 6))
     found = complementary(replace(truth.data, wrench=wrench))
@@ -117,7 +119,7 @@ def test_flight_has_no_central_axis() -> None:
 
 
 def test_forces_without_moments_leave_out_the_axis() -> None:
-    """Plates that deliver no moments: the axis term is left out and the result says so."""
+    """For plates without moments the axis term is omitted and the result says so."""
     truth = swaying()
     wrench = truth.data.wrench.copy()
     wrench[:, 3:] = np.nan
@@ -126,7 +128,7 @@ def test_forces_without_moments_leave_out_the_axis() -> None:
     np.testing.assert_allclose(found.com, truth.com, atol=2e-5)
 
 
-def test_a_live_sample_needs_something() -> None:
+def test_a_live_sample_needs_wrench_or_acceleration() -> None:
     """A sample with neither wrench nor acceleration, and a body without mass, are refused."""
     with pytest.raises(InvalidValue, match="needs the acceleration"):
         CausalFilter(60.0, 200.0).step(LiveSample((0.0, 0.0, 0.9), (0.0, 0.0, 0.0)))
@@ -135,11 +137,11 @@ def test_a_live_sample_needs_something() -> None:
 
 
 def test_uneven_samples_and_unknown_mass_are_refused() -> None:
-    """The filters need an even clock and a mass; both are told with what to do."""
+    """The filters need uniform times and a mass; the errors say what to do."""
     data = swaying(1.0).data
     times = np.array(data.times)
     times[100:] += 0.1
-    with pytest.raises(InvalidValue, match="one clock"):
+    with pytest.raises(InvalidValue, match="same times"):
         replace(data, times=times)
     with pytest.raises(InvalidValue, match="total mass"):
         replace(data, mass=float("nan"))

@@ -14,7 +14,7 @@ FREQUENCIES = np.linspace(0.01, 99.9, 400)
 
 @pytest.mark.parametrize("damping", [0.5, 1.0, 2.0])
 def test_filters_sum_to_one(damping: float) -> None:
-    """Low, band and high pass sum to one at every frequency; the band pass is the printed one."""
+    """Low, band and high-pass sum to one at every frequency; the band-pass is that of the paper."""
     settings = ComplementarySettings(damping=damping)
     filters = build_filters(settings, 200.0)
     low, high, rest = (f.response(FREQUENCIES, 200.0) for f in (filters.low, filters.high, filters.high_complement))
@@ -33,15 +33,15 @@ def test_filters_sum_to_one(damping: float) -> None:
     np.testing.assert_allclose(momentum, [1.0, 0.0], atol=1e-5)
 
 
-def test_the_cut_offs_lie_where_they_were_asked_for() -> None:
-    """A critically damped second-order low pass has half its gain at its cut-off, after the substitution too."""
+def test_cutoffs_are_exact() -> None:
+    """A critically damped second-order low-pass has half its gain at its cut-off, after the substitution too."""
     filters = build_filters(ComplementarySettings(high=60.0), 200.0)
     assert abs(abs(filters.low.response(np.array([1.0]), 200.0)[0]) - 0.5) < 1e-12
     assert abs(abs(filters.high.response(np.array([60.0]), 200.0)[0]) - 0.5) < 1e-12
 
 
 def test_integrating_twice_and_high_passing_is_one_filter() -> None:
-    """The filter of the acceleration is the high pass of its double trapezoidal integral."""
+    """The filter of the acceleration is the high-pass of its double trapezoidal integral."""
     filters = build_filters(ComplementarySettings(), 200.0)
     generator = np.random.default_rng(0)
     pushed = generator.standard_normal((1, 500))
@@ -53,7 +53,7 @@ def test_integrating_twice_and_high_passing_is_one_filter() -> None:
 
 
 def test_impossible_filters_are_refused() -> None:
-    """Cut-offs that cross, lie beyond half the rate or are not numbers are told before anything is filtered."""
+    """Cut-offs that cross, lie beyond half the rate or are not numbers are refused before anything is filtered."""
     with pytest.raises(InvalidValue, match="must lie below the high one"):
         ComplementarySettings(low=30.0)
     with pytest.raises(InvalidValue, match="not below half the sample rate"):

@@ -1,4 +1,4 @@
-"""From motion, wrenches and inertials to the estimators' signals."""
+"""The estimators' signals from motion, wrenches and inertials."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def body() -> tuple[Rig, Motion]:
 
 
 def trial_of(rig: Rig, motion: Motion, origin: np.ndarray) -> Trial:
-    """The wrenches that the motion needs, about a point (3,)."""
+    """The wrenches that the motion requires, about a point (3,)."""
     wrench = predicted_wrench(rig, motion, rig.prior, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3] - origin, wrench[:, :3])
     return Trial("moves", motion, Wrenches(motion.times, ("all",), wrench[:, None]), np.ones(len(motion), bool))
 
 
-def test_right_inertials_agree_with_the_wrench() -> None:
+def test_true_inertials_agree_with_the_wrench() -> None:
     """Kinematic signals of the true inertials satisfy (1) and (2) with the wrench about the world origin."""
     rig, motion = body()
     data = centroidal_data(rig, trial_of(rig, motion, np.zeros(3)), rig.prior)
@@ -40,8 +40,8 @@ def test_right_inertials_agree_with_the_wrench() -> None:
     np.testing.assert_allclose(data.momentum_rate, rate, atol=1e-8)
 
 
-def test_modes_are_the_change_that_other_inertials_bring() -> None:
-    """The sum of modes' squares is the variance that the covariance brings, by finite differences of the inertials."""
+def test_modes_have_the_covariance_of_the_inertials() -> None:
+    """The sum of the modes' squares is the variance due to the covariance, by finite differences of the inertials."""
     rig, motion = body()
     generator = np.random.default_rng(0)
     root = 1e-6 * generator.standard_normal((2, len(rig.links), 10))
@@ -60,7 +60,7 @@ def test_modes_are_the_change_that_other_inertials_bring() -> None:
 
 
 def test_moments_about_another_point_are_refused() -> None:
-    """Moments about a point metres away put the centre of pressure beside the body: one sentence says so."""
+    """Moments about a point metres away put the centre of pressure beside the body: refused."""
     rig, _ = body()
     q = np.stack([np.array(rig.provenance["half_sitting"])] * 3)
     still = Motion(np.arange(3) / 100.0, q, np.zeros((3, rig.nv)), np.zeros((3, rig.nv)))

@@ -1,4 +1,4 @@
-"""The estimator that weighs all sources at once, and what it stands on."""
+"""The smoother that combines all sources, and its Gauss-Markov solver."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def covariance(process: Process, count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("process", [matern(2.0, 3.0, 0.01), ornstein_uhlenbeck(2.0, 3.0, 0.01)])
-def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
-    """What Cholesky's band gives is the mean of the joint Gaussian given what was seen, gaps and common unknown too."""
+def test_the_band_solver_gives_the_conditional_mean(process: Process) -> None:
+    """The banded solution is the mean of the joint Gaussian given the observations, with gaps and a common unknown."""
     generator = np.random.default_rng(1)
     count, noise, spread = 40, 0.3, 5.0
     prior = covariance(process, count)
@@ -51,7 +51,7 @@ def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_returns_what_all_sources_agree_on(method: str) -> None:
-    """Without noise and bias no estimator has anything to change."""
+    """Without noise and bias no estimator changes anything."""
     truth = swaying(3.0)
     found = estimate_centroidal(truth.data, method)
     np.testing.assert_allclose(found.com, truth.com, atol=4e-3)
@@ -61,8 +61,7 @@ def test_every_method_returns_what_all_sources_agree_on(method: str) -> None:
 
 
 def test_in_flight_the_body_falls() -> None:
-    """With the forces given, a flight's acceleration is gravity and its momentum rate nothing, whatever the kinematics
-    say."""
+    """With known forces, a flight's acceleration is gravity and its momentum rate zero, for any kinematics."""
     truth = jumping()
     generator = np.random.default_rng(0)
     skin = 1e-4 * generator.standard_normal((len(truth.data), 3)).cumsum(axis=0)
@@ -73,8 +72,8 @@ def test_in_flight_the_body_falls() -> None:
     assert np.abs(found.momentum_rate[inside]).max() < 2.0
 
 
-def test_modes_of_the_inertials_are_told_from_the_motion() -> None:
-    """A centre of mass that is wrong the way a mode says is put right along the force too, where no axis sees it."""
+def test_errors_along_inertial_modes_are_corrected() -> None:
+    """An error of the centre of mass along a mode is corrected along the force too, where no axis determines it."""
     truth = swaying(4.0)
     count = len(truth.data)
     shape = np.sin(2.0 * np.pi * np.arange(count) / 300.0)[:, None] * np.array([0.3, 0.2, 1.0])
@@ -86,14 +85,14 @@ def test_modes_of_the_inertials_are_told_from_the_motion() -> None:
 
 
 def test_a_wrong_gain_of_the_plates_is_found() -> None:
-    """Forces three per cent too small bend a recording that moves up and down; the gain takes it."""
+    """Forces three per cent too small are corrected by the gain in a recording with vertical motion."""
     truth = swaying(6.0)
     found = smooth_centroidal(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
     assert "+3.0" in found.notes[-1] or "+2.9" in found.notes[-1]
 
 
 def test_long_recordings_are_solved_in_pieces_without_a_seam() -> None:
-    """Pieces overlap so far that their seams cannot be seen."""
+    """Segments overlap so far that their boundaries cannot be seen."""
     truth = swaying(12.0)
     found = smooth_centroidal(truth.data)
     assert len(truth.data) > 1500

@@ -1,4 +1,4 @@
-"""A made-up arm of three hinges and a slide, upright on its base."""
+"""A synthetic arm of three revolute joints and a prismatic one, upright on its base."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def arm(folder: Path, speed: float = 2.0) -> Rig:
     return from_urdf(path)
 
 
-def misbelieved(rig: Rig, seed: int = 3) -> Rig:
-    """The same arm believed to be otherwise: masses off by about a fifth."""
+def with_wrong_masses(rig: Rig, seed: int = 3) -> Rig:
+    """The same arm with other prior masses: wrong by about a fifth."""
     factors = np.exp(0.2 * np.random.default_rng(seed).standard_normal(len(rig.links)))
     return rig.with_prior(InertialParameters(rig.links, rig.prior.values * factors[:, None]))
 

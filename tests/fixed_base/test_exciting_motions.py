@@ -1,4 +1,4 @@
-"""Exciting motions of an arm: judged by Pinocchio's own fixed-base model."""
+"""Exciting motions of an arm, checked with Pinocchio's fixed-base model."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .arm import arm, arm_text
 @pytest.mark.parametrize(
     ("name", "power"), [(CONDITION, np.inf), (CONDITION, 2.0), (CONDITION, 20.0), (DEVIATIONS, np.inf)]
 )
-def test_slopes_of_criteria(name: str, power: float) -> None:
-    """The derivative by the rows is that of differences."""
+def test_derivatives_of_criteria(name: str, power: float) -> None:
+    """The derivative by the rows is that of finite differences."""
     generator = np.random.default_rng(0)
     rows = generator.standard_normal((60, 8)) * np.logspace(0.0, -1.5, 8)
     way = generator.standard_normal(rows.shape)
@@ -40,7 +40,7 @@ def test_condition_is_the_condition() -> None:
     assert np.exp(compute_criterion(rows, CONDITION)[0]) == pytest.approx(np.linalg.cond(rows))
 
 
-def test_smooth_bounds_come_down_to_the_condition() -> None:
+def test_smooth_bounds_approach_the_condition_number() -> None:
     """From above, the nearer the larger their power; the first is the root of tr(W'W) tr((W'W)^-1)."""
     rows = np.random.default_rng(1).standard_normal((40, 6))
     bounds = [np.exp(compute_criterion(rows, CONDITION, power)[0]) for power in (2.0, 6.0, 20.0, 200.0, np.inf)]
@@ -51,7 +51,7 @@ def test_smooth_bounds_come_down_to_the_condition() -> None:
 
 
 def test_a_motion_keeps_limits_and_beats_random_motion(tmp_path: Path) -> None:
-    """From rest to rest; ranges, speeds and torques hold by another model, at more samples than were looked at."""
+    """From rest to rest; ranges, speeds and torques hold with another model, at more samples than the search checks."""
     rig = arm(tmp_path)
     options = ExcitingOptions(seconds=5.0, max_iterations=16)
     found = exciting_motion(FixedBaseRobot(rig, drives=False), options)
@@ -80,8 +80,8 @@ def test_the_same_seed_gives_the_same_motion(tmp_path: Path) -> None:
     assert np.array_equal(one.control, two.control)
 
 
-def test_the_surface_is_kept_clear_of(tmp_path: Path) -> None:
-    """No moving link comes nearer to a stated surface than the clearance."""
+def test_the_surface_is_avoided(tmp_path: Path) -> None:
+    """No moving link comes nearer to a given surface than the clearance."""
     bench = FixedBaseRobot(arm(tmp_path), drives=False)
     high = exciting_motion(bench, ExcitingOptions(seconds=4.0, max_iterations=8, surface=0.2, clearance=0.03))
     model = pin.buildModelFromXML(arm_text())
@@ -94,8 +94,8 @@ def test_the_surface_is_kept_clear_of(tmp_path: Path) -> None:
                 assert place[2] >= 0.2 + 0.03 - 1e-6
 
 
-def test_bad_wishes(tmp_path: Path) -> None:
-    """One clear sentence each."""
+def test_invalid_options_are_refused(tmp_path: Path) -> None:
+    """Each error is one clear sentence."""
     with pytest.raises(UnknownPreset, match="beauty"):
         ExcitingOptions(criterion="beauty")
     wishes: tuple[dict[str, Any], ...] = ({"speed": 0.0}, {"torque": 1.5}, {"seconds": 0.5}, {"clearance": -1.0})
@@ -107,8 +107,8 @@ def test_bad_wishes(tmp_path: Path) -> None:
         exciting_motion(FixedBaseRobot(rig), ExcitingOptions(seconds=2.0, surface=3.0))
 
 
-def test_the_surface_is_what_the_still_links_stand_on() -> None:
-    """Of a robot bolted down at its waist, legs held, the soles end above the surface, and an arm may hang below."""
+def test_the_default_surface_is_below_the_static_links() -> None:
+    """For a robot fixed at its waist with locked legs, the soles define the surface, and an arm may hang below."""
     rig = hoap3()
     held = tuple(link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow")))
     bench = FixedBaseRobot(rig, locked_links=held)

@@ -1,4 +1,4 @@
-"""Identification on a bench, simulated: what was put in comes out."""
+"""Simulated identification of a fixed-base robot recovers the truth."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.scene.result import RESULT
 from solver.wrenches import Wrenches
 
-from .arm import arm, misbelieved, swings
+from .arm import arm, swings, with_wrong_masses
 
 DRIVES = np.array([[0.3, 5.0, 3.0, 0.5], [0.2, 4.0, 2.0, -0.5], [0.1, 3.0, 1.0, 0.2], [1.5, 20.0, 4.0, 1.0]])
 
 
 def recorded(truth: FixedBaseRobot, drives: np.ndarray | None = None) -> FixedBaseTrial:
-    """What sensors without error would record."""
+    """Measurements of sensors without error."""
     times, y, dy, ddy = swings(truth)
     own = np.zeros(0) if drives is None else drives.ravel()
     exact = truth.regressor(truth.motion(times, y, dy, ddy)) @ np.concatenate([own, truth.rig.prior.vector])
@@ -40,9 +40,9 @@ def recorded(truth: FixedBaseRobot, drives: np.ndarray | None = None) -> FixedBa
 
 @pytest.mark.parametrize("measured", [TORQUES, BASE])
 def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
-    """Base parameters, and drives where torques are the motors'; the turret's inertia only beside its rotor's."""
+    """Base parameters, and drives if torques are the motors'; the turret's inertia only together with its rotor's."""
     rig = arm(tmp_path)
-    truth, bench = FixedBaseRobot(rig, measured), FixedBaseRobot(misbelieved(rig), measured)
+    truth, bench = FixedBaseRobot(rig, measured), FixedBaseRobot(with_wrong_masses(rig), measured)
     drives = DRIVES if measured == TORQUES else None
     found = identify_fixed_base(bench, [recorded(truth, drives)], FixedBaseOptions(preset=None))
     structure = truth.structure
@@ -60,17 +60,17 @@ def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
         assert sums[0] == pytest.approx(sums[1], rel=0.05)
 
 
-def test_what_no_torque_feels_is_left_at_the_prior(tmp_path: Path) -> None:
-    """The base link does not move, the turret's mass acts on its own axis alone."""
+def test_parameters_without_effect_stay_at_the_prior(tmp_path: Path) -> None:
+    """The base link does not move, and the turret's mass on its own axis has no effect."""
     rig = arm(tmp_path)
-    found = identify_fixed_base(FixedBaseRobot(misbelieved(rig)), [recorded(FixedBaseRobot(rig), DRIVES)])
+    found = identify_fixed_base(FixedBaseRobot(with_wrong_masses(rig)), [recorded(FixedBaseRobot(rig), DRIVES)])
     assert not found.determined[0].any()
     assert found.determined[1, 0] < 0.05
-    assert np.array_equal(found.estimate.parameters.values[0], misbelieved(rig).prior.values[0])
+    assert np.array_equal(found.estimate.parameters.values[0], with_wrong_masses(rig).prior.values[0])
 
 
-def test_drives_forgotten_are_seen_in_the_residual(tmp_path: Path) -> None:
-    """Motors' torques taken for torques behind the drives leave residuals many times larger."""
+def test_missing_drives_increase_the_residual(tmp_path: Path) -> None:
+    """Motor torques treated as torques behind the drives leave residuals many times larger."""
     rig = arm(tmp_path)
     trial = recorded(FixedBaseRobot(rig), DRIVES)
     with_drives = identify_fixed_base(FixedBaseRobot(rig), [trial])
@@ -78,7 +78,7 @@ def test_drives_forgotten_are_seen_in_the_residual(tmp_path: Path) -> None:
     assert (without.rmse > 5.0 * with_drives.rmse).all()
 
 
-def test_trials_that_cannot_be_used(tmp_path: Path) -> None:
+def test_unusable_trials_are_refused(tmp_path: Path) -> None:
     """No trial, other joints, a joint that never moves."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig)
@@ -106,7 +106,7 @@ def written(folder: Path, trial: FixedBaseTrial, bench: FixedBaseRobot) -> tuple
     return angles, torques
 
 
-def test_files_come_back(tmp_path: Path) -> None:
+def test_files_are_read_as_written(tmp_path: Path) -> None:
     """A trial written as tables is read as it was."""
     bench = FixedBaseRobot(arm(tmp_path))
     trial = recorded(bench, DRIVES)
@@ -116,7 +116,7 @@ def test_files_come_back(tmp_path: Path) -> None:
 
 
 def test_the_base_sensor_is_read_in_the_base_links_axes(tmp_path: Path) -> None:
-    """A wrench in world axes about the root's origin is turned into the mounted root's."""
+    """A wrench in world axes about the root's origin is rotated into the mounted root's axes."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, BASE, mount=np.array([np.sin(0.3), 0.0, 0.0, np.cos(0.3)]))
     trial = recorded(bench)
@@ -130,14 +130,14 @@ def test_the_base_sensor_is_read_in_the_base_links_axes(tmp_path: Path) -> None:
 
 
 def test_bad_files(tmp_path: Path) -> None:
-    """Each fault is named with its file and a remedy."""
+    """Each fault is reported with its file and a remedy."""
     bench = FixedBaseRobot(arm(tmp_path))
     trial = recorded(bench, DRIVES)
     angles, torques = written(tmp_path, trial, bench)
     text = torques.read_text()
     for wrong, words in (
-        (text.replace("fore [N m]", "elbow [N m]"), "no column tells joint 'bend'"),
-        (text.replace("fore [N m]", "fore [rad]"), "no torque"),
+        (text.replace("fore [N m]", "elbow [N m]"), "no column for joint 'bend'"),
+        (text.replace("fore [N m]", "fore [rad]"), "neither a torque"),
         (_shifted(text), "runs from"),
     ):
         torques.write_text(wrong)
@@ -158,7 +158,7 @@ def _shifted(text: str) -> str:
 
 
 def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A motion is found and written; recordings become a result that Blender reads, an URDF and the drives' table."""
+    """A motion is found and written; recordings become a result that Blender reads, a URDF and the drives' table."""
     rig = arm(tmp_path)
     quiet = ["--progress", "none"]
     moved = tmp_path / "moved"
@@ -186,8 +186,8 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not (tmp_path / "no").exists()
 
 
-def test_the_truth_explains_a_trial_that_nobody_used(tmp_path: Path) -> None:
-    """On exact data true inertials and drives leave nothing; with an offset of a drive off by d the residual is d."""
+def test_the_truth_explains_an_unused_trial(tmp_path: Path) -> None:
+    """On exact data true inertials and drives leave nothing; with an offset of a drive wrong by d the residual is d."""
     rig = arm(tmp_path)
     bench, trial = FixedBaseRobot(rig), recorded(FixedBaseRobot(rig), DRIVES)
     wrong = DRIVES.copy()
@@ -202,15 +202,13 @@ def test_the_truth_explains_a_trial_that_nobody_used(tmp_path: Path) -> None:
     size = trial.measured.std(axis=0)
     assert (found.identified < 0.02 * size).all()
     np.testing.assert_allclose(found.prior[[0, 2]], [0.7, 0.3], rtol=0.02)
-    with pytest.raises(InvalidValue, match="drives of 3 joints, the bench has 4"):
+    with pytest.raises(InvalidValue, match="drives of 3 joints, the robot has 4"):
         compare_fixed_base(bench, [trial], FixedBaseModel(rig.prior, DRIVES[:3]), FixedBaseModel(rig.prior, DRIVES))
 
 
 @pytest.mark.parametrize("drives", [True, False])
-def test_a_result_of_a_bench_is_compared_from_its_folder(
-    drives: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`compare` gives the residuals of `identify-bench` on the same trial, and refuses files that are no pairs."""
+def test_a_result_is_compared_from_its_folder(drives: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare` gives the residuals of `identify-bench` on the same trial, and refuses files that are not pairs."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, drives=drives)
     own = DRIVES if drives else None

@@ -1,4 +1,4 @@
-"""The equations of a bench, against Pinocchio's own model without a free flyer."""
+"""The equations of a fixed-base robot, against Pinocchio's model without a free flyer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WALL = to_quaternion(from_rpy(np.array([0.3, 1.2, -0.4])))
 
 @pytest.mark.parametrize("mount", [np.array([0.0, 0.0, 0.0, 1.0]), WALL])
 def test_torques_are_those_of_a_fixed_base(tmp_path: Path, mount: np.ndarray) -> None:
-    """Rows times the truth are the inverse dynamics of a model that has no free flyer, however it is mounted."""
+    """The regressor times the truth is the inverse dynamics of a model without a free flyer, for any mount."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, drives=False, mount=mount)
     times, y, dy, ddy = swings(bench, 0.5, 40.0)
@@ -32,8 +32,8 @@ def test_torques_are_those_of_a_fixed_base(tmp_path: Path, mount: np.ndarray) ->
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_the_base_feels_weight_and_reaction(tmp_path: Path) -> None:
-    """Standing still, the bench carries the weight; moving, the force is the mass times the acceleration besides."""
+def test_the_base_wrench_is_weight_and_reaction(tmp_path: Path) -> None:
+    """At rest the base carries the weight; in motion, the force is also the mass times the acceleration."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, BASE)
     still = np.zeros((1, len(bench.names)))
@@ -44,7 +44,7 @@ def test_the_base_feels_weight_and_reaction(tmp_path: Path) -> None:
 
 
 def test_drives_are_columns_of_their_own_joint(tmp_path: Path) -> None:
-    """Each joint's torque has its own rotor, friction and offset, and nobody else's."""
+    """Each joint's torque depends on its own rotor, friction and offset only."""
     bench = FixedBaseRobot(arm(tmp_path))
     times, y, dy, ddy = swings(bench, 0.5, 40.0)
     rows = bench.regressor(bench.motion(times, y, dy, ddy))
@@ -57,8 +57,8 @@ def test_drives_are_columns_of_their_own_joint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("measured", "drives"), [("torques", True), ("torques", False), ("base", False)])
-def test_what_can_be_told_is_the_rank(tmp_path: Path, measured: str, drives: bool) -> None:
-    """The columns kept are as many as the rank of other random motion, and span it."""
+def test_independent_columns_have_full_rank(tmp_path: Path, measured: str, drives: bool) -> None:
+    """The number of independent columns is the rank of other random motion, and they span it."""
     bench = FixedBaseRobot(arm(tmp_path), measured, drives)
     rows = bench.regressor(bench.random_motion(300, seed=7))
     flat = rows.reshape(-1, rows.shape[2])
@@ -67,19 +67,19 @@ def test_what_can_be_told_is_the_rank(tmp_path: Path, measured: str, drives: boo
     assert np.linalg.matrix_rank(kept, tol=1e-8 * np.linalg.norm(kept, 2)) == len(bench.independent_columns)
 
 
-def test_held_joints_stand_still(tmp_path: Path) -> None:
-    """A joint held by link or joint name neither moves nor counts."""
+def test_locked_joints_do_not_move(tmp_path: Path) -> None:
+    """A joint locked by link or joint name neither moves nor counts."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, locked_links=("reach", "upper"))
     assert bench.names == ("turret", "fore")
     with pytest.raises(UnknownName, match="elbow"):
         FixedBaseRobot(rig, locked_links=("elbow",))
-    with pytest.raises(InvalidValue, match="no joint left"):
+    with pytest.raises(InvalidValue, match="no joint that moves"):
         FixedBaseRobot(rig, locked_links=("turret", "upper", "fore", "rod"))
 
 
-def test_a_person_has_no_drives() -> None:
-    """A spherical joint is no bench's; a robot of hinges may be bolted down at its pelvis."""
+def test_spherical_joints_are_refused() -> None:
+    """A spherical joint cannot be driven; a robot of revolute joints may be fixed at its pelvis."""
     with pytest.raises(InvalidValue, match="one drive"):
         FixedBaseRobot(human(1.75, 70.0, "female"))
     assert len(FixedBaseRobot(hoap3()).names) == 21

@@ -1,4 +1,5 @@
-"""A small body with bounding boxes and mirrored limbs, true parameters unlike its prior, and simulated trials of it."""
+"""A small body with bounding boxes and mirrored limbs, true parameters that differ from its prior, and simulated
+trials."""
 
 from __future__ import annotations
 

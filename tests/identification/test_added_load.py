@@ -28,7 +28,7 @@ def rig() -> Rig:
 
 
 def swinging(rig: Rig, seed: int) -> Motion:
-    """Every joint swings by itself."""
+    """Independent sinusoids of every joint."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, 6.0, 0.02)
     pitch, phase = generator.uniform(0.3, 1.5, (2, rig.model.nv))
@@ -79,7 +79,7 @@ def test_one_load_is_found(rig: Rig, link: str) -> None:
 
 
 def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(rig: Rig) -> None:
-    """One kilogram each on pelvis and torso: the pair is never excluded, and always named when the plates are good."""
+    """One kilogram each on pelvis and torso: the pair is never excluded, and always listed if the plates are good."""
     quiet, noisy = (found(rig, noise, pelvis=1.0, torso=1.0) for noise in (0.1, 40.0))
     assert set(quiet.carriers) == {"pelvis", "torso"}
     assert len(noisy.carriers) == 1  # the data do not need two
@@ -99,7 +99,7 @@ def test_better_plates_exclude_more(rig: Rig) -> None:
 
 
 def test_a_link_without_markers_is_not_separated_from_its_parent(rig: Rig) -> None:
-    """Where no marker shows how the hand moves, a load on forearm or hand may be on either."""
+    """If no marker observes how the hand moves, a load on forearm or hand may be on either."""
     blind = replace(rig, provenance={**rig.provenance, UNOBSERVED: ["right_hand"]})
     assert {"right_forearm"} not in sets(found(rig, right_hand=2.0))
     for link in ("right_hand", "right_forearm"):
@@ -116,14 +116,14 @@ def test_two_loads_are_found(rig: Rig) -> None:
 
 
 def test_no_load_is_found_where_none_is(rig: Rig) -> None:
-    """Two recordings of the same body show no load, and no other set is offered in its place."""
+    """Two recordings of the same body show no load, and no alternative is listed."""
     result = found(rig)
     assert (result.carriers, result.alternatives, result.total_std) == ((), (), 0.0)
     assert result.total == 0.0
 
 
 def test_loads_are_bodies(rig: Rig) -> None:
-    """Every load, spread or not, is a body that exists, inside the widened box of its link."""
+    """Every load, distributed or not, is physically consistent and inside the widened box of its link."""
     result = found(rig, left_hand=1.0)
     for loads in (result.loads, result.distributed):
         assert np.all(loads.masses >= -1e-6)
@@ -135,7 +135,7 @@ def test_loads_are_bodies(rig: Rig) -> None:
 
 
 def test_unknown_links_are_refused(rig: Rig) -> None:
-    """A candidate that is no link, or no candidate's worth of loads, is refused by name."""
+    """A candidate that is not a link, and an invalid number of loads, are refused by name."""
     trial = recorded(rig, rig.prior, 1)
     with pytest.raises(UnknownLink, match="l_hnd"):
         find_added_load(rig, [trial], [trial], LoadOptions(candidates=("l_hnd",)))

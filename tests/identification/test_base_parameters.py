@@ -1,4 +1,4 @@
-"""Laws of the base parameters: how many, which, and how well known."""
+"""Base parameters: how many, which, and how well known."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def test_number_of_base_parameters_follows_the_rule(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_independent_columns_carry_the_whole_regressor(name: str) -> None:
-    """Y = Y_b K and Y phi = Y_b phi_b for motions the structure was not found on, at any base link."""
+def test_independent_columns_span_the_regressor(name: str) -> None:
+    """Y = Y_b K and Y phi = Y_b phi_b for motions other than the one the structure was computed from, at any
+    base link."""
     rig = COUNTS[name][0]()
     base = base_parameters(rig)
     motion = random_motion(rig, 30, seed=5)
@@ -55,7 +56,7 @@ def test_independent_columns_carry_the_whole_regressor(name: str) -> None:
     np.testing.assert_array_equal(base.regrouping[:, base.independent], np.eye(len(base)))
 
 
-def test_parameters_with_equal_base_parameters_cannot_be_told_apart() -> None:
+def test_parameters_with_equal_base_parameters_give_equal_wrenches() -> None:
     """Moving along the null space of K changes every link and no wrench."""
     rig = mixed_rig()
     base = base_parameters(rig)
@@ -70,7 +71,7 @@ def test_parameters_with_equal_base_parameters_cannot_be_told_apart() -> None:
 
 
 def test_names_write_out_the_regrouping() -> None:
-    """Two links with a hinge about z at x = 0.8 m: the sums are those worked out by hand, as bonnet2016 (13)."""
+    """Two links with a hinge about z at x = 0.8 m: the sums are those computed by hand, as bonnet2016 (13)."""
     base = base_parameters(planar_pair(0.8))
     assert base.names == (
         "m_one + m_two",
@@ -104,7 +105,7 @@ def test_the_first_base_parameter_is_the_total_mass() -> None:
     assert base_parameters(rig).project(rig.prior)[0] == pytest.approx(rig.prior.total_mass, rel=1e-12)
 
 
-def test_still_postures_determine_masses_and_first_moments_only() -> None:
+def test_static_postures_determine_masses_and_first_moments_only() -> None:
     """At rest the data's base parameters are 4 for the base link, 2 more for a revolute, 3 for a spherical joint."""
     rig = mixed_rig()
     motion = random_motion(rig, 100, still=True)
@@ -116,7 +117,7 @@ def test_still_postures_determine_masses_and_first_moments_only() -> None:
 
 
 def test_a_joint_that_does_not_move_determines_less() -> None:
-    """With one hinge locked, its link's parameters vanish into its parent's: seven fewer are determined."""
+    """With one hinge locked, its link's parameters are regrouped into its parent's: seven fewer are determined."""
     rig = planar_pair(0.5)
     motion = random_motion(rig, 200)
     q, v, a = motion.q.copy(), motion.v.copy(), motion.a.copy()
@@ -129,7 +130,7 @@ def test_a_joint_that_does_not_move_determines_less() -> None:
     np.testing.assert_allclose(estimate.values, estimate.base.project(rig.prior), atol=6 * estimate.std.max())
 
 
-def test_white_noise_gives_the_promised_spread() -> None:
+def test_white_noise_gives_the_predicted_std() -> None:
     """Over the base parameters, errors divided by their standard deviations have a root mean square near one."""
     rig = mixed_rig()
     scores, inflations = [], []
@@ -143,8 +144,9 @@ def test_white_noise_gives_the_promised_spread() -> None:
     assert np.mean(inflations) == pytest.approx(1.0, abs=0.1)
 
 
-def test_slow_noise_is_not_trusted() -> None:
-    """Residuals that drift slowly make errors larger than white noise promises; the corrected spread covers them."""
+def test_correlated_residuals_are_corrected() -> None:
+    """Slowly varying residuals cause larger errors than white noise predicts; the corrected standard deviation covers
+    them."""
     rig = mixed_rig()
     white, corrected = [], []
     for seed in range(6):
@@ -160,8 +162,8 @@ def test_slow_noise_is_not_trusted() -> None:
     assert 0.6 < np.sqrt(np.mean(np.square(corrected))) < 1.6
 
 
-def test_relative_standard_deviation_sorts_out_the_unknown() -> None:
-    """Ten times the noise makes ten times the relative deviation, and fewer parameters pass the 10 % rule."""
+def test_relative_std_separates_the_unknown() -> None:
+    """Ten times the noise gives ten times the relative standard deviation, and fewer parameters pass the 10 % rule."""
     rig = mixed_rig()
     trial = random_trial(rig, 1000)
     noise = np.random.default_rng(3).standard_normal(trial.wrenches.values.shape)
@@ -187,8 +189,8 @@ def test_too_few_equations_are_refused() -> None:
         estimate_base(accumulate(rig, [random_trial(rig, 4, noise=0.1)]))
 
 
-def test_a_zero_column_is_never_kept() -> None:
-    """A parameter the wrench does not depend on at all belongs to no base parameter."""
+def test_a_zero_column_is_never_independent() -> None:
+    """A parameter on which the wrench does not depend belongs to no base parameter."""
     rows = np.random.default_rng(0).standard_normal((40, 2 * PER_LINK))
     rows[:, [0, 7]] = 0.0
     rows[:, 12] = 2.0 * rows[:, 3] - rows[:, 5]

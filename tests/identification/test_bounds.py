@@ -1,4 +1,4 @@
-"""Which parameters a bound's name concerns."""
+"""Which parameters the name of a bound refers to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINKS = ("pelvis", "left_hand", "right_hand")
 def test_every_row_that_names_links_is_understood() -> None:
     """The mask of each row's name is where the row's matrix is not zero, for every kind of row that can be a bound.
 
-    A row of a box concerns a centre of mass, which is two columns, mass and first moment; the name means the latter.
+    A row of a box has a centre of mass, which is two columns, mass and first moment; the name means the latter.
     """
     rig = human(height=1.7, mass=65.0, sex="female")
     options = ConstraintOptions(fixed_links=("head",))
@@ -48,16 +48,16 @@ def test_what_names_no_parameter_marks_none() -> None:
     assert not find_bounded_parameters(["sum of masses", "base parameter m_1 + m_2", "tail: mass at zero"], LINKS).any()
 
 
-def test_alike_bounds_are_told_together() -> None:
+def test_similar_bounds_are_listed_together() -> None:
     """One sentence for the parameters of the same links on the same kind of bound."""
     names = [
-        "left_hand and right_hand: Iyy as unlike as allowed",
-        "left_hand and right_hand: Izz as unlike as allowed",
+        "left_hand and right_hand: Iyy as different as allowed",
+        "left_hand and right_hand: Izz as different as allowed",
         "pelvis: mass at its upper bound",
         "sum of masses",
     ]
     assert group_bounds(names) == (
-        "left_hand and right_hand: Iyy, Izz as unlike as allowed",
+        "left_hand and right_hand: Iyy, Izz as different as allowed",
         "pelvis: mass at its upper bound",
         "sum of masses",
     )

@@ -45,8 +45,8 @@ def test_truth_explains_itself() -> None:
     assert result.prior.rmse == pytest.approx(0.1 * size, rel=1e-6)
 
 
-def test_uncounted_frames_have_no_voice() -> None:
-    """Garbage in frames that do not count changes nothing."""
+def test_uncounted_frames_have_no_influence() -> None:
+    """Invalid values in frames that do not count change nothing."""
     rig = mixed_rig()
     trial = random_trial(rig, 30, noise=1.0)
     counted = np.arange(30) < 20
@@ -60,7 +60,7 @@ def test_uncounted_frames_have_no_voice() -> None:
 
 
 def test_a_trial_without_counted_frames_is_refused() -> None:
-    """There is nothing to compare, and it is said."""
+    """A trial without counted frames cannot be compared; the error says so."""
     rig = mixed_rig()
     trial = replace(random_trial(rig, 10), counted=np.zeros(10, bool))
     with pytest.raises(InvalidValue, match="random"):
@@ -68,7 +68,8 @@ def test_a_trial_without_counted_frames_is_refused() -> None:
 
 
 def test_flight_error_does_not_depend_on_scale_of_mass() -> None:
-    """Without contact only the distribution shows: both errors vanish for the truth in a simulated free flight."""
+    """Without contact only the mass distribution matters: both errors vanish for the truth in a simulated free
+    flight."""
     rig = mixed_rig()
     trial = random_trial(rig, 30)
     everywhere = np.ones(30, bool)

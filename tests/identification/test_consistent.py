@@ -1,4 +1,4 @@
-"""Laws of the exactly consistent identification."""
+"""Physically consistent identification."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FIXED = ConsistentOptions(relative_std=0.25, constraints=MASS, data_inflation=1.
 
 
 def total_cost(regression: Regression, found: Estimate, parameters: InertialParameters, strength: float = 4.0) -> float:
-    """The Bayesian cost, written down again."""
+    """The Bayesian cost, computed independently."""
     misfit = np.sum((regression.factor @ parameters.vector - regression.target) ** 2)
     return float(0.5 * misfit + strength * entropic_divergence(parameters, found.prior).sum())
 
 
-def turned(rig: Rig, rotation: np.ndarray, shift: np.ndarray) -> InertialParameters:
-    """The prior in link frames that are turned and shifted: Pinocchio says how inertias transform."""
+def in_other_frames(rig: Rig, rotation: np.ndarray, shift: np.ndarray) -> InertialParameters:
+    """The prior in link frames that are rotated and translated; Pinocchio transforms the inertias."""
     place = pin.SE3(rotation, shift)
     values = [place.act(pin.Inertia.FromDynamicParameters(np.array(v))).toDynamicParameters() for v in rig.prior.values]
     return InertialParameters(rig.links, np.array(values))
@@ -40,8 +40,8 @@ def turned(rig: Rig, rotation: np.ndarray, shift: np.ndarray) -> InertialParamet
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("noise", [0.5, 20.0])
-def test_results_are_bodies_that_exist(prior: str, noise: float) -> None:
-    """Whatever the noise, every pseudo-inertia is positive semi-definite by eigenvalues and the masses add up."""
+def test_results_are_consistent(prior: str, noise: float) -> None:
+    """For any noise, every pseudo-inertia is positive semi-definite by eigenvalues and the masses add up."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig, spread=0.3), noise=noise)
     found = consistent(regression, rig, ConsistentOptions(prior=prior, constraints=MASS))
@@ -53,7 +53,7 @@ def test_results_are_bodies_that_exist(prior: str, noise: float) -> None:
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_noise_free_data_are_explained(prior: str) -> None:
-    """Without noise the misfit falls to a thousandth of the prior's, on motion not used as well."""
+    """Without noise the residual is a thousandth of the prior's, on unused motion too."""
     rig = small_rig()
     truth = other_body(rig, spread=0.1)
     found = consistent(regression_of(rig, truth), rig, ConsistentOptions(prior=prior, constraints=MASS))
@@ -95,7 +95,8 @@ def test_newton_converges_quadratically() -> None:
 
 @pytest.mark.parametrize(("prior", "accuracy"), [(ENTROPIC, 1e-6), (METRIC, 1e-3)])
 def test_the_choice_of_link_frames_does_not_matter(prior: str, accuracy: float) -> None:
-    """Identified in other link frames and carried back, the same bodies are found, as exactly as the solver solves."""
+    """Identified in other link frames and transformed back, the same bodies are found, within the solver's
+    tolerance."""
     rig = small_rig()
     truth = other_body(rig, spread=0.2)
     regression = regression_of(rig, truth, noise=3.0)
@@ -103,20 +104,20 @@ def test_the_choice_of_link_frames_does_not_matter(prior: str, accuracy: float) 
     here = consistent(regression, rig, options)
     generator = np.random.default_rng(4)
     rotation, shift = pin.exp3(generator.standard_normal(3)), generator.standard_normal(3) * 0.3
-    there = turned(rig, rotation, shift)
+    there = in_other_frames(rig, rotation, shift)
     # phi_here = change phi_there, link by link
     back = pin.SE3(rotation, shift).inverse()
     columns = [back.act(pin.Inertia.FromDynamicParameters(v)).toDynamicParameters() for v in there.values]
     assert np.array(columns) == pytest.approx(rig.prior.values, abs=1e-9)
-    change = carried(back)
+    change = parameter_transform(back)
     parts = np.split(regression.factor, len(rig.links), axis=1)
     moved = _Equations(regression, np.hstack([part @ change for part in parts]))
     found = consistent(moved, replace(rig, prior=there), options)  # type: ignore[arg-type]
     assert found.parameters.values @ change.T == pytest.approx(here.parameters.values, abs=accuracy)
 
 
-def carried(place: pin.SE3) -> np.ndarray:
-    """(10, 10) matrix that carries the ten parameters through a change of frame (linear, so by unit vectors)."""
+def parameter_transform(place: pin.SE3) -> np.ndarray:
+    """(10, 10) matrix that transforms the ten parameters to another frame (linear, so by unit vectors)."""
     base = pin.Inertia.Random().toDynamicParameters()
     result = np.empty((10, 10))
     at_base = place.act(pin.Inertia.FromDynamicParameters(base)).toDynamicParameters()
@@ -128,17 +129,17 @@ def carried(place: pin.SE3) -> np.ndarray:
 
 
 class _Equations:
-    """The same equations in other link frames: all the method needs when noise and inflation are given."""
+    """The same equations in other link frames: all that the method needs if noise and inflation are given."""
 
     def __init__(self, regression: Regression, factor: np.ndarray) -> None:
         self.links, self.counts = regression.links, regression.counts
-        self.factor, self.target, self.rest = factor, regression.target, regression.residual_cost
+        self.factor, self.target, self.residual_cost = factor, regression.target, regression.residual_cost
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
         self.calibrated_equations = CalibratedEquations(factor, regression.target, np.zeros(0))
 
 
-def test_more_trust_in_the_prior_means_staying_closer() -> None:
-    """The divergence falls as the prior narrows, and as the data are said to be more correlated."""
+def test_a_narrower_prior_keeps_the_result_closer() -> None:
+    """The divergence falls as the prior narrows, and as the data are assumed to be more correlated."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig, spread=0.2), noise=5.0)
 
@@ -153,8 +154,8 @@ def test_more_trust_in_the_prior_means_staying_closer() -> None:
     assert distance(data_inflation=1e12) < 1e-6
 
 
-def test_boxes_and_bounds_hold_when_asked_for() -> None:
-    """With boxes and level 2, centres stay in their boxes and masses in their range; what stops them is named."""
+def test_requested_boxes_and_bounds_hold() -> None:
+    """With boxes and level 2, centres stay in their boxes and masses in their range; active rows are listed."""
     rig = small_rig()
     limits = ConstraintOptions(total_mass=rig.prior.total_mass, beta=0.05)
     regression = regression_of(rig, other_body(rig, spread=0.3), noise=5.0)
@@ -178,7 +179,7 @@ def test_metric_and_entropic_agree_near_the_reference() -> None:
 
 
 def test_divergence_of_a_heavier_body() -> None:
-    """By hand: twice the mass everywhere costs 4 (2 - 1 - log 2); what cannot exist costs infinity."""
+    """By hand: twice the mass everywhere costs 4 (2 - 1 - log 2); an inconsistent body costs infinity."""
     prior = small_rig().prior
     assert entropic_divergence(prior, prior) == pytest.approx(np.zeros(6), abs=1e-12)
     doubled = InertialParameters(prior.links, 2.0 * prior.values)
@@ -186,8 +187,8 @@ def test_divergence_of_a_heavier_body() -> None:
     assert np.isinf(entropic_divergence(prior.replaced("head", -prior.link("head")), prior)[1])
 
 
-def test_few_equations_do_not_pass_for_exact_ones() -> None:
-    """Three frames fit any noise exactly; the result still stays as near to the prior as their noise allows."""
+def test_few_equations_are_not_treated_as_exact() -> None:
+    """Three frames fit any noise exactly; the result still stays as near to the prior as their noise requires."""
     rig = small_rig()
     truth = other_body(rig, spread=0.05)
     few = consistent(regression_of(rig, truth, frames=3, noise=10.0), rig, ConsistentOptions(constraints=MASS))
@@ -196,7 +197,7 @@ def test_few_equations_do_not_pass_for_exact_ones() -> None:
 
 
 def test_bad_choices_are_refused() -> None:
-    """A prior that is no solid body, an unknown prior and an unknown link are errors that name them."""
+    """A prior that is not a solid body, an unknown prior and an unknown link are errors that name them."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior)
     flat = rig.prior.replaced("head", rig.prior.link("head") * np.array([1, 1, 1, 1, 9, 1, 1, 1, 1, 1.0]))
@@ -208,10 +209,10 @@ def test_bad_choices_are_refused() -> None:
         consistent(regression, rig, ConsistentOptions(relative_stds={"hedd": 0.1}))
 
 
-def test_held_masses_scatter_by_their_spread() -> None:
-    """A mass that moves without its size costs by its relative spread: half for one, and nothing where it is not held.
+def test_mass_prior_has_the_relative_std() -> None:
+    """With a mass prior, a mass that changes without its size costs half at one relative standard deviation.
 
-    The distance alone lets it go twice as far for that.
+    The divergence alone allows twice that change.
     """
     rig = small_rig()
     bodies = BodyCoordinates.from_reference(rig.prior)
@@ -226,8 +227,9 @@ def test_held_masses_scatter_by_their_spread() -> None:
 
 
 @pytest.mark.parametrize("prior", [ENTROPIC, METRIC])
-def test_held_masses_stay_nearer_to_the_tables(prior: str) -> None:
-    """The noisier the data, the more a mass that they hardly show is the table's; held, it is so more than not held."""
+def test_a_mass_prior_keeps_masses_nearer_to_the_tables(prior: str) -> None:
+    """The noisier the data, the nearer a poorly determined mass is to the table; nearer with a mass prior than
+    without."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig, spread=0.3), noise=20.0)
     changes = []

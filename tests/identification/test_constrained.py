@@ -1,4 +1,4 @@
-"""Laws of bonnet2016's constrained quadratic program."""
+"""The constrained quadratic program of bonnet2016."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from solver.qp import Problem, Rows, solve
 from tests.identification.bodies import other_body, regression_of, small_rig
 
 
-def test_well_known_base_parameters_are_kept() -> None:
-    """Where physical rows do not object, base parameters within 10 % are met exactly; the others need not be."""
+def test_well_known_base_parameters_are_met() -> None:
+    """If physical rows allow it, base parameters within 10 % are met exactly; the others need not be."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig), noise=1.0)
     base = estimate_base(regression)

@@ -1,4 +1,4 @@
-"""Each row says what the paper says."""
+"""Constraint rows against the equations of the papers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_box_rows_are_violated_when_the_centre_leaves_the_box() -> None:
 
 @pytest.mark.parametrize(("factor", "fine"), [(0.91, True), (0.89, False), (1.09, True), (1.11, False)])
 def test_symmetry(factor: float, fine: bool) -> None:
-    """The left arm may differ from the right one by alpha, in both senses, unless its rows are dropped."""
+    """The left arm may differ from the right one by alpha, in both directions, unless its rows are removed."""
     rig = small_rig()
     phi = changed("left_arm", MASS, factor)
     assert (not symmetry_rows(rig, 0.1).slack(phi).any()) == fine

@@ -1,4 +1,4 @@
-"""The sphere's directions and the rows they make."""
+"""Directions on the sphere and their rows."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_rows_are_found_exactly_while_they_are_violated() -> None:
             assert found.slack(x.ravel()).max() == pytest.approx(slack.max())
 
 
-def test_the_eigenvector_is_asked_for_between_the_samples() -> None:
-    """An inertia that all coarse directions accept but that has a negative eigenvalue is still refused."""
+def test_the_eigenvector_is_checked_between_the_samples() -> None:
+    """An inertia that satisfies all coarse directions but has a negative eigenvalue is still refused."""
     turn = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
     inertia = turn @ np.diag([-0.01, 10.0, 10.0]) @ turn.T
     x = np.zeros(10)

@@ -1,4 +1,4 @@
-"""The spread of the prior that data are likeliest under."""
+"""The width of the prior under which the data are most likely."""
 
 from __future__ import annotations
 
@@ -29,33 +29,34 @@ FREE = ConsistentOptions(constraints=ConstraintOptions(total_mass=None, beta=Non
 NOISE = 3.0
 
 
-def body_at(rig: Rig, spread: float, seed: int) -> InertialParameters:
-    """A body drawn from the prior of a spread."""
+def draw_body(rig: Rig, spread: float, seed: int) -> InertialParameters:
+    """A body drawn from a prior of the given relative standard deviation."""
     x = 2.0 * spread * np.random.default_rng(seed).standard_normal(PER_LINK * len(rig.links))
     return BodyCoordinates.from_reference(rig.prior).parameters(x)
 
 
-def judged(rig: Rig, truth: InertialParameters, noise: float = NOISE, seed: int = 0) -> tuple[Regression, float]:
-    """Equations of a body, and the spread they are likeliest under."""
+def estimate_spread(
+    rig: Rig, truth: InertialParameters, noise: float = NOISE, seed: int = 0
+) -> tuple[Regression, float]:
+    """Equations of a body, and the relative standard deviation under which they are most likely."""
     regression = regression_of(rig, truth, noise=noise, seed=seed)
     return regression, estimate_relative_std(regression, consistent(regression, rig, FREE), rig, FREE)
 
 
 @pytest.mark.parametrize("spread", [0.04, 0.12])
-def test_bodies_of_a_spread_are_found_to_have_it(spread: float) -> None:
-    """On average over bodies drawn from a prior, its spread comes out, whatever the default says."""
+def test_the_width_of_the_prior_is_recovered(spread: float) -> None:
+    """On average over bodies drawn from a prior, its relative standard deviation is found, whatever the default is."""
     rig = small_rig()
-    found = [judged(rig, body_at(rig, spread, seed), seed=seed)[1] for seed in range(6)]
+    found = [estimate_spread(rig, draw_body(rig, spread, seed), seed=seed)[1] for seed in range(6)]
     assert np.exp(np.log(found).mean()) == pytest.approx(spread, rel=0.3)
 
 
 @pytest.mark.parametrize("limited", [False, True])
 def test_it_is_the_maximum_of_the_likelihood(limited: bool) -> None:
-    """Written down again as the density of the data under prior and noise, no other spread has more; a known sum of
-    masses and a held link condition the prior.
-    """
+    """No other width has a larger density of the data under prior and noise, computed independently; a known sum of
+    masses and a fixed link condition the prior."""
     rig = small_rig()
-    truth = body_at(rig, 0.07, 3)
+    truth = draw_body(rig, 0.07, 3)
     limits = (
         replace(FREE.constraints, total_mass=rig.prior.total_mass, fixed_links=(rig.links[1],)) if limited else None
     )
@@ -82,8 +83,8 @@ def test_it_is_the_maximum_of_the_likelihood(limited: bool) -> None:
     assert int(np.argmax(others)) == 2
 
 
-def test_a_body_that_is_its_prior_is_left_alone() -> None:
-    """Noise that a wide prior lets into the parameters stays out."""
+def test_a_body_equal_to_its_prior_stays_near_it() -> None:
+    """Noise that a wide prior lets into the parameters is removed."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=30.0)
     wide, learnt = consistent(regression, rig, FREE), consistent_with_empirical_prior(regression, rig, FREE)
@@ -92,34 +93,34 @@ def test_a_body_that_is_its_prior_is_left_alone() -> None:
     assert far[1] < 0.2 * far[0]
 
 
-def test_priors_without_one_spread_are_refused() -> None:
-    """A diagonal prior and one that holds masses by themselves."""
+def test_priors_without_a_common_width_are_refused() -> None:
+    """A diagonal prior and one with a mass prior."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=NOISE)
     for options in (replace(FREE, prior=DIAGONAL), replace(FREE, mass_prior=True)):
         found = consistent(regression, rig, options)
-        with pytest.raises(InvalidValue, match="one spread"):
+        with pytest.raises(InvalidValue, match="common width"):
             estimate_relative_std(regression, found, rig, options)
 
 
-def test_spreads_of_single_links_keep_their_ratio() -> None:
-    """A link known to be modified stays as much freer than the others."""
+def test_widths_of_single_links_keep_their_ratio() -> None:
+    """A link known to be modified keeps its ratio to the others."""
     options = with_relative_std(replace(FREE, relative_stds={"tip": 0.4}), 0.05)
     assert options.relative_std == 0.05
     assert options.relative_stds["tip"] == pytest.approx(0.1)
 
 
-def test_robots_learn_it_and_people_and_the_stated_do_not() -> None:
-    """Identification tells the learnt spread; a stated one stays, and so does people's."""
+def test_only_robots_without_a_given_width_use_an_empirical_prior() -> None:
+    """Identification reports the estimated width; a given one is used as it is, and so is the default for people."""
     rig = small_rig()
     quick = IdentifyOptions(bootstrap=0, cross_validate=False)
     trial = trial_of(rig, rig.prior, frames=400, noise=3.0)
     learnt = identify_trials(rig, [trial], quick)
     assert learnt.estimate.settings[RELATIVE_STD_SETTING] < 0.5 * RELATIVE_STD
-    assert any("likeliest" in note for note in learnt.notes)
+    assert any("most likely" in note for note in learnt.notes)
     stated = identify_trials(rig, [trial], replace(quick, relative_std=0.1))
     assert stated.estimate.settings[RELATIVE_STD_SETTING] == 0.1
-    assert not any("likeliest" in note for note in stated.notes)
+    assert not any("most likely" in note for note in stated.notes)
     person = human(1.75, 70.0, "male")
     moved = trial_of(person, person.prior, frames=200, noise=3.0)
     assert identify_trials(person, [moved], quick).estimate.settings[RELATIVE_STD_SETTING] == RELATIVE_STD

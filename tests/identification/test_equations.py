@@ -1,4 +1,4 @@
-"""Laws of equations whose two sides pass one filter."""
+"""Equations with the same filter on both sides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def swung(rig: Rig, seed: int = 0, frames: int = FRAMES) -> np.ndarray:
 
 
 def swinging_trial(rig: Rig, truth: InertialParameters, seed: int = 0, frames: int = FRAMES) -> Trial:
-    """A trial of a smooth motion and exactly the forces that it needs."""
+    """A trial of a smooth motion and exactly the forces that it requires."""
     motion = smooth_motion(rig, np.arange(frames) / RATE, swung(rig, seed, frames), None)
     wrenches = measured(replace(rig, prior=truth), motion)
     return Trial(f"swing {seed}", motion, wrenches, np.ones(frames, bool), preset=HUMAN)
@@ -42,7 +42,7 @@ def swinging_trial(rig: Rig, truth: InertialParameters, seed: int = 0, frames: i
 @pytest.mark.parametrize("axes", ["world", "link"])
 @pytest.mark.parametrize("base", ["trunk", "left_hand"])
 def test_consistent_forces_stay_consistent_through_any_filter(base: str, axes: Axes) -> None:
-    """What Y phi = f says of the motion it still says when both sides were filtered, however wild the motion is."""
+    """Y phi = f still holds when both sides were filtered, for any motion."""
     rig = small_rig()
     motion = random_motion(rig, FRAMES)
     trial = Trial("wild", motion, measured(rig, motion), np.ones(FRAMES, bool), preset=HUMAN)
@@ -65,7 +65,7 @@ def test_filtering_both_sides_finds_the_same_parameters() -> None:
     assert whole.axis_factors[2].shape == plain.axis_factors[2].shape
 
 
-def test_filtered_equations_are_truer_than_filtered_coordinates() -> None:
+def test_filtered_equations_are_more_accurate_than_filtered_coordinates() -> None:
     """With noisy coordinates the truth explains filtered equations better than equations of filtered coordinates."""
     rig = small_rig()
     truth = other_body(rig)
@@ -94,7 +94,7 @@ def test_filtered_equations_are_truer_than_filtered_coordinates() -> None:
     assert np.all(ours < 0.8 * theirs)
 
 
-def test_what_is_compared_is_what_was_fitted() -> None:
+def test_comparison_and_equations_have_the_same_residuals() -> None:
     """Measured minus reconstructed wrench is the residual of the equations, at any base link."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
@@ -115,8 +115,8 @@ def test_without_a_filter_the_wrenches_are_those_of_the_motion() -> None:
     )
 
 
-def test_a_gap_in_the_forces_parts_what_is_filtered() -> None:
-    """What lies beyond frames without forces does not enter the equations before them."""
+def test_a_gap_in_the_forces_separates_filtered_intervals() -> None:
+    """Frames beyond a gap in the forces do not affect the equations before it."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
     values = np.array(trial.wrenches.values)
@@ -133,7 +133,7 @@ def test_a_gap_in_the_forces_parts_what_is_filtered() -> None:
 
 @pytest.mark.parametrize("sizes", [(1,), (7, 300, 2), (128,), (5000,)])
 def test_pieces_are_filtered_as_the_whole(sizes: tuple[int, ...]) -> None:
-    """However a signal is cut, its filtered pieces are those of the whole, ends included."""
+    """The filtered pieces of a signal are those of the whole, ends included."""
     signal = np.random.default_rng(0).standard_normal((3000, 4)).cumsum(axis=0)
     edges = np.cumsum(np.tile(sizes, -(-len(signal) // sum(sizes))))
     pieces = np.split(signal.T, edges[edges < len(signal)], axis=1)
@@ -149,8 +149,8 @@ def test_a_short_signal_is_filtered_in_one_piece() -> None:
     np.testing.assert_allclose(found.T, low_pass(signal, RATE, HUMAN), atol=1e-12)
 
 
-def test_shaken_copies_are_filtered_alike() -> None:
-    """A copy that is the motion itself changes nothing in the equations, so no direction is called noise."""
+def test_noise_replicas_are_filtered_identically() -> None:
+    """A replica that is the motion itself changes nothing in the equations, so no direction counts as noise."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
     noise = accumulate(rig, [replace(trial, noise_replicas=(trial.motion, trial.motion))], axes="world").noise
@@ -158,8 +158,8 @@ def test_shaken_copies_are_filtered_alike() -> None:
     assert max(np.abs(factor).max() for factor in noise) == 0.0
 
 
-def test_link_axes_turn_the_filtered_wrench() -> None:
-    """In link axes the filtered wrench is that of world axes, turned: its length does not change."""
+def test_link_axes_rotate_the_filtered_wrench() -> None:
+    """In link axes the filtered wrench is that of world axes, rotated: its length does not change."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
     world, link = (residuals(rig, trial, rig.prior, 0, axes) for axes in ("world", "link"))

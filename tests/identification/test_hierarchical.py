@@ -1,4 +1,4 @@
-"""Laws of the four-level hierarchical identification."""
+"""The four-level hierarchical identification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def options(**changes: object) -> HierarchicalOptions:
 
 @pytest.mark.parametrize("noise", [0.5, 5.0])
 def test_same_optimum_as_a_solver_given_all_rows(noise: float) -> None:
-    """Directions asked for as needed give the optimum of Clarabel with every direction written down, to 1e-6."""
+    """Directions added as needed give the optimum of Clarabel with all directions, to 1e-6."""
     rig = small_rig()
     truth = other_body(rig, spread=0.2)
     regression = regression_of(rig, truth, noise=noise)
@@ -40,7 +40,7 @@ def test_same_optimum_as_a_solver_given_all_rows(noise: float) -> None:
 
 @pytest.mark.parametrize("scaled", [True, False])
 def test_levels_are_not_worsened_and_inertias_are_positive(scaled: bool) -> None:
-    """At the end every level still has its optimum, and eigenvalues, not samples, say the inertias are positive."""
+    """At the end every level still has its optimum, and eigenvalues, not samples, show that inertias are positive."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig, spread=0.2), noise=5.0)
     found = hierarchical(regression, rig, HierarchicalOptions(options().constraints, scaled=scaled))
@@ -78,7 +78,7 @@ def test_contradictory_bounds_give_way_to_the_mass() -> None:
 
 
 def test_a_weight_on_one_link_is_found_when_its_rows_allow_it() -> None:
-    """2 kg more on a hand, its symmetry dropped and m_ref raised: found there, a fifth of it at most elsewhere."""
+    """2 kg more on a hand, without its symmetry and with m_ref raised: found there, a fifth of it at most elsewhere."""
     rig = small_rig()
     truth = rig.prior.replaced("left_hand", rig.prior.link("left_hand") * 3.0)
     changes = {"asymmetric": ("left_hand",), "reference_masses": {"left_hand": 3.0}}

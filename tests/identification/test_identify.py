@@ -1,4 +1,4 @@
-"""From trials to a result."""
+"""Identification from trials to a result."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def truth() -> Rig:
 
 
 @pytest.fixture(scope="module")
-def believed(truth: Rig) -> Rig:
-    """The same robot with other masses believed: every second link lighter, the others heavier, the sum kept."""
+def wrong_prior(truth: Rig) -> Rig:
+    """The same robot with other prior masses: every second link lighter, the others heavier, the sum unchanged."""
     factors = np.where(np.arange(len(truth.links)) % 2, 1.15, 0.9)
     factors *= truth.prior.total_mass / float(factors @ truth.prior.masses)
     values = truth.prior.values * factors[:, None]
@@ -44,125 +44,126 @@ def trials(rig: Rig, noise: float = 0.0) -> list[Trial]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_noise_free_trials_are_explained(truth: Rig, believed: Rig, method: str) -> None:
-    """Without noise every method explains trials it never saw, a hundred times better than the prior."""
-    result = identify_trials(believed, trials(truth), replace(FAST, method=method))
+def test_noise_free_trials_are_explained(truth: Rig, wrong_prior: Rig, method: str) -> None:
+    """Without noise every method explains unused trials a hundred times better than the prior."""
+    result = identify_trials(wrong_prior, trials(truth), replace(FAST, method=method))
     unseen = [c for c in result.comparisons if not c.used]
     assert len(unseen) == 3
     assert max(c.ratio.max() for c in unseen) < 0.01
 
 
-def test_consistent_result_is_consistent(truth: Rig, believed: Rig) -> None:
-    """Whatever the noise, every pseudo-inertia of the consistent method is positive semi-definite."""
-    result = identify_trials(believed, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
+def test_consistent_result_is_consistent(truth: Rig, wrong_prior: Rig) -> None:
+    """For any noise, every pseudo-inertia of the consistent method is positive semi-definite."""
+    result = identify_trials(wrong_prior, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
     assert np.all(result.parameters.consistency_margin >= 0.0)
     assert result.estimate.satisfies == "consistent"
 
 
-def test_total_mass_is_kept(truth: Rig, believed: Rig) -> None:
+def test_total_mass_is_kept(truth: Rig, wrong_prior: Rig) -> None:
     """A given body mass is the sum of the link masses."""
     options = replace(FAST, total_mass=9.0, cross_validate=False)
-    result = identify_trials(believed, trials(truth, noise=1.0), options)
+    result = identify_trials(wrong_prior, trials(truth, noise=1.0), options)
     assert result.parameters.total_mass == pytest.approx(9.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "minimum_norm"])
-def test_what_nothing_shows_is_held_at_the_prior(truth: Rig, believed: Rig, method: str) -> None:
-    """A held link keeps its prior in every method that has one, is named and counts as not determined; where a link
-    that no marker shows is not held, the sum with its neighbour is told.
-    """
-    link = believed.links[-1]
-    blind = replace(believed, provenance={**believed.provenance, UNOBSERVED: [link]})
+def test_fixed_links_keep_the_prior(truth: Rig, wrong_prior: Rig, method: str) -> None:
+    """A fixed link keeps its prior in every method with a prior, is listed and counts as not determined. For a link
+    without markers that is not fixed, a note gives the sum with its parent."""
+    link = wrong_prior.links[-1]
+    blind = replace(wrong_prior, provenance={**wrong_prior.provenance, UNOBSERVED: [link]})
     options = replace(FAST, method=method, cross_validate=False)
     held = identify_trials(blind, trials(truth), replace(options, fixed_links=(link,)))
-    assert held.parameters.values[-1] == pytest.approx(believed.prior.values[-1], rel=1e-5, abs=1e-6)
+    assert held.parameters.values[-1] == pytest.approx(wrong_prior.prior.values[-1], rel=1e-5, abs=1e-6)
     assert held.determined[-1].max() == 0.0
-    assert any(link.replace("_", " ") in note and "held" in note for note in held.notes)
+    assert any(link.replace("_", " ") in note and "fixed to the prior" in note for note in held.notes)
     free = identify_trials(blind, trials(truth), options)
-    assert any(link.replace("_", " ") in note and "as one body" in note for note in free.notes)
-    assert abs(free.parameters[link].mass / believed.prior[link].mass - 1.0) > 0.02
+    assert any(link.replace("_", " ") in note and "one body" in note for note in free.notes)
+    assert abs(free.parameters[link].mass / wrong_prior.prior[link].mass - 1.0) > 0.02
 
 
-def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
-    """Every trial is compared as used and as unused; one trial alone is halved."""
-    result = identify_trials(believed, trials(truth, noise=1.0), FAST)
+def test_used_and_unused_always_both(truth: Rig, wrong_prior: Rig) -> None:
+    """Every trial is compared as used and as unused; a single trial is divided into halves."""
+    result = identify_trials(wrong_prior, trials(truth, noise=1.0), FAST)
     assert {(c.trial, c.used) for c in result.comparisons} == {
         (f"trial {k}", u) for k in range(3) for u in (True, False)
     }
-    alone = identify_trials(believed, trials(truth, noise=1.0)[:1], FAST)
+    alone = identify_trials(wrong_prior, trials(truth, noise=1.0)[:1], FAST)
     assert [c.used for c in alone.comparisons] == [True, False, False]
     assert any("half" in note for note in alone.notes)
 
 
-def test_an_unused_trial_does_not_matter_to_its_own_fit(truth: Rig, believed: Rig) -> None:
-    """The unseen comparison of a trial is the comparison with parameters of the others alone."""
+def test_an_unused_trial_does_not_affect_its_fit(truth: Rig, wrong_prior: Rig) -> None:
+    """The comparison of an unused trial is that with parameters of the others alone."""
     all_trials = trials(truth, noise=1.0)
-    together = identify_trials(believed, all_trials, FAST)
-    apart = identify_trials(believed, all_trials[:2], FAST)
+    together = identify_trials(wrong_prior, all_trials, FAST)
+    apart = identify_trials(wrong_prior, all_trials[:2], FAST)
     from solver.identification.comparison import compare
 
-    direct = compare(believed, all_trials[2], apart.parameters, believed.prior)
+    direct = compare(wrong_prior, all_trials[2], apart.parameters, wrong_prior.prior)
     held_out = next(c for c in together.comparisons if c.trial == "trial 2" and not c.used)
     assert held_out.identified.rmse == pytest.approx(direct.identified.rmse, rel=1e-4)
 
 
-def spread_of(rig: Rig, believed: Rig, noise: float, frames: int = 800) -> Identification:
+def spread_of(rig: Rig, wrong_prior: Rig, noise: float, frames: int = 800) -> Identification:
     """Identification with bootstrap of one simulated trial."""
     trial = random_trial(rig, frames, 5, noise=noise)
-    return identify_trials(believed, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False))
+    return identify_trials(
+        wrong_prior, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False)
+    )
 
 
-def test_spread_grows_with_noise(truth: Rig, believed: Rig) -> None:
+def test_standard_deviations_grow_with_noise(truth: Rig, wrong_prior: Rig) -> None:
     """Ten times the noise gives ten times the bootstrap's standard deviations of a linear method."""
-    small, large = (spread_of(truth, believed, noise).uncertainty for noise in (0.1, 1.0))
+    small, large = (spread_of(truth, wrong_prior, noise).uncertainty for noise in (0.1, 1.0))
     assert small is not None
     assert large is not None
     assert np.median(large.std / np.maximum(small.std, 1e-15)) == pytest.approx(10.0, rel=0.25)
 
 
-def test_bootstrap_is_seeded(truth: Rig, believed: Rig) -> None:
+def test_bootstrap_is_seeded(truth: Rig, wrong_prior: Rig) -> None:
     """The same seed gives the same intervals, another seed others."""
-    regression = accumulate(believed, [random_trial(truth, 600, noise=1.0)], axes="world")
-    method = get_method(believed, replace(FAST, method="minimum_norm"))
+    regression = accumulate(wrong_prior, [random_trial(truth, 600, noise=1.0)], axes="world")
+    method = get_method(wrong_prior, replace(FAST, method="minimum_norm"))
     one, two, other = (bootstrap(regression, method, samples=8, seed=s) for s in (1, 1, 2))
     assert np.array_equal(one.std, two.std)
     assert not np.array_equal(one.std, other.std)
 
 
-def test_a_prior_of_two_tables_is_doubted_the_more(truth: Rig, believed: Rig) -> None:
-    """Where tables differ by 30 % the noisy data leave a mass wider open, and nowhere tighter."""
+def test_a_prior_of_two_tables_is_wider(truth: Rig, wrong_prior: Rig) -> None:
+    """Where tables differ by 30 % noisy data leave a mass with a wider interval, and nowhere a narrower one."""
     link = truth.links[3]
-    doubted = replace(believed, provenance={**believed.provenance, PRIOR_SPREAD: {link: 0.3}})
+    doubted = replace(wrong_prior, provenance={**wrong_prior.provenance, PRIOR_SPREAD: {link: 0.3}})
     noisy, options = trials(truth, noise=50.0)[:1], replace(FAST, cross_validate=False)
-    known, unknown = (identify_trials(rig, noisy, options).covariance_root for rig in (believed, doubted))
+    known, unknown = (identify_trials(rig, noisy, options).covariance_root for rig in (wrong_prior, doubted))
     assert known is not None
     assert unknown is not None
     before, after = (np.sqrt((root[:, :, 0] ** 2).sum(axis=0)) for root in (known, unknown))
     assert after[3] > 1.3 * before[3]
 
 
-def test_too_few_blocks_are_refused(truth: Rig, believed: Rig) -> None:
-    """Two blocks say nothing of the spread between blocks; `identify` tells so instead of inventing a number."""
+def test_too_few_blocks_are_refused(truth: Rig, wrong_prior: Rig) -> None:
+    """Two blocks do not determine a spread between blocks; `identify` notes it."""
     short = random_trial(truth, 80, noise=1.0)
-    regression = accumulate(believed, [short], axes="world")
+    regression = accumulate(wrong_prior, [short], axes="world")
     with pytest.raises(InvalidValue, match="blocks"):
-        bootstrap(regression, get_method(believed, FAST), samples=4)
-    result = identify_trials(believed, [short], replace(FAST, bootstrap=10, cross_validate=False))
+        bootstrap(regression, get_method(wrong_prior, FAST), samples=4)
+    result = identify_trials(wrong_prior, [short], replace(FAST, bootstrap=10, cross_validate=False))
     assert result.uncertainty is None
     assert any("intervals" in note for note in result.notes)
 
 
-def test_unknown_method_and_empty_trials(truth: Rig, believed: Rig) -> None:
-    """A wrong method lists the right ones; trials without counted frames are refused."""
+def test_unknown_method_and_empty_trials(truth: Rig, wrong_prior: Rig) -> None:
+    """An unknown method is refused with the valid ones; trials without counted frames are refused."""
     with pytest.raises(UnknownPreset, match="hierarchical"):
-        identify_trials(believed, trials(truth), replace(FAST, method="magic"))
+        identify_trials(wrong_prior, trials(truth), replace(FAST, method="magic"))
     nothing = [replace(trial, counted=np.zeros(120, bool)) for trial in trials(truth)]
     with pytest.raises(InvalidValue, match="no frame counts"):
-        identify_trials(believed, nothing, FAST)
+        identify_trials(wrong_prior, nothing, FAST)
 
 
 def test_momentum_helper_agrees(truth: Rig) -> None:
-    """Force of the simulated plate is the rate of momentum plus the weight."""
+    """The force of the simulated plate is the rate of momentum plus the weight."""
     trial = random_trial(truth, 20)
     rate = centroidal_momentum(truth, trial.motion, truth.prior).rate[:, :3]
     assert trial.wrenches.total[:, :3] - [0.0, 0.0, 9.81 * truth.prior.total_mass] == pytest.approx(rate, abs=1e-8)

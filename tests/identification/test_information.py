@@ -1,4 +1,4 @@
-"""What the data determined and what the prior supplied."""
+"""Which fraction the data determine and which the prior supplies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_noise_and_narrow_priors_leave_more_to_the_prior() -> None:
 
 
 def test_repeated_equations_count_once() -> None:
-    """White residuals count one by one; equations that are written down twenty times count a twentieth each."""
+    """White residuals count one by one; equations that are repeated twenty times count a twentieth each."""
     rig = small_rig()
     frames, generator = 2400, np.random.default_rng(5)
     for times in (1, 20):

@@ -1,4 +1,4 @@
-"""Laws of minimum-norm least squares."""
+"""Minimum-norm least squares."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def test_no_other_solution_is_shorter() -> None:
     assert null @ phi == pytest.approx(np.zeros(len(null)), abs=1e-9)
 
 
-def test_unphysical_results_are_told() -> None:
-    """Without a prior the mass is spread without regard to sense: on noisy data of a humanoid some masses are negative,
-    the result says it is not physical and names them."""
+def test_inconsistent_results_are_reported() -> None:
+    """Without a prior, noisy data of a humanoid give some negative masses; the result is marked as inconsistent and
+    lists them."""
     rig = humanoid_rig()
     regression = accumulate(rig, [random_trial(rig, 60, noise=30.0)])
     found = minimum_norm(regression, rig)

@@ -1,4 +1,4 @@
-"""What an identification says of one link."""
+"""The result of an identification for one link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def found() -> Identification:
 
 
 def test_a_link_by_its_name(found: Identification) -> None:
-    """What a link's name gives is what the parameters hold: mass, h / m, and I less m S(c)."""
+    """The result for a link equals its parameters: mass, h / m, and I minus m S(c)."""
     link, row = found[LINK], found.parameters.index(LINK)
     m, hx, hy, hz = found.parameters.values[row, :4]
     assert link.mass == m
@@ -37,8 +37,8 @@ def test_a_link_by_its_name(found: Identification) -> None:
     assert link.prior.com == pytest.approx(found.prior.coms[row])
 
 
-def test_intervals_hold_what_was_found(found: Identification) -> None:
-    """Each 95 % interval is as wide as its deviations say and holds the value found."""
+def test_intervals_contain_the_estimate(found: Identification) -> None:
+    """Each 95 % interval is as wide as its standard deviation says and contains the estimate."""
     for name in found.parameters.links:
         link = found[name]
         pairs = (
@@ -56,15 +56,15 @@ def test_intervals_hold_what_was_found(found: Identification) -> None:
 
 
 def test_without_a_bootstrap_there_is_no_interval() -> None:
-    """Where no spread was asked for none is told."""
+    """Without a bootstrap the intervals are None."""
     rig = small_rig()
     found = identify_trials(rig, [trial_of(rig, rig.prior)], IdentifyOptions(bootstrap=0, cross_validate=False))
     link = found[LINK]
     assert link.mass_interval is link.com_interval is link.inertia_interval is link.inertia_at_origin_interval is None
 
 
-def test_spread_of_the_inertia_about_the_centre_of_mass() -> None:
-    """The spread of I about the CoM, and of the CoM, is that of bodies drawn from the posterior."""
+def test_std_of_the_inertia_about_the_centre_of_mass() -> None:
+    """The standard deviations of I about the CoM, and of the CoM, are those of bodies drawn from the posterior."""
     rig = small_rig()
     regression = regression_of(rig, other_body(rig), frames=200, noise=1.0)
     options = ConsistentOptions()
@@ -81,14 +81,14 @@ def test_spread_of_the_inertia_about_the_centre_of_mass() -> None:
 
 
 def test_an_unknown_link_lists_the_links(found: Identification) -> None:
-    """A wrong name is refused with the nearest and all right ones."""
+    """A wrong name is refused with the nearest and all valid ones."""
     for holder in (found, found.parameters):
         with pytest.raises(UnknownLink, match=r"left_arms.*Did you mean 'left_arm'.*right_hand"):
             holder["left_arms"]
 
 
 def test_reprs_are_short(found: Identification) -> None:
-    """Whatever was found, its repr fits three lines and names masses in kg."""
+    """The repr has at most three lines and gives masses in kg."""
     for value in (found, found[LINK], found.parameters, found.parameters[LINK]):
         text = repr(value)
         assert len(text.splitlines()) <= 3

@@ -1,4 +1,4 @@
-"""Laws of the accumulated regression: it stands for every equation, however the recording was cut."""
+"""The accumulated regression represents every equation, however the recording was divided."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOISE = 0.3
 
 
 def equations(rig: Rig, trials: list[Trial], base: int | str = 0, weights: np.ndarray = WEIGHTS) -> np.ndarray:
-    """All weighted rows [Y f] (m, 10 L + 1), stacked the plain way."""
+    """All weighted rows [Y f] (m, 10 L + 1), stacked directly."""
     parts = []
     for trial in trials:
         rows = base_regressor(rig, trial.motion, base)
@@ -36,7 +36,7 @@ def equations(rig: Rig, trials: list[Trial], base: int | str = 0, weights: np.nd
 
 
 def gram(regression: Regression) -> np.ndarray:
-    """[R c]'[R c] with the rest of squares in the corner: what all equations [Y f]'[Y f] amount to."""
+    """[R c]'[R c] with the residual cost in the corner: equals [Y f]'[Y f] of all equations."""
     both = np.column_stack([regression.factor, regression.target])
     result = both.T @ both
     result[-1, -1] += regression.residual_cost
@@ -49,8 +49,9 @@ def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
 
 @pytest.mark.parametrize("frames", [3, 9, 40, 700])
 @pytest.mark.parametrize("base", [0, "end"])
-def test_factor_stands_for_all_equations(frames: int, base: int | str) -> None:
-    """R'R = Y'W'WY, R'c = Y'W'Wf and c'c + rest = f'W'Wf, with fewer rows than columns too; R is triangular."""
+def test_the_factor_represents_all_equations(frames: int, base: int | str) -> None:
+    """R'R = Y'W'WY, R'c = Y'W'Wf and c'c + residual cost = f'W'Wf, with fewer rows than columns too; R is
+    triangular."""
     rig = mixed_rig()
     trial = random_trial(rig, frames, noise=NOISE)
     regression = accumulate(rig, [trial], base).with_weights(WEIGHTS)
@@ -102,7 +103,7 @@ def test_more_trials_than_blocks_share_blocks() -> None:
 
 
 def test_weights_can_change_afterwards() -> None:
-    """Axes weigh one until told otherwise, the last weights hold, and twice the weights make four times the squares."""
+    """Axes have weight one by default, the last weights apply, and twice the weights give four times the squares."""
     rig = mixed_rig()
     plain = accumulate(rig, [random_trial(rig, 200, noise=NOISE)])
     weighted, doubled = plain.with_weights(WEIGHTS), plain.with_weights(2.0 * WEIGHTS)
@@ -126,8 +127,8 @@ def test_residuals_per_axis_are_known_without_the_recording() -> None:
         np.testing.assert_allclose(axis_weights(rig, [trial], parameters), 1.0 / spread, rtol=1e-8)
 
 
-def test_frames_that_do_not_count_leave_no_trace() -> None:
-    """Whatever the wrench says in a frame that is not counted, even NaN, the equations are those of the rest."""
+def test_uncounted_frames_have_no_influence() -> None:
+    """For any wrench in a frame that is not counted, even NaN, the equations are those of the other frames."""
     rig = mixed_rig()
     trial = random_trial(rig, 120, noise=NOISE)
     counted = np.ones(120, bool)
@@ -160,7 +161,8 @@ def test_unmeasured_moments_leave_the_forces() -> None:
 
 
 def test_partly_measured_wrenches_need_world_axes() -> None:
-    """A scale that knows only the vertical force gives one equation a frame in world axes, none in turning axes."""
+    """A scale that measures only the vertical force gives one equation per frame in world axes, none in rotating
+    axes."""
     rig = mixed_rig()
     trial = random_trial(rig, 20, noise=NOISE)
     known = np.zeros((20, 6), bool)
@@ -176,7 +178,7 @@ def test_partly_measured_wrenches_need_world_axes() -> None:
 
 
 def test_resampling_repeats_the_equations_of_a_block() -> None:
-    """A block drawn twice counts as recorded twice, a block not drawn as not recorded."""
+    """A block with count two counts as recorded twice, a block with count zero as not recorded."""
     rig = mixed_rig()
     trial = random_trial(rig, 200, noise=NOISE)
     regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
@@ -195,7 +197,7 @@ def test_resampling_repeats_the_equations_of_a_block() -> None:
 
 
 def test_exact_measurements_give_back_the_base_parameters() -> None:
-    """Without noise the least-squares solution has the base parameters of the truth."""
+    """Without noise the least-squares solution has the true base parameters."""
     rig = mixed_rig()
     regression = accumulate(rig, [random_trial(rig, 200)])
     phi, *_ = np.linalg.lstsq(regression.factor, regression.target, rcond=1e-10)
@@ -223,7 +225,7 @@ def test_columns_and_sub_regressors_belong_to_their_link() -> None:
 
 
 def test_memory_does_not_grow_with_time() -> None:
-    """Peak memory over eight times the recording, fed piece by piece, stays within a tenth."""
+    """Peak memory over eight times the recording, in pieces, stays within a tenth."""
     rig = mixed_rig()
     motion = random_motion(rig, 500)
     wrenches = measured(rig, motion, noise=NOISE)
@@ -245,8 +247,8 @@ def test_memory_does_not_grow_with_time() -> None:
     assert peak(24) < 1.1 * peak(3)
 
 
-def test_what_cannot_be_regressed_is_named() -> None:
-    """No counted frame, weights from perfect data, negative weights, and merging strangers raise."""
+def test_invalid_regressions_are_refused() -> None:
+    """No counted frame, weights from exact data, negative weights, and merging regressions of different rigs raise."""
     rig = mixed_rig()
     trial = random_trial(rig, 50)
     with pytest.raises(InvalidValue, match="no frame counts"):

@@ -1,4 +1,4 @@
-"""Results as files: nothing lost, one reader, and a table for spreadsheets."""
+"""Results as files: no digit lost, one reader, and a table for spreadsheets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINKS = ("pelvis", "thigh")
 
 
 def result() -> SceneResult:
-    """Two links with everything told."""
+    """Two links with all optional entries."""
     rng = np.random.default_rng(6)
     found, prior = (InertialParameters(LINKS, rng.random((2, 10))) for _ in range(2))
     std, lower, upper, determined = rng.random((4, 2, 10))
@@ -32,7 +32,7 @@ def result() -> SceneResult:
 
 
 def test_a_round_trip_keeps_every_digit(tmp_path: Path) -> None:
-    """Everything comes back bit for bit, NaN as NaN, and the file is strict JSON that says what its columns are."""
+    """Everything is read back bit for bit, NaN as NaN, and the file is strict JSON that names its columns."""
     path = RESULT.write(tmp_path / "r.json", result())
     assert differences(RESULT.read(path), result()) == ()
     tree = json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
@@ -41,7 +41,7 @@ def test_a_round_trip_keeps_every_digit(tmp_path: Path) -> None:
 
 
 def test_the_table_has_one_row_a_parameter(tmp_path: Path) -> None:
-    """Ten rows a link with units; what is unknown is empty; bounds are marked."""
+    """Ten rows per link with units; unknown values are empty; bounds are marked."""
     write_result_table(tmp_path / "r.csv", result())
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert len(rows) == 20
@@ -52,8 +52,8 @@ def test_the_table_has_one_row_a_parameter(tmp_path: Path) -> None:
     assert [i for i, row in enumerate(rows) if row["at a bound"]] == [10]
 
 
-def test_results_that_contradict_themselves_are_refused() -> None:
-    """Parameters and prior are of the same links, and every row has its columns."""
+def test_inconsistent_files_are_refused() -> None:
+    """Parameters and prior must have the same links, and every row its columns."""
     good = result()
     other = InertialParameters(("pelvis", "shank"), good.prior.values)
     with pytest.raises(InvalidValue, match="different links"):

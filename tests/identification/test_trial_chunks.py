@@ -1,4 +1,4 @@
-"""Laws of trials that are gone through part by part."""
+"""Trials that are processed in overlapping chunks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FRAMES = 1500
 
 
 def long_trial(rig: Rig, frames: int = FRAMES) -> Trial:
-    """A body with markers, which are lost for a while; a plate that fails; frames that do not count."""
+    """A body with markers that are missing for a while, a plate with missing samples, and frames that do not count."""
     times, generator = np.arange(frames) / RATE, np.random.default_rng(4)
     motion = smooth_motion(rig, times, np.resize(swung(rig, frames=FRAMES), (frames, rig.nq)), None)
     wrenches = measured(replace(rig, prior=other_body(rig)), motion)
@@ -42,8 +42,8 @@ def long_trial(rig: Rig, frames: int = FRAMES) -> Trial:
     return Trial("long", motion, given, counted, preset=PRESET, marker_displacements=pulled)
 
 
-def test_parts_take_turns() -> None:
-    """Every frame is one part's own, once and in order; a short trial is one part, itself."""
+def test_chunks_cover_every_frame_once() -> None:
+    """Every frame is in the core of one chunk, in order; a short trial is one chunk, itself."""
     rig = small_rig()
     count = 2 * CHUNK_FRAMES + CHUNK_FRAMES // 2
     speeds = np.zeros((count, rig.nv))
@@ -58,8 +58,8 @@ def test_parts_take_turns() -> None:
     assert next(split_trial(short)).trial is short
 
 
-def test_parts_tell_what_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What bodies need of a motion, and what is learnt of it, does not depend on where it is cut, to 1e-7 and 1e-5."""
+def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrenches and Gram matrices do not depend on the chunks, to 1e-7 and 1e-5."""
     rig = small_rig()
     trial, bodies = long_trial(rig), [rig.prior, other_body(rig)]
 
@@ -82,8 +82,8 @@ def test_parts_tell_what_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.nanmax(np.abs(cut - once)) < error * np.nanmax(np.abs(once))
 
 
-def test_memory_of_what_is_learnt_is_that_of_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Judged in parts, a long trial takes less than half the memory that it takes in one."""
+def test_memory_is_that_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chunks, a long trial needs less than half the memory that it needs at once."""
     rig = small_rig()
     trial = long_trial(rig, 6000)
 

@@ -1,8 +1,7 @@
-"""How much each axis counts: as much as what is left of it is small.
+"""Weights of the six wrench axes: one over the standard deviation of their residuals.
 
-Trials do not: where each counted as its own residual allowed, jumps drowned standing and squats less, and plates of
-trials left out were explained a little better (.656 of the prior's instead of .661), but the angular momentum of
-flights left out, of which no plate had told, worse (9.5 instead of 8.3 N m; one person).
+Trials are not weighted by their residuals. On one person this explained unused trials slightly better (0.661 to 0.656
+of the prior's residual) but flights, in which no plate measures, worse (angular momentum rate 9.5 instead of 8.3 N m).
 """
 
 from __future__ import annotations
@@ -16,15 +15,16 @@ from ..estimate import Estimate
 from ..regression import Regression
 
 WEIGHT_ITERATIONS = 2
-"""Weights follow from residuals and residuals from weights; two rounds settle them within a few per cent."""
+"""Weights follow from residuals and residuals from weights; two iterations determine them within a few per cent."""
 ROUNDING = 1e-6
-"""Share of the prior's largest error below which a residual is rounding."""
+"""Residual, as a fraction of the prior's largest one, that is attributed to rounding."""
 
 Method = Callable[[Regression], Estimate]
 
 
 def fit_axis_weights(regression: Regression, method: Method, rig: Rig) -> tuple[Regression, Estimate]:
-    """Weighted least squares: axes weigh by the residuals that the method leaves, starting from the prior's."""
+    """Weighted least squares: the weights follow from the residuals of the method, starting with the prior's
+    residuals."""
     regression = regression.with_weights(_axis_weights(regression, rig, None))
     estimate = method(regression)
     for _ in range(WEIGHT_ITERATIONS):
@@ -34,7 +34,7 @@ def fit_axis_weights(regression: Regression, method: Method, rig: Rig) -> tuple[
 
 
 def merge_regressions(regressions: Sequence[Regression]) -> Regression:
-    """All equations in one."""
+    """One regression with the equations of all."""
     result = regressions[0]
     for part in regressions[1:]:
         result = result.merge(part)
@@ -42,7 +42,7 @@ def merge_regressions(regressions: Sequence[Regression]) -> Regression:
 
 
 def _axis_weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
-    """One over the residual's spread; data without noise have none, and then the wrench's own size stands in."""
+    """One over the residual's standard deviation; exact data use a fraction of the prior's residual instead."""
     parameters = rig.prior if estimate is None else estimate.parameters
     rmse = regression.axis_rmse(parameters)
     return np.nan_to_num(1.0 / np.maximum(rmse, _residual_floor(regression, rig)), nan=0.0)

@@ -1,4 +1,4 @@
-"""What limits each number: noise, the prior's spread, moving skin, and a skeleton that is not quite the person's."""
+"""Contribution of each error source to the uncertainty: noise, prior, skin motion and skeleton."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from ..equations import equations
 from ..posterior import ParameterStd, parameter_std
 from ..result import NOISE, PRIOR, SKIN, TWO_SIDED, Identification, Uncertainty
 
-NO_BIAS_NOTE = (
-    "a bias that all blocks share, from moving skin or a skeleton that does not quite fit, widens none of them"
-)
-BIAS_NOTE = "what moving skin and the doubts about the skeleton may have led aside widens them"
+NO_BIAS_NOTE = "they do not include errors that all blocks share, from soft tissue or the skeleton"
+BIAS_NOTE = "they include errors of soft tissue and skeleton"
 
 
 @dataclass(frozen=True, slots=True)
 class WrenchErrors:
-    """By how much the wrenches that a trial's motion seems to need may be wrong, in draws.
+    """Random draws of the error of the wrench that is reconstructed from a trial's motion.
 
     Attributes:
-        trial: or the part of it that was looked at.
-        frame_scale: root of how many times as many frames the whole has.
-        errors: by cause, (N, K, 6) of K draws, written as `equations.measured_wrench`.
+        trial: or the part of it for which the errors were computed.
+        frame_scale: square root of the ratio of the trial's counted frames to those of the part.
+        errors: by source, (N, K, 6) of K draws, in the axes of `equations.measured_wrench`.
     """
 
     trial: Trial
@@ -39,62 +37,67 @@ class WrenchErrors:
 def propagate_wrench_errors(
     rig: Rig, found: Identification, wrench_errors: Sequence[WrenchErrors]
 ) -> dict[str, np.ndarray]:
-    """How the consistent method's estimate answers to such errors: by cause, (K, L, 10) changes of the parameters.
+    """Changes of the consistent method's estimate due to wrench errors: by source, (K, L, 10).
 
-    d phi = C Y' W^2 e, with the posterior's covariance C and the weights W that are in it. Where the prior's spread was
-    learnt (`likeliest_prior`) C is that of the wider one that intervals allow, and the answers are larger than true.
+    d phi = C Y' W^2 e, with the posterior covariance C and the weights W that are in it. With an empirical prior
+    (`empirical_prior`), C is that of the wider prior that the intervals allow; the changes are then overestimated.
 
     Args:
         rig: of the trials.
         found: with its ``covariance_root``.
-        wrench_errors: of the trials it was found from.
+        wrench_errors: of the trials that it was identified from.
     """
     assert found.covariance_root is not None
     settings = found.estimate.settings
     weights = found.weights**2 / (settings["noise variance"] * settings["data inflation"])
     base, count = base_index(rig, found.base_link), PER_LINK * len(rig.links)
     sums: dict[str, np.ndarray] = {}
-    for aside in wrench_errors:
-        for piece in equations(rig, aside.trial, base, "world"):
-            for cause, errors in aside.errors.items():
-                own = sums.setdefault(cause, np.zeros((count, errors.shape[1])))
+    for wrench_error in wrench_errors:
+        for piece in equations(rig, wrench_error.trial, base, "world"):
+            for source, errors in wrench_error.errors.items():
+                own = sums.setdefault(source, np.zeros((count, errors.shape[1])))
                 here = np.nan_to_num(errors[piece.frames])
                 for axis, (row, used) in enumerate(zip(piece.rows, piece.used)):
-                    own[: len(row)] += aside.frame_scale**2 * weights[axis] * (row[:, used] @ here[used, :, axis])
+                    own[: len(row)] += (
+                        wrench_error.frame_scale**2 * weights[axis] * (row[:, used] @ here[used, :, axis])
+                    )
     root = found.covariance_root.reshape(len(found.covariance_root), -1)
     if SKIN in sums:
         sums[SKIN] *= min(1.0, _residual_ratio(found, wrench_errors))
     result = {}
-    for cause, own in sums.items():
+    for source, own in sums.items():
         by_link = own.reshape(PER_LINK, len(rig.links), -1).swapaxes(0, 1).reshape(count, -1)
-        result[cause] = (root.T @ (root @ by_link)).T.reshape(-1, len(rig.links), PER_LINK)
+        result[source] = (root.T @ (root @ by_link)).T.reshape(-1, len(rig.links), PER_LINK)
     return result
 
 
 def _residual_ratio(found: Identification, wrench_errors: Sequence[WrenchErrors]) -> float:
-    """Root mean square of what the equations leave over that of skin's errors: they show nearly all of what skin does,
-    which so is no larger than what they leave."""
+    """Root mean square of the residuals over that of the skin errors.
+
+    Residuals contain nearly all of the skin errors, so that these cannot be larger than the residuals.
+    """
     squares = counts = 0.0
-    for aside in wrench_errors:
-        own = aside.errors[SKIN][aside.trial.counted] * found.weights
-        squares += aside.frame_scale**2 * float(np.nansum(own**2))
-        counts += aside.frame_scale**2 * float(np.isfinite(own).sum())
+    for wrench_error in wrench_errors:
+        own = wrench_error.errors[SKIN][wrench_error.trial.counted] * found.weights
+        squares += wrench_error.frame_scale**2 * float(np.nansum(own**2))
+        counts += wrench_error.frame_scale**2 * float(np.isfinite(own).sum())
     return float(np.sqrt(counts / max(squares, float(np.finfo(float).tiny))))
 
 
 def split_posterior_std(
     root: np.ndarray, whitened: np.ndarray, parameters: InertialParameters, bootstrap: Uncertainty | None
 ) -> dict[str, np.ndarray]:
-    """Standard deviations (L, 10) by noise and by the prior, whose squares sum to the intervals'.
+    """Standard deviations (L, 10) due to noise and due to the prior; their squares sum to the squares of the
+    intervals'.
 
-    The covariance C of a posterior with information H of the data and P of the prior is C H C + C P C. What a bootstrap
-    shows beyond it is noise: blocks of time that disagree.
+    The covariance C of a posterior with information H of the data and P of the prior is C H C + C P C. A standard
+    deviation of the bootstrap that exceeds the posterior's is attributed to noise.
 
     Args:
         root: (M, L, 10) of the covariance.
-        whitened: (k, 10 L) weighed by the noise: H is their square.
+        whitened: (k, 10 L) equations divided by the noise's standard deviation: H is their square.
         parameters: of the estimate.
-        bootstrap: the intervals with the bootstrap in them; None without one.
+        bootstrap: intervals that include the bootstrap; None without one.
     """
     flat = root.reshape(len(root), -1)
     by_noise = parameter_std(((whitened @ flat.T) @ flat).reshape(-1, *root.shape[1:]), parameters).std
@@ -105,30 +108,30 @@ def split_posterior_std(
 
 
 def add_error_sources(found: Identification, changes: Mapping[str, np.ndarray]) -> Identification:
-    """A result whose intervals hold further causes too, each independent of the others.
+    """A result whose intervals include further, independent error sources.
 
     Args:
         found: with intervals.
-        changes: by cause, (K, L, 10) of K draws.
+        changes: by source, (K, L, 10) of K draws.
     """
     uncertainty = found.uncertainty
     assert uncertainty is not None
-    limits = dict(found.std_by_source)
-    for cause, draws in changes.items():
-        spread = parameter_std(draws / np.sqrt(len(draws)), found.parameters)
-        limits[cause] = spread.std
-        uncertainty = _widen(uncertainty, found.parameters.values, spread)
+    by_source = dict(found.std_by_source)
+    for source, draws in changes.items():
+        source_std = parameter_std(draws / np.sqrt(len(draws)), found.parameters)
+        by_source[source] = source_std.std
+        uncertainty = _widen(uncertainty, found.parameters.values, source_std)
     notes = tuple(note.replace(NO_BIAS_NOTE, BIAS_NOTE) for note in found.notes)
-    return replace(found, uncertainty=uncertainty, std_by_source=limits, notes=notes)
+    return replace(found, uncertainty=uncertainty, std_by_source=by_source, notes=notes)
 
 
-def _widen(uncertainty: Uncertainty, values: np.ndarray, spread: ParameterStd) -> Uncertainty:
-    reach = TWO_SIDED * spread.std
+def _widen(uncertainty: Uncertainty, values: np.ndarray, source_std: ParameterStd) -> Uncertainty:
+    half_width = TWO_SIDED * source_std.std
     return replace(
         uncertainty,
-        std=np.hypot(uncertainty.std, spread.std),
-        lower=values - np.hypot(np.maximum(values - uncertainty.lower, 0.0), reach),
-        upper=values + np.hypot(np.maximum(uncertainty.upper - values, 0.0), reach),
-        com_std=np.hypot(uncertainty.com_std, spread.com_std),
-        inertia_std=np.hypot(uncertainty.inertia_std, spread.inertia_std),
+        std=np.hypot(uncertainty.std, source_std.std),
+        lower=values - np.hypot(np.maximum(values - uncertainty.lower, 0.0), half_width),
+        upper=values + np.hypot(np.maximum(uncertainty.upper - values, 0.0), half_width),
+        com_std=np.hypot(uncertainty.com_std, source_std.com_std),
+        inertia_std=np.hypot(uncertainty.inertia_std, source_std.inertia_std),
     )

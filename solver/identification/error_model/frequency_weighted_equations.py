@@ -1,8 +1,8 @@
-"""The equations of a trial as far as its motion is believed: noise that plates contradict no longer enters Y.
+"""The equations Y phi = f of a trial with frequency weights and skin compliance applied.
 
-What is not believed of a motion is an error of Y, which draws parameters aside whatever it is that moves. The same
-gains that reconstructions take (`belief`) are therefore taken by Y, region by region and band by band, and what links'
-own markers add (`giving`) is taken off f.
+Noise in the regressor Y biases the parameters. Y is therefore filtered, region by region and band by band, with the
+gains that are also used to reconstruct wrenches (`weight_estimation`). The wrench of skin compliance is subtracted from
+f.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ from .skin_compliance import has_marker_displacements, skin_compliance_wrenches
 def accumulate_frequency_weighted(
     rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int | str, structure: BaseParameters
 ) -> list[Regression]:
-    """A trial's regression in world axes by each of several trusts; its motion is gone through once for all.
+    """Regressions of a trial in world axes, one for each of several sets of frequency weights, in one pass over its
+    motion.
 
     Args:
-        rig: that moved.
+        rig: of the trial.
         trial: with counted frames.
-        weights: how far its motion is believed.
+        weights: one set per regression.
         base: base link, by name or index.
         structure: base parameters of the rig.
     """
     index = base_index(rig, base)
     collected = [EquationAccumulator(rig, structure) for _ in weights]
-    shaken = tuple(trial.noise_replicas)
-    made = (_weighted_pieces(rig, trial, weights, index, motion) for motion in (trial.motion, *shaken))
-    for here, *others in zip(*made):
+    replicas = tuple(trial.noise_replicas)
+    streams = (_weighted_pieces(rig, trial, weights, index, motion) for motion in (trial.motion, *replicas))
+    for here, *others in zip(*streams):
         for place, own in enumerate(collected):
             own.add(trial, here[place], [other[place] for other in others])
     return [own.regression(rig.links[index]) for own in collected]
@@ -51,13 +52,13 @@ def accumulate_frequency_weighted(
 def _weighted_pieces(
     rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int, motion: Motion
 ) -> Iterator[list[Equations]]:
-    """Equations of the frames that count, part by part, by each trust."""
-    bands = np.unique(np.concatenate([trust.bands for trust in weights]))
-    for part in split_trial(trial, bands):
-        if part.trial.counted[part.core].any():
-            first = part.frames.start - part.core.start
-            own = motion.part(first, first + len(part.trial.motion))
-            yield _weighted_equations(rig, part, weights, base, own)
+    """Equations of the counted frames, chunk by chunk, for each set of weights."""
+    bands = np.unique(np.concatenate([frequency_weights.bands for frequency_weights in weights]))
+    for chunk in split_trial(trial, bands):
+        if chunk.trial.counted[chunk.core].any():
+            first = chunk.frames.start - chunk.core.start
+            own = motion.part(first, first + len(chunk.trial.motion))
+            yield _weighted_equations(rig, chunk, weights, base, own)
 
 
 def _weighted_equations(
@@ -70,11 +71,11 @@ def _weighted_equations(
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
         for name in ("force", "moment", "wrench", "used")
     )
-    wanted = np.zeros(len(trial.motion), bool)
-    wanted[chunk.core] = trial.counted[chunk.core]
-    kept = wanted[frames]
+    selected = np.zeros(len(trial.motion), bool)
+    selected[chunk.core] = trial.counted[chunk.core]
+    kept = selected[frames]
     added = None
-    if has_marker_displacements(trial) and any(trust.shares is not None for trust in weights):
+    if has_marker_displacements(trial) and any(frequency_weights.shares is not None for frequency_weights in weights):
         added = wrenches_about_base(rig, trial, skin_compliance_wrenches(rig, trial), base)[frames[kept]]
     forces = [np.empty((*force.shape[:-1], int(kept.sum()))) for _ in weights]
     moments = [np.empty((*moment.shape[:-1], int(kept.sum()))) for _ in weights]
@@ -85,11 +86,11 @@ def _weighted_equations(
         ):
             (forces[place] if axis < FORCE_AXES else moments[place])[axis % FORCE_AXES] = found[..., kept]
     result = []
-    for place, trust in enumerate(weights):
+    for place, frequency_weights in enumerate(weights):
         right = wrench[:, kept]
-        if added is not None and trust.shares is not None:
+        if added is not None and frequency_weights.shares is not None:
             # frames n, shares e, axes a
-            right = right - np.einsum("nea,e->an", added, trust.shares.reshape(-1))
+            right = right - np.einsum("nea,e->an", added, frequency_weights.shares.reshape(-1))
         there = chunk.frames.start - chunk.core.start + frames[kept]
         result.append(Equations(there, forces[place], moments[place], right, used[:, kept]))
     return result
@@ -98,7 +99,8 @@ def _weighted_equations(
 def _mix_low_passes(
     trial: Trial, frames: np.ndarray, rows: np.ndarray, mixtures: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> list[np.ndarray]:
-    """Rows (p, L, n) of some frames as mixtures of low-passes: of each, ends of bands (C,) and weights (L, C)."""
+    """Rows (p, L, n) of some frames as mixtures of low-passes, each given by upper ends of bands (C,) and weights (L,
+    C)."""
     whole = np.full((len(trial.motion), rows[..., 0].size), np.nan)
     whole[frames] = rows.reshape(-1, len(frames)).T
     result = [np.zeros(rows.shape) for _ in mixtures]

@@ -1,4 +1,4 @@
-"""How far a motion is trusted when forces are reconstructed from it."""
+"""Frequency weights: the fraction of a tracked motion that is used when forces are reconstructed from it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ HALF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FrequencyWeights:
-    """What the plates of some trials tell of a motion's errors (`belief`, `giving`); it then holds for any other trial.
+    """Fractions of a motion that explain the measured wrenches of some trials; they are applied to any other trial.
+
+    See `weight_estimation` and `skin_compliance` for how they are estimated.
 
     Attributes:
-        bands: (C,) [Hz] upper ends of bands of frequency, ascending, the last infinite.
-        gains: (L, 6, C) share that is believed of each link's motion in each band on each axis: 1 in the lowest, and
-            never more in a higher band than below it.
-        shares: (L, 3) of what its own markers do that each link goes with them, along its axes; None where none tell.
+        bands: (C,) [Hz] upper ends of the frequency bands, ascending; the last is infinite.
+        gains: (L, 6, C) fraction of each link's motion that is used, by wrench axis and band: 1 in the lowest band, and
+            never larger in a higher band than in a lower one.
+        shares: (L, 3) factors on the displacement of each link's own markers, along the link's axes; None if no trial
+            has marker displacements.
     """
 
     bands: np.ndarray
@@ -32,25 +35,29 @@ class FrequencyWeights:
         object.__setattr__(self, "bands", frozen("bands", self.bands, (None,), finite=False))
         object.__setattr__(self, "gains", frozen("gains", self.gains, (None, AXES, len(self.bands))))
         if not len(self.bands) or not np.isposinf(self.bands[-1]) or np.any(np.diff(self.bands[:-1]) <= 0.0):
-            raise InvalidValue("bands of frequency must ascend, the last without an end")
+            raise InvalidValue("upper ends of frequency bands must ascend, and the last must be infinite")
         if self.shares is not None:
             object.__setattr__(self, "shares", frozen("shares", self.shares, (len(self.gains), 3)))
 
     @staticmethod
     def from_cutoffs(cutoffs: np.ndarray, shares: np.ndarray | None = None) -> FrequencyWeights:
-        """All of each link's motion on each axis up to cut-offs (L, 6) [Hz], infinite for all of it, nothing above."""
+        """Weights of ideal low-passes: all of a link's motion up to its cut-offs (L, 6) [Hz], nothing above them.
+
+        An infinite cut-off keeps the whole motion.
+        """
         cutoffs = np.asarray(cutoffs, float)
         bands = np.unique(np.append(cutoffs, np.inf))
         return FrequencyWeights(bands, (bands <= cutoffs[:, :, None]).astype(float), shares)
 
     @property
     def low_pass_weights(self) -> np.ndarray:
-        """(L, 6, C) by which low-passes at the ends of the bands add up to what is believed; they sum to 1."""
+        """(L, 6, C) weights of the low-passes at the upper ends of the bands whose sum has these gains; they sum
+        to 1."""
         return self.gains - np.concatenate([self.gains[:, :, 1:], np.zeros((*self.gains.shape[:2], 1))], axis=2)
 
     @property
     def cutoffs(self) -> np.ndarray:
-        """(L, 6) [Hz] up to which at least half of each link's motion is believed on each axis."""
+        """(L, 6) [Hz] up to which at least half of each link's motion is used on each axis."""
         return np.asarray(self.bands[np.sum(self.gains >= HALF, axis=2) - 1])
 
 
@@ -58,7 +65,7 @@ class FrequencyWeights:
 class PairedWeights:
     """Frequency weights of the identified parameters and of the prior, each estimated from its own residuals.
 
-    A comparison in which both share one set favours the body that the set was estimated for.
+    A comparison in which both use one set favours the parameters that the set was estimated for.
 
     Attributes:
         identified, prior: None: the motion is used as it was tracked.

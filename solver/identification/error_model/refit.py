@@ -1,4 +1,4 @@
-"""What parameters and plates tell of a motion's errors, and what parameters are without these: each from the other."""
+"""Estimation of frequency weights from fitted parameters, and of parameters from equations with these weights."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .weight_estimation import ResidualGrams
 
 @dataclass(frozen=True, slots=True)
 class TrialFit:
-    """What was found in some trials.
+    """Parameters fitted to some trials.
 
     Attributes:
-        trials: it was fitted to.
-        regression: their equations.
-        estimate: parameters.
+        trials: to which the parameters were fitted.
+        regression: accumulated equations of these trials.
+        estimate: the parameters.
     """
 
     trials: tuple[Trial, ...]
@@ -39,39 +39,45 @@ def refit_with_frequency_weights(
     """Fits repeated with the frequency weights of their trials, and the weights of the fit and of the prior.
 
     The prior's weights are estimated from the same trials with the prior's own residuals. A fit whose weights are all
-    one is returned as it is, and so is one that fails with its weights.
+    one is returned unchanged, and so is one whose repetition fails.
 
     Args:
-        rig: that moved.
-        fits: to whole motions, each of its own trials.
-        method: they were made with.
+        rig: of the trials.
+        fits: without frequency weights, each to its own trials.
+        method: identification method of the fits.
         base: base link, about whose origin the moments are taken.
     """
-    learning = _trials_by_name(fits)
-    places = {name: place for place, name in enumerate(learning)}
-    trials = [[places[trial.name] for trial in fit.trials] for fit in fits]
+    trials_by_name = _trials_by_name(fits)
+    index_by_name = {name: index for index, name in enumerate(trials_by_name)}
+    trials = [[index_by_name[trial.name] for trial in fit.trials] for fit in fits]
     prior = fits[0].estimate.prior  # the rig's, of every fit
-    doubts = ResidualGrams.from_trials(
-        rig, list(learning.values()), [*(fit.estimate.parameters for fit in fits), prior], base
+    residuals = ResidualGrams.from_trials(
+        rig, list(trials_by_name.values()), [*(fit.estimate.parameters for fit in fits), prior], base
     )
-    trusts = [doubts.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
-    of_prior = [doubts.estimate_frequency_weights(len(fits), own) for own in trials]
-    doubting = [place for place, trust in enumerate(trusts) if trust.shares is not None or np.any(trust.gains < 1.0)]
-    if not doubting:
-        return list(zip(fits, map(PairedWeights, trusts, of_prior)))
-    parts: list[list[Regression]] = [[] for _ in fits]
-    for name, trial in learning.items():
-        users = [place for place in doubting if any(own.name == name for own in fits[place].trials)]
-        if not users:  # it is only fitted to by those who believe it
+    weights = [residuals.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
+    prior_weights = [residuals.estimate_frequency_weights(len(fits), own) for own in trials]
+    weighted = [
+        index
+        for index, own_weights in enumerate(weights)
+        if own_weights.shares is not None or np.any(own_weights.gains < 1.0)
+    ]
+    if not weighted:
+        return list(zip(fits, map(PairedWeights, weights, prior_weights)))
+    regressions: list[list[Regression]] = [[] for _ in fits]
+    for name, trial in trials_by_name.items():
+        users = [index for index in weighted if any(own.name == name for own in fits[index].trials)]
+        if not users:  # only used by fits without frequency weights
             continue
         structure = fits[0].regression.structure
-        made = accumulate_frequency_weighted(rig, trial, [trusts[place] for place in users], base, structure)
-        for place, regression in zip(users, made):
-            parts[place].append(regression)
-    again = [_refit(rig, fit, own, method) if own else fit for fit, own in zip(fits, parts)]
-    doubts = ResidualGrams.from_trials(rig, list(learning.values()), [fit.estimate.parameters for fit in again], base)
-    trusts = [doubts.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
-    return list(zip(again, map(PairedWeights, trusts, of_prior)))
+        accumulated = accumulate_frequency_weighted(rig, trial, [weights[index] for index in users], base, structure)
+        for index, regression in zip(users, accumulated):
+            regressions[index].append(regression)
+    refits = [_refit(rig, fit, own, method) if own else fit for fit, own in zip(fits, regressions)]
+    residuals = ResidualGrams.from_trials(
+        rig, list(trials_by_name.values()), [fit.estimate.parameters for fit in refits], base
+    )
+    weights = [residuals.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
+    return list(zip(refits, map(PairedWeights, weights, prior_weights)))
 
 
 def _refit(rig: Rig, fit: TrialFit, regressions: Sequence[Regression], method: Method) -> TrialFit:

@@ -1,12 +1,12 @@
-"""How much of a motion is believed at which frequency, judged by the plates.
+"""Estimation of frequency weights from the residuals between measured and reconstructed wrenches.
 
-The noise of a tracked motion is not white: skin that swings and a skeleton that does not quite fit put strong false
-accelerations between 3 and 10 Hz into it, where the body itself hardly moves. The motion alone cannot tell them from
-the truth; the plates, whose noise is smaller by far, can. The markers of a trunk swing otherwise than those of a shank,
-sideways otherwise than up: the gain of each band is learnt by region of the body and by axis, on the trials that the
-parameters were fitted to, and then holds for any other. Gains never grow with frequency, so that a mixture of
-low-passes makes what is believed, and the likeliest mixture is a convex programme. What is measured keeps its band, so
-that nothing is gained by hiding it.
+The noise of a tracked motion is not white. Skin motion and a skeleton that does not fit exactly cause false
+accelerations between 3 and 10 Hz, where the body itself hardly moves. The motion alone cannot separate them from true
+accelerations; force plates, whose noise is much smaller, can. The noise differs between regions of the body and between
+axes, so a gain is estimated for each region, axis and frequency band. It is estimated on the trials that the parameters
+were fitted to and then applied to any trial. Gains never increase with frequency: they are a mixture of low-passes, and
+the best mixture is the solution of a convex quadratic program. The measured wrench keeps its whole band, so that the
+residual cannot be reduced by removing signal from both sides.
 """
 
 from __future__ import annotations
@@ -31,34 +31,36 @@ from .frequency_weights import HALF, FrequencyWeights
 from .skin_compliance import has_marker_displacements, skin_compliance_wrenches, solve_shares
 
 CUTOFF_FRACTIONS = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
-"""Cut-offs that are tried, of the trial's own; besides, none at all."""
+"""Cut-offs of the candidate low-passes, as fractions of the trial's own cut-off. The unfiltered motion is a candidate
+too."""
 ROUNDING = 1e-6
-"""Share of what was measured below which an error of the reconstruction is rounding."""
+"""Residual, as a fraction of the measured wrench, that is attributed to rounding."""
 GAIN_PENALTY = 0.003
-"""What the square of a gain's distance from 1 costs, in shares of what a wholly believed motion leaves unexplained.
-Chosen on runs of two recordings, on which .001 and .01 explain unseen wrenches 1 to 2 % worse."""
+"""Cost of the squared distance of a gain from 1, as a fraction of the residual of the unweighted motion. Chosen on runs
+of two recordings: 0.001 and 0.01 explain the wrenches of unused trials 1 to 2 % worse."""
 MIN_RESIDUAL_FRACTION = 1e-3
-"""Share of the error of a wholly believed motion below which what gains leave is taken for rounding."""
+"""Residual with frequency weights, as a fraction of the unweighted residual, below which it is attributed to rounding.
+"""
 TOLERANCE = 1e-9
 GAIN_ROUNDING = 1e-4
-"""A gain this near to 0 or 1 is that, but for the solver's tolerance."""
+"""A gain that is this close to 0 or 1 is set to it: the difference is the solver's tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResidualGrams:
-    """What several bodies leave unexplained of several trials, whatever is believed of each region of the body.
+    """Gram matrices from which the residual of several bodies in several trials follows for any frequency weights.
 
-    The error is the wrench measured less one share of each region, each through filters of its own: a square of
-    what is filtered, so that a Gram matrix tells it for every mixture.
+    The residual is the measured wrench minus the sum of the regions' wrenches, each filtered by a mixture of
+    low-passes. Its mean square is a quadratic form in the weights of the mixture, whose matrix is computed once.
 
     Attributes:
         links: L, the number of links.
-        regions: places of the links of each, R of them.
-        cutoffs: of each trial (C,) [Hz] cut-offs, the last infinite; none of a trial that tells nothing.
-        grams: of each trial (K, 6, R C + 1 + E, R C + 1 + E) mean products, of K bodies, of what the regions need
-            through each cut-off (the cut-off varying fastest), of what was measured, and of what E = 3 L shares of the
-            links' own markers add (`giving`; E = 0 where no markers tell), over the error of the last cut-offs.
-        sample_counts: of each trial, how many independent numbers its frames are.
+        regions: link indices of each of the R regions.
+        cutoffs: of each trial (C,) [Hz] candidate cut-offs, the last infinite; empty for a trial without information.
+        grams: of each trial (K, 6, R C + 1 + E, R C + 1 + E), of K bodies: mean products of the regions' wrenches at
+            each cut-off (the cut-off varies fastest), of the measured wrench, and of E = 3 L skin-compliance wrenches
+            (E = 0 without marker displacements), divided by the residual of the unfiltered motion.
+        sample_counts: of each trial, the number of independent samples.
     """
 
     links: int
@@ -71,12 +73,12 @@ class ResidualGrams:
     def from_trials(
         rig: Rig, trials: Sequence[Trial], bodies: Sequence[InertialParameters], base: int | str = 0
     ) -> ResidualGrams:
-        """Each trial's motion is gone through once, for all bodies and cut-offs.
+        """Compute the matrices of all bodies and cut-offs in one pass over each trial's motion.
 
         Args:
-            rig: that moved.
-            trials: to learn from.
-            bodies: parameters of the rig's links.
+            rig: of the trials.
+            trials: to estimate from.
+            bodies: sets of inertial parameters of the rig's links.
             base: base link, about whose origin the moments are taken.
         """
         parts = tuple(body_regions(rig).values())
@@ -87,14 +89,14 @@ class ResidualGrams:
         )
 
     def estimate_gains(self, body: int = 0, trials: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Bands (C,) [Hz], and the gains (L, 6, C) by link, axis and band of what its motion needs, that explain best.
+        """Bands (C,) [Hz] and the gains (L, 6, C) by link, axis and band that minimise the residual, see
+        `FrequencyWeights`.
 
-        Every trial weighs alike, still ones nothing; the whole band of the trials' own filter is believed where
-        nothing tells. As `Trust` has them.
+        All trials have the same weight; static ones have none. Without information the gains are 1.
 
         Args:
-            body: which of the bodies.
-            trials: places of the trials to learn from, those that the body was fitted to; all by default.
+            body: index of the body.
+            trials: indices of the trials that the body was fitted to; all by default.
         """
         chosen = self._usable_trials(trials)
         if not chosen:
@@ -105,35 +107,35 @@ class ResidualGrams:
         whole = self._residual_coefficients(bands, FrequencyWeights(bands, result), 0)
         for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
             if whole @ grams[axis] @ whole < HALF * len(chosen):
-                continue  # what is left is rounding
+                continue  # the residual is rounding
             found = fit_gains(grams[axis], len(self.regions), GAIN_PENALTY * len(chosen))
             for links, gains in zip(self.regions, found):
                 result[links, axis] = gains
         return bands, result
 
     def estimate_frequency_weights(self, body: int = 0, trials: Sequence[int] | None = None) -> FrequencyWeights:
-        """`gains`, then the `shares` that go with them."""
+        """The gains of `estimate_gains` and the marker shares of `estimate_marker_shares` for them."""
         bands, gains = self.estimate_gains(body, trials)
         return FrequencyWeights(bands, gains, self.estimate_marker_shares(FrequencyWeights(bands, gains), body, trials))
 
     def estimate_marker_shares(
         self, weights: FrequencyWeights, body: int = 0, trials: Sequence[int] | None = None
     ) -> np.ndarray | None:
-        """Shares (L, 3) of what a link's own markers do that explain best what such a trust leaves (`giving`).
+        """Marker shares (L, 3) that explain best what the gains leave unexplained (`skin_compliance`).
 
-        Every trial weighs alike, and as all of them do together. None where no markers tell.
+        All trials have the same weight, and together the information of one of them. None without marker displacements.
 
         Args:
-            weights: in the bands that were tried, alike in each region, as `gains` found it.
-            body: which of the bodies.
-            trials: places of the trials to learn from; all by default.
+            weights: in the candidate bands, equal within each region, as `estimate_gains` returns them.
+            body: index of the body.
+            trials: indices of the trials; all by default.
         """
-        told = [k for k in self._usable_trials(trials) if self.grams[k].shape[-1] > self._row_count(k)]
-        if not told:
+        informative = [k for k in self._usable_trials(trials) if self.grams[k].shape[-1] > self._row_count(k)]
+        if not informative:
             return None
-        weight = float(np.mean([self.sample_counts[k] for k in told]))
+        weight = float(np.mean([self.sample_counts[k] for k in informative]))
         own = against = np.zeros(())
-        for k in told:
+        for k in informative:
             size = self._row_count(k)
             for axis in np.flatnonzero(np.isfinite(self.grams[k][body]).all(axis=(1, 2))):
                 gram = self.grams[k][body, axis]
@@ -144,7 +146,7 @@ class ResidualGrams:
         return solve_shares(own, against).reshape(self.links, -1) if own.ndim else None
 
     def _usable_trials(self, trials: Sequence[int] | None) -> list[int]:
-        """Places of those trials that tell something; none if their bands differ, with no cut-off in common."""
+        """Indices of the trials with information; none if their bands differ."""
         chosen = [k for k in (range(len(self.cutoffs)) if trials is None else trials) if len(self.cutoffs[k])]
         return chosen if all(np.array_equal(self.cutoffs[k], self.cutoffs[chosen[0]]) for k in chosen) else []
 
@@ -152,7 +154,7 @@ class ResidualGrams:
         return len(self.regions) * len(self.cutoffs[trial]) + 1
 
     def _residual_coefficients(self, cutoffs: np.ndarray, weights: FrequencyWeights, axis: int) -> np.ndarray:
-        """(R C + 1,) by which a Gram matrix's parts make the error that a trust leaves on an axis."""
+        """(R C + 1,) coefficients by which the rows of a Gram matrix sum to the residual of an axis."""
         result = np.zeros((len(self.regions), len(cutoffs)))
         places = np.searchsorted(cutoffs, weights.bands)
         for region, links in enumerate(self.regions):
@@ -161,51 +163,50 @@ class ResidualGrams:
 
 
 def _independent_samples(trial: Trial) -> float:
-    """How many independent numbers the frames that count are on each axis: two for each period of the cut-off."""
+    """Number of independent samples in the counted frames of each axis: two for each period of the cut-off."""
     if trial.preset is None:
         return float(trial.counted.sum())
     return float(trial.counted.sum()) * min(1.0, 2.0 * trial.preset.cutoff / rate_of_grid(trial.motion.times))
 
 
 def describe_cutoffs(rig: Rig, weights: FrequencyWeights) -> str:
-    """Frequencies up to which half of the motion is believed, in words, region by region; empty where all of it is."""
+    """Text that lists, by region, the frequencies above which less than half of the motion is used; empty if all is
+    used."""
     names = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
-    said = []
+    texts = []
     for name, links in body_regions(rig).items():
         cutoffs = weights.cutoffs[links[0]]
-        doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, cutoffs) if np.isfinite(cutoff)]
-        said += [f"{name} {', '.join(doubted)}"] if doubted else []
-    return "; ".join(said)
+        limited = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, cutoffs) if np.isfinite(cutoff)]
+        texts += [f"{name} {', '.join(limited)}"] if limited else []
+    return "; ".join(texts)
 
 
 def fit_gains(gram: np.ndarray, region_count: int, penalty: float) -> np.ndarray:
-    """Gains (R, C) in [0, 1], never growing with frequency and 1 in the lowest band, that leave the least error.
+    """Gains (R, C) in [0, 1] with the least residual, never increasing with frequency and 1 in the lowest band.
 
-    Every gain is drawn towards 1 by ``doubt`` times the square of what it lacks.
+    The squared distance of each gain from 1 is penalised.
 
     Args:
         gram: (R C + 1, R C + 1) of one axis, as `ResidualGrams.grams`.
-        region_count: R regions.
-        penalty: see there.
+        region_count: R.
+        penalty: weight of the squared distance of each gain from 1.
     """
     bands = (len(gram) - 1) // region_count
     free = bands - 1
-    # low-passes weigh by differences of gains: weights = lowest + lift @ gains above the lowest band
+    # weights of low-passes are differences of gains: weights = lowest + lift @ gains above the lowest band
     lift = np.kron(np.eye(region_count), np.eye(bands, free, -1) - np.eye(bands, free))
     lowest = np.tile(np.eye(bands)[0], region_count)
     own, against = gram[:-1, :-1], gram[:-1, -1]
     hessian = lift.T @ own @ lift + penalty * np.eye(region_count * free)
     gradient = lift.T @ (own @ lowest - against) - penalty
-    falling = np.kron(np.eye(region_count), np.eye(free - 1, free) - np.eye(free - 1, free, 1))
-    open_ended, names = np.full(len(falling), np.inf), ("no more in a higher band",) * len(falling)
-    rows = Rows(sparse.csr_array(falling), np.zeros(len(falling)), open_ended, names)
+    differences = np.kron(np.eye(region_count), np.eye(free - 1, free) - np.eye(free - 1, free, 1))
+    open_ended, names = np.full(len(differences), np.inf), ("gain not larger in a higher band",) * len(differences)
+    rows = Rows(sparse.csr_array(differences), np.zeros(len(differences)), open_ended, names)
     none, all_of_it = np.zeros(region_count * free), np.ones(region_count * free)
     problem = Problem.quadratic(0.5 * (hessian + hessian.T), gradient, rows=rows, lower=none, upper=all_of_it)
     solution = solve(problem, "clarabel", tolerance=TOLERANCE)
     if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
-        raise BackendError(
-            f"{solution.backend}: {solution.message}; nothing tells how far the motion is to be believed"
-        )
+        raise BackendError(f"{solution.backend}: {solution.message}; the frequency weights could not be estimated")
     gains = np.minimum.accumulate(solution.x.reshape(region_count, free).clip(0.0, 1.0), axis=1)
     gains[gains > 1.0 - GAIN_ROUNDING], gains[gains < GAIN_ROUNDING] = 1.0, 0.0
     return np.column_stack([np.ones(region_count), gains])
@@ -214,19 +215,19 @@ def fit_gains(gram: np.ndarray, region_count: int, penalty: float) -> np.ndarray
 def _residual_grams(
     rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], groups: Sequence[np.ndarray], base: int | str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cut-offs that are tried on a trial, and their Gram matrices; see `ResidualGrams`."""
+    """Candidate cut-offs of a trial, and its Gram matrices; see `ResidualGrams`."""
     if trial.preset is None or not trial.counted.any() or is_still(rig, trial.motion.q[trial.counted]):
         return np.zeros(0), np.zeros((len(bodies), AXES, 0, 0))
-    tried = np.append(np.array(CUTOFF_FRACTIONS) * trial.preset.cutoff, np.inf)
+    candidates = np.append(np.array(CUTOFF_FRACTIONS) * trial.preset.cutoff, np.inf)
     pieces = (
-        _sum_products(rig, part, bodies, groups, tried, base)
-        for part in split_trial(trial, tried)
+        _sum_products(rig, part, bodies, groups, candidates, base)
+        for part in split_trial(trial, candidates)
         if trial.counted[part.frames].any()
     )
     products, errors = (sum(found) / trial.counted.sum() for found in zip(*pieces))
-    size = len(groups) * len(tried)
+    size = len(groups) * len(candidates)
     least = ROUNDING**2 * products[:, :, size, size] + np.finfo(float).tiny
-    return tried, products / np.maximum(errors, least)[:, :, None, None]
+    return candidates, products / np.maximum(errors, least)[:, :, None, None]
 
 
 def _sum_products(
@@ -237,8 +238,8 @@ def _sum_products(
     cutoffs: np.ndarray,
     base: int | str,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over a part's own frames that count: the products of "
-    "`ResidualGrams.grams`, and the squares that they are over."""
+    """Sums over a chunk's counted core frames: the products of `ResidualGrams.grams`, and the squares that
+    divide them."""
     trial, counted = chunk.trial, np.zeros(len(chunk.trial.motion), bool)
     counted[chunk.core] = trial.counted[chunk.core]
     measured, whole = measured_wrench(rig, trial, base)[counted], group_wrenches(rig, trial, bodies, groups, base)

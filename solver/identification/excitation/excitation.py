@@ -1,6 +1,6 @@
-"""How well a motion excites the inertial parameters: bonnet2016 (12), and what that means in numbers.
+"""How well a motion excites the inertial parameters: bonnet2016 (12) and derived measures.
 
-The motions seen so far are kept as one triangular factor of their base-parameter regressor W_b, so that the hundredth
+The motions so far are represented by one triangular factor of their base-parameter regressor W_b, so that the hundredth
 transition costs as much as the first. Every measure is a function of that factor.
 """
 
@@ -25,18 +25,18 @@ from ..triangular import append_rows, join_factors, triangular_factor
 PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
 """Residuals (6,) [N, N m] that bonnet2016 reports for HOAP-3 on a force plate ("less than 2 N and 1 N m")."""
 RANK_TOLERANCE = 1e-10
-"""Singular values below this share of the largest are zero: the parameters they belong to are not excited."""
+"""Singular values below this fraction of the largest are zero: the parameters they belong to are not excited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excitation:
-    """What the motions so far tell about the base parameters.
+    """Information of the motions so far on the base parameters.
 
     Attributes:
         structure: the rig's base parameters, B of them.
         factor: (k, B) triangular factor of all rows of W_b, each divided by the noise of its axis.
         noise: (6,) [N, N m] standard deviation of one sample of the wrench, per axis, at the base link.
-        frames: how many were seen.
+        frames: number of frames.
     """
 
     structure: BaseParameters
@@ -56,7 +56,7 @@ class Excitation:
         return Excitation(structure, np.zeros((0, len(structure))), np.ones(6) if noise is None else noise)
 
     def with_rows(self, rows: np.ndarray) -> Excitation:
-        """After rows (n, 6, B) of W_b, not yet weighted."""
+        """After further rows (n, 6, B) of W_b, not yet weighted."""
         weighted = np.asarray(rows, float) / self.noise[:, None]
         factor = append_rows(
             np.array(self.factor, order="F"), np.asfortranarray(weighted.reshape(-1, len(self.structure)))
@@ -64,16 +64,16 @@ class Excitation:
         return replace(self, factor=np.array(factor), frames=self.frames + len(rows))
 
     def with_motion(self, rig: Rig, motion: Motion, base: int | str = 0) -> Excitation:
-        """After a motion as well."""
+        """After a further motion."""
         return self.with_rows(base_rows(rig, motion, self.structure, base))
 
     def merge(self, others: Iterable[Excitation]) -> Excitation:
-        """After the motions of others as well."""
+        """After the motions of others too."""
         others = list(others)
         if any(not np.array_equal(o.structure.independent, self.structure.independent) for o in others):
-            raise InvalidValue("excitations of other base parameters cannot be joined")
+            raise InvalidValue("excitations of different base parameters cannot be merged")
         if any(not np.array_equal(o.noise, self.noise) for o in others):
-            raise InvalidValue("excitations weighted with another noise cannot be joined")
+            raise InvalidValue("excitations with different noise cannot be merged")
         factor = join_factors([self.factor, *(o.factor for o in others)], len(self.structure))
         return replace(self, factor=np.array(factor), frames=self.frames + sum(o.frames for o in others))
 
@@ -109,8 +109,8 @@ class Excitation:
     def deviations(self) -> np.ndarray:
         """Standard deviation (B,) of every base parameter identified from these frames; infinite if not determined.
 
-        Supposes independent errors between samples, as bonnet2016 and its references do; filtered recordings have
-        fewer independent samples than frames.
+        Assumes independent errors between samples, as bonnet2016 and its references do; filtered recordings have fewer
+        independent samples than frames.
         """
         count = self.factor.shape[1]
         if np.isinf(self.total_condition):
@@ -212,7 +212,8 @@ def condition_gradient(matrix: np.ndarray, slopes: np.ndarray) -> tuple[float, n
 
 
 def _rank_deficient_deviations(factor: np.ndarray) -> np.ndarray:
-    """Deviations where the determined parameters keep theirs: those with a share in the null space are infinite."""
+    """Standard deviations if some parameters are not determined: infinite for those with a component in the null
+    space."""
     if not len(factor):
         return np.full(factor.shape[1], np.inf)
     scale = np.linalg.norm(factor, axis=0)

@@ -1,8 +1,8 @@
-"""What candidate motions tell about all base parameters at once: the standard deviations to expect, of all of them.
+"""Expected standard deviations of all base parameters after candidate motions.
 
-The criterion (12) looks at each link alone and does not see how the columns of different links correlate. Here the
-whole information matrix W_b' P W_b is kept, with what is believed beforehand (each parameter is of the size of its
-kind), so that it can be judged from the first motion on.
+The criterion (12) considers each link alone and ignores correlations between the columns of different links. Here the
+whole information matrix W_b' P W_b is used, with a prior (each parameter has the size of its kind), so that it is
+regular from the first motion on.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .excitation import base_rows
 from .wrench_noise import WrenchNoise
 
 DESIGN_NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
-"""[N, N m] a good plate's own noise. Designed for 2 N and 1 N m, where what is believed beforehand counts for more,
-HOAP-3's dances came out 8 % worse, judged at either noise."""
+"""[N, N m] noise of a good plate. Dances of HOAP-3 designed for 2 N and 1 N m, where the prior counts more, were 8 %
+worse at either noise."""
 DESIGN_RATE = 50.0
-"""[1/s] of the frames whose information is asked for, bonnet2016's sampling."""
+"""[1/s] of the frames whose information is computed, bonnet2016's sampling."""
 PLATE_NOISE_ONLY = WrenchNoise(DESIGN_NOISE, DESIGN_RATE)
 
 
@@ -35,12 +35,13 @@ def parameter_sizes(structure: BaseParameters, prior: InertialParameters) -> np.
 
 
 class ExpectedDeviations:
-    """Geometric mean of the base parameters' standard deviations, each over the size of its kind.
+    """Geometric mean of the base parameters' standard deviations, each divided by the size of its kind.
 
-    A parameter counts as much whether it is known well or badly: the arithmetic mean (A-optimal) looks at the worst.
-    Dances of 12 postures of HOAP-3 designed by that came out 16 % worse on geometric average (simulated).
+    Every parameter counts equally, whether it is well known or badly: the arithmetic mean (A-optimal) depends on the
+    worst. Dances of 12 postures of HOAP-3 designed with the arithmetic mean were 16 % worse on geometric average
+    (simulated).
 
-    Offers what `GramMatrices` offers a search; its matrices are (1, B, B), in units of the sizes.
+    Has the same interface as `GramMatrices`; its matrices are (1, B, B), in units of the sizes.
 
     Args:
         structure: B base parameters.
@@ -63,11 +64,11 @@ class ExpectedDeviations:
 
     @property
     def prior_matrices(self) -> np.ndarray:
-        """(1, B, B) before any motion: parameters are of the size of their kind."""
+        """(1, B, B) before any motion: each parameter has the size of its kind."""
         return np.eye(len(self._scale))[None]
 
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
-        """Information (groups, 1, B, B) of a motion's frames, cut into so many equal runs."""
+        """Information (groups, 1, B, B) of a motion's frames, divided into equal groups."""
         own = self._whitened_rows(rig, motion, base_rows(rig, motion, self.structure))
         own = own.reshape(groups, -1, len(self._scale))
         return (own.transpose(0, 2, 1) @ own)[:, None]
@@ -88,9 +89,9 @@ class ExpectedDeviations:
         return int(self.structure.independent[parameter] // PER_LINK)
 
     def gradient(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
-        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share.
+        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, divided by their share.
 
-        The noise is taken as it is: that it too depends on the motion is left to the trials.
+        The noise is taken as constant; the trials of a step account for its dependence on the motion.
         """
         whitening = self.noise.whitening(rig, motion) / np.sqrt(DESIGN_RATE)
         scaled = whitening @ rows * self._scale

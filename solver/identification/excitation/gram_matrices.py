@@ -1,8 +1,9 @@
 """The criterion (12) of very many candidate motions: condition numbers from small Gram matrices, all at once.
 
-cond(W_bi) = sqrt(cond(W_bi' W_bi)), and Gram matrices of motions add up, so that a candidate costs one small
-eigenvalue problem per link whatever was danced before. Squaring loses half the digits, which leaves condition numbers
-up to `HIGHEST` right: more than enough to rank candidates. Reported values come from `Excitation`, without squaring.
+cond(W_bi) = sqrt(cond(W_bi' W_bi)), and Gram matrices of motions add up, so that a candidate costs one small eigenvalue
+problem per link, however many motions came before. Squaring loses half of the digits, so that condition numbers are
+right up to `MAX_CONDITION`, which is enough to rank candidates. Reported values come from `Excitation`, without
+squaring.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class GramMatrices:
 
     @property
     def prior_matrices(self) -> np.ndarray:
-        """(n, k, k) before any motion."""
+        """(n, k, k) before any motion: zero."""
         return np.zeros((len(self.links), self.max_columns, self.max_columns))
 
     def row_matrices(self, rows: np.ndarray) -> np.ndarray:
@@ -61,7 +62,7 @@ class GramMatrices:
         return np.einsum("rik,ril->ikl", own, own)  # r rows, i links, k and l their columns
 
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
-        """Gram matrices (groups, n, k, k) of a motion's frames, cut into so many equal runs."""
+        """Gram matrices (groups, n, k, k) of a motion's frames, divided into equal groups."""
         rows = base_rows(rig, motion, self.structure)
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
         own = own.reshape(groups, -1, *own.shape[2:])
@@ -83,7 +84,8 @@ class GramMatrices:
         return self.conditions(matrices) @ self._weights
 
     def gradient(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
-        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share of samples."""
+        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, divided by their share of
+        samples."""
         total = history + share * self.row_matrices(rows).sum(axis=0)
         result = np.zeros_like(rows)
         for gram, columns, size, weight in zip(total, self._columns, self._sizes, self._weights):

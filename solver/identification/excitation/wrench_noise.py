@@ -1,9 +1,9 @@
-"""The noise of the equations a motion gives: of the plate, and of the motion's own errors in every term.
+"""Noise of the wrench equations of a motion: of the plate, and of errors of the motion in every term.
 
-An equation of the root, Y(q, v, a) phi = f, is left over by the plate's noise and by errors of q, v and a that enter
-its regressor. Errors of a frame are those of white noise on the coordinates after a low-pass filter, which derivatives
-raise with the square and the fourth power of its cut-off. What they do to a frame depends on how the body moves: the
-faster, the more a wrong angle or speed counts, so that with them fast is not always better.
+The residual of the root's equation Y(q, v, a) phi = f contains the plate's noise and the errors of q, v and a in its
+regressor. These errors are those of white noise on the coordinates after a low-pass filter; derivatives amplify them
+with the square and the fourth power of its cut-off. Their effect grows with the speed of the body, so that faster
+motion is not always better.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ...rig import ROOT_NV, Rig
 
 @dataclass(frozen=True, slots=True)
 class MotionErrors:
-    """White noise of measured coordinates, and the filter that it passes.
+    """White noise of measured coordinates, and the filter that they pass.
 
     Attributes:
-        position: [m] standard deviation of a sample of the root's position, and of slides.
+        position: [m] standard deviation of a sample of the root's position, and of prismatic joints.
         angle: [rad] of every other coordinate.
         rate: [1/s] of the samples.
         cutoff: [Hz] of the low-pass filter.
@@ -43,7 +43,7 @@ class MotionErrors:
 
     @property
     def covariance(self) -> np.ndarray:
-        """(3, 3) of a unit's error of a coordinate, its speed and its acceleration after the filter."""
+        """(3, 3) covariance of a coordinate, its speed and its acceleration after the filter, for unit noise."""
         turn = 2.0 * np.pi
         density = 2.0 / self.rate  # of unit noise up to half the rate, [s]
         powers = [density * turn ** (2 * k) * self.cutoff ** (2 * k + 1) / (2 * k + 1) for k in range(3)]
@@ -68,7 +68,7 @@ class WrenchNoise:
     Attributes:
         plate: (6,) [N, N m] standard deviation of a sample of the measured wrench, about the base link's origin.
         rate: [1/s] of the plate's samples.
-        motion: errors of the motion; None: there are none.
+        motion: errors of the motion; None: none.
     """
 
     plate: np.ndarray
@@ -81,7 +81,8 @@ class WrenchNoise:
             raise InvalidValue("the noise of every axis of the plate and its rate must be positive")
 
     def densities(self, rig: Rig, motion: Motion) -> np.ndarray:
-        """(N, 6, 6) [N^2 s, ...] noise of each frame's equations by the second: covariance over independent frames."""
+        """(N, 6, 6) [N^2 s, ...] noise density of each frame's equations: covariance divided by the rate of independent
+        frames."""
         own = np.diag(self.plate**2) / self.rate
         if self.motion is None:
             return np.tile(own, (len(motion), 1, 1))
@@ -92,7 +93,8 @@ class WrenchNoise:
         return own + added / (2.0 * self.motion.cutoff)
 
     def whitening(self, rig: Rig, motion: Motion) -> np.ndarray:
-        """(N or 1, 6, 6) that bring a frame's equations to units of noise: squares over time are information."""
+        """(N or 1, 6, 6) matrices that scale a frame's equations to unit noise density: their squares over time are
+        information."""
         if self.motion is None:
             return np.diag(np.sqrt(self.rate) / self.plate)[None]
         return np.linalg.inv(np.linalg.cholesky(self.densities(rig, motion)))

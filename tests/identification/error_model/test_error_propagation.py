@@ -1,4 +1,4 @@
-"""What limits each number: noise, prior, and motions that were led aside."""
+"""Sources of uncertainty: noise, prior, and errors of the reconstructed wrenches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from solver.identification.accumulate import accumulate
 from solver.identification.consistent import RELATIVE_STD
 from solver.identification.equations import measured_wrench
 from solver.identification.error_model.error_propagation import (
+    NO_BIAS_NOTE,
     WrenchErrors,
     add_error_sources,
     propagate_wrench_errors,
@@ -25,8 +26,8 @@ from tests.identification.bodies import other_body, small_rig, trial_of
 OPTIONS = IdentifyOptions(cross_validate=False, jobs=1, bootstrap=0)
 
 
-def found_of(rig: Rig, trial: Trial) -> Identification:
-    """Identified from one trial."""
+def identify_one(rig: Rig, trial: Trial) -> Identification:
+    """Identification from one trial."""
     return identify_trials(rig, [trial], OPTIONS)
 
 
@@ -35,12 +36,12 @@ def noisy(rig: Rig, noise: float = 1.0) -> Trial:
     return trial_of(rig, other_body(rig), frames=400, noise=noise)
 
 
-def test_causes_add_up_to_the_posterior() -> None:
-    """Squares by noise and prior sum to the variances of the posterior; more noise widens both."""
+def test_noise_and_prior_add_up_to_the_posterior() -> None:
+    """Squares by noise and prior sum to the variances of the posterior; more noise increases both."""
     rig = small_rig()
     sizes = []
     for noise in (0.1, 30.0):
-        found = found_of(rig, noisy(rig, noise))
+        found = identify_one(rig, noisy(rig, noise))
         assert found.covariance_root is not None
         whole = (found.covariance_root**2).sum(axis=0)
         np.testing.assert_allclose(found.std_by_source[NOISE] ** 2 + found.std_by_source[PRIOR] ** 2, whole, rtol=1e-6)
@@ -49,8 +50,8 @@ def test_causes_add_up_to_the_posterior() -> None:
     assert sizes[1][1] > sizes[0][1]
 
 
-def test_the_estimate_goes_where_the_answer_says() -> None:
-    """Wrenches that are wrong by a known little move the estimate by what the posterior's answer foretells."""
+def test_wrench_errors_move_the_estimate_as_predicted() -> None:
+    """Small known errors of the wrenches move the estimate as the linear propagation predicts."""
     rig = small_rig()
     trial = noisy(rig)
     options = replace(OPTIONS, relative_std=RELATIVE_STD)  # a learnt spread is narrower than the intervals'
@@ -70,8 +71,8 @@ def test_the_estimate_goes_where_the_answer_says() -> None:
     assert np.linalg.norm(moved - told) < 0.05 * np.linalg.norm(told)
 
 
-def test_a_further_cause_widens_every_interval() -> None:
-    """Squares add, to both sides, and the notes no longer say that skin widens nothing."""
+def test_a_further_source_widens_every_interval() -> None:
+    """Squares add, to both sides, and the notes no longer say that skin motion is not included."""
     rig = small_rig()
     found = identify_trials(rig, [noisy(rig)], replace(OPTIONS, bootstrap=8))
     draws = np.random.default_rng(0).standard_normal((6, len(rig.links), 10))
@@ -84,5 +85,5 @@ def test_a_further_cause_widens_every_interval() -> None:
     assert np.all(after.upper > before.upper)
     whole = sum(std**2 for std in wider.std_by_source.values())
     np.testing.assert_allclose(whole, after.std**2, rtol=1e-6)
-    assert not any("widens none" in note for note in wider.notes)
+    assert not any(NO_BIAS_NOTE in note for note in wider.notes)
     assert wider.parameters.values == pytest.approx(found.parameters.values, abs=0.0)

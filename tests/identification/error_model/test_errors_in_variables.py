@@ -1,4 +1,4 @@
-"""Laws of equations that are made of noisy motion, and of what they leave open."""
+"""Equations from noisy motion, and the uncertainty that remains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOSE = ConsistentOptions(
 
 
 def noisy(rig: Rig, truth: InertialParameters, level: float, frames: int = 1500, copies: int = 4) -> Trial:
-    """A trial whose accelerations got white noise, with copies that got as much again."""
+    """A trial with white noise on its accelerations, and noise replicas with as much noise again."""
     generator = np.random.default_rng(3)
     exact = trial_of(rig, truth, frames=frames)
 
@@ -39,7 +39,7 @@ def noisy(rig: Rig, truth: InertialParameters, level: float, frames: int = 1500,
 
 
 def test_calibrated_equations_have_the_corrected_minimum() -> None:
-    """The minimum solves (H - B) phi = g - b, and so finds the parameters that Y'Y alone draws towards zero."""
+    """The minimum solves (H - B) phi = g - b, and so finds the parameters that Y'Y alone biases towards zero."""
     generator = np.random.default_rng(0)
     truth = np.array([2.0, -1.0, 0.5])
     clean, noise = generator.standard_normal((50, 3)), 0.3 * generator.standard_normal((50, 3))
@@ -53,8 +53,8 @@ def test_calibrated_equations_have_the_corrected_minimum() -> None:
     assert shares.max() < 0.5
 
 
-def test_noise_that_motion_and_wrench_share_is_taken_off_once() -> None:
-    """Where the same noise changes Y by E and f by e, the minimum solves (H - E'E) phi = Y'f - E'e: the truth again."""
+def test_noise_common_to_motion_and_wrench_is_corrected() -> None:
+    """If the same noise changes Y by E and f by e, the minimum solves (H - E'E) phi = Y'f - E'e: the truth again."""
     generator = np.random.default_rng(4)
     truth = np.array([2.0, -1.0, 0.5])
     clean, noise = generator.standard_normal((50, 3)), 0.3 * generator.standard_normal((50, 3))
@@ -69,8 +69,8 @@ def test_noise_that_motion_and_wrench_share_is_taken_off_once() -> None:
     assert np.linalg.norm(blind - truth) > 0.1
 
 
-def test_no_share_of_noise_exceeds_what_is_believed() -> None:
-    """More noise than there is signal is taken for a mistake: the factor keeps its rank and every share its bound."""
+def test_noise_fractions_are_limited() -> None:
+    """With more noise than signal the factor keeps its rank and every fraction its limit."""
     generator = np.random.default_rng(1)
     equations = generator.standard_normal((60, 5))
     factor, _, shares = calibrate_equations(equations, 30.0 * generator.standard_normal((60, 5)))
@@ -78,8 +78,8 @@ def test_no_share_of_noise_exceeds_what_is_believed() -> None:
     assert np.linalg.matrix_rank(factor) == 4
 
 
-def test_noise_of_accelerations_biases_less() -> None:
-    """With white noise on the accelerations the true motion's wrench is missed by less than a fifth of before."""
+def test_calibration_reduces_the_bias_of_noisy_accelerations() -> None:
+    """With white noise on the accelerations the error of the true motion's wrench is less than a fifth of before."""
     rig = small_rig()
     truth = other_body(rig, spread=0.1)
     trial = noisy(rig, truth, level=3.0)
@@ -92,8 +92,8 @@ def test_noise_of_accelerations_biases_less() -> None:
     assert np.sqrt(after) < np.sqrt(before) / 5.0
 
 
-def test_a_motion_without_noise_is_believed_as_it_is() -> None:
-    """Copies that equal the motion change nothing, and neither does having none."""
+def test_a_motion_without_noise_is_not_corrected() -> None:
+    """Replicas that equal the motion change nothing, and neither do no replicas."""
     rig = small_rig()
     trial = trial_of(rig, other_body(rig), noise=2.0)
     alone = accumulate(rig, [trial]).with_weights(WEIGHTS)
@@ -103,8 +103,8 @@ def test_a_motion_without_noise_is_believed_as_it_is() -> None:
     assert np.array_equal(one, other)
 
 
-def test_the_result_stays_physical() -> None:
-    """However noisy the motion, what is found is a body that can exist."""
+def test_the_result_stays_consistent() -> None:
+    """For any noise of the motion the result is physically consistent."""
     rig = small_rig()
     trial = noisy(rig, other_body(rig), level=100.0, frames=300)
     found = consistent(accumulate(rig, [trial]).with_weights(WEIGHTS), rig, LOOSE)
@@ -112,7 +112,8 @@ def test_the_result_stays_physical() -> None:
 
 
 def test_noise_of_recordings_adds_up() -> None:
-    """Two recordings merged are believed like both accumulated in one pass; each block twice, like once."""
+    """Two merged recordings have the noise fractions of both accumulated in one pass; each block twice, those of
+    once."""
     rig = small_rig()
     first, second = (noisy(rig, other_body(rig), level=1.0, frames=n) for n in (200, 300))
     second = replace(second, name="b")
@@ -127,8 +128,8 @@ def test_noise_of_recordings_adds_up() -> None:
     )
 
 
-def test_without_data_the_spread_is_the_priors() -> None:
-    """Equations that weigh nothing leave each mass twice the prior's relative standard deviation of a whole link."""
+def test_without_data_the_std_is_the_priors() -> None:
+    """Equations without weight leave each mass with twice the prior's relative standard deviation of a whole link."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=1.0)
     options = replace(LOOSE, relative_std=0.1, noise_variance=1e12)
@@ -136,8 +137,8 @@ def test_without_data_the_spread_is_the_priors() -> None:
     assert posterior(regression, found, rig, options).std[:, MASS] == pytest.approx(0.2 * rig.prior.masses, rel=1e-3)
 
 
-def test_a_given_total_mass_leaves_no_spread_to_the_sum() -> None:
-    """With one free link's mass the complement of all others', intervals shrink and never grow."""
+def test_a_given_total_mass_narrows_the_intervals() -> None:
+    """With one link's mass the complement of all others', intervals shrink and never grow."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=1.0)
     free = replace(LOOSE, prior=METRIC, noise_variance=1e6)
@@ -147,8 +148,8 @@ def test_a_given_total_mass_leaves_no_spread_to_the_sum() -> None:
     assert tight[0, MASS] < 0.8 * loose[0, MASS]
 
 
-def test_intervals_hold_the_truth() -> None:
-    """Bodies drawn from the prior lie within two standard deviations 95 % of the time, give or take a few per cent."""
+def test_intervals_contain_the_truth() -> None:
+    """Bodies drawn from the prior lie within two standard deviations in about 95 % of the cases."""
     rig = small_rig()
     bodies = BodyCoordinates.from_reference(rig.prior)
     generator = np.random.default_rng(8)

@@ -1,4 +1,4 @@
-"""Laws of fits to what is believed of a motion."""
+"""Fits with frequency weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.identification.error_model.test_weight_estimation import WIDE
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial
 
 
-def test_a_motion_that_is_believed_wholly_has_its_own_equations() -> None:
+def test_unit_gains_leave_the_equations_unchanged() -> None:
     """With every gain 1 the equations are those of the motion."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig)), preset=WIDE)
@@ -36,8 +36,8 @@ def test_a_motion_that_is_believed_wholly_has_its_own_equations() -> None:
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 
 
-def test_a_long_motion_has_its_own_equations() -> None:
-    """Of more frames than are folded at once, shaken copies too, no row is lost, doubled or refused."""
+def test_unit_gains_leave_the_equations_of_long_motions_unchanged() -> None:
+    """With more frames than the row buffer holds, noise replicas too, no row is lost, repeated or refused."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig), 0, 3 * BUFFER_ROWS), preset=WIDE)
     trial = replace(trial, noise_replicas=(swinging_trial(rig, other_body(rig), 1, 3 * BUFFER_ROWS).motion,))
@@ -49,8 +49,8 @@ def test_a_long_motion_has_its_own_equations() -> None:
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 
 
-def test_the_equations_leave_what_the_comparison_leaves() -> None:
-    """Residuals of the prior are the same to the regression and to whoever reconstructs by the same trust."""
+def test_regression_and_comparison_have_the_same_residuals() -> None:
+    """Residuals of the prior are the same in the regression and in the comparison with the same frequency weights."""
     rig = small_rig()
     trial = soft_trial(rig, 0)
     shares = np.random.default_rng(1).uniform(-1.0, 1.0, (6, 3))
@@ -67,7 +67,7 @@ def test_the_equations_leave_what_the_comparison_leaves() -> None:
 
 
 def trembling_trial(seed: int) -> Trial:
-    """A slow swing whose joints are seen to tremble between 5 and 9 Hz, but do not."""
+    """A slow motion with a false vibration of the tracked joints between 5 and 9 Hz."""
     rig = small_rig()
     exact = replace(swinging_trial(rig, other_body(rig), seed), preset=WIDE, name=f"trembling {seed}")
     noise = np.random.default_rng(seed).standard_normal((FRAMES, rig.nv))
@@ -77,8 +77,9 @@ def trembling_trial(seed: int) -> Trial:
     return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
 
 
-def test_what_is_not_believed_no_longer_draws_the_parameters() -> None:
-    """Fitted again to what is believed of shaking motions, the body explains a true motion better than before."""
+def test_a_refit_improves_the_parameters() -> None:
+    """Refitted with frequency weights to vibrating motions, the parameters explain an exact motion better than
+    before."""
     rig = small_rig()
     truth = other_body(rig)
     trials = tuple(trembling_trial(seed) for seed in range(2))
@@ -93,8 +94,8 @@ def test_what_is_not_believed_no_longer_draws_the_parameters() -> None:
     assert after.mean() < 0.9 * before.mean()
 
 
-def test_a_true_motion_is_fitted_once() -> None:
-    """Where every gain is 1 and no markers tell, the fit is what it was."""
+def test_an_exact_motion_is_fitted_once() -> None:
+    """If every gain is 1 and there are no marker displacements, the fit is unchanged."""
     rig = small_rig()
     truth = other_body(rig)
     trials = tuple(replace(swinging_trial(rig, truth, seed), preset=WIDE, name=str(seed)) for seed in range(2))
@@ -106,10 +107,10 @@ def test_a_true_motion_is_fitted_once() -> None:
     assert again is first
 
 
-def test_the_prior_is_compared_alike_beside_any_identified_parameters() -> None:
-    """The prior's errors, with its own frequency weights and without, do not depend on what was identified.
+def test_errors_of_the_prior_do_not_depend_on_the_method() -> None:
+    """The prior's errors, with its own frequency weights and without, do not depend on the identified parameters.
 
-    Its weights are those that the training trials alone give it, and lower its error on a trial that was not used.
+    Its weights are those that the training trials alone give it, and reduce its error on a trial that was not used.
     """
     rig = small_rig()
     trials = [trembling_trial(seed) for seed in range(3)]
@@ -136,8 +137,8 @@ def test_the_prior_is_compared_alike_beside_any_identified_parameters() -> None:
         )
 
 
-def test_fits_that_believe_stand_beside_fits_that_doubt() -> None:
-    """A trial that only believing fits use is left alone; the other's doubting fit is made again."""
+def test_only_fits_with_gains_below_one_are_repeated() -> None:
+    """A fit with unit gains is returned unchanged; another fit with smaller gains is repeated."""
     rig = small_rig()
     truth = other_body(rig)
     still = replace(swinging_trial(rig, truth, 3), preset=WIDE, name="true")

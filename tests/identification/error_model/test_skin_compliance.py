@@ -1,4 +1,4 @@
-"""Laws of how far links go with their own markers, learnt from the plates."""
+"""Estimation of marker shares: how far links move with their own markers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ ROOT_SHARE, ARM_SHARE = 0.8, -0.4
 GRAVITY_VECTOR = np.array([0.0, 0.0, -9.81])
 
 
-def aside(rig: Rig, trial: Trial, seed: int) -> LinkDisplacements:
-    """Markers of every link lie aside of it by some millimetres, up to 6 Hz, along its own axes."""
+def link_displacements(rig: Rig, trial: Trial, seed: int) -> LinkDisplacements:
+    """Displacements of the markers of every link by some millimetres, up to 6 Hz, along its own axes."""
     noise = np.random.default_rng(seed).standard_normal((FRAMES, len(rig.links), 3))
     smooth = low_pass(noise, RATE, FilterPreset("skin", 5, 6.0))
     local = 0.005 * smooth / smooth.std(axis=0)
     turn = link_motions(rig, trial.motion).rotation.transpose(3, 2, 0, 1)
-    return derived(np.einsum("nlij,nlj->nli", turn, local))
+    return with_derivatives(np.einsum("nlij,nlj->nli", turn, local))
 
 
-def derived(values: np.ndarray) -> LinkDisplacements:
-    """Shifts (N, L, 3) with derivatives by differences."""
+def with_derivatives(values: np.ndarray) -> LinkDisplacements:
+    """Displacements (N, L, 3) with derivatives by differences."""
     rates = np.gradient(values, 1.0 / RATE, axis=0)
     return LinkDisplacements(values, rates, np.gradient(rates, 1.0 / RATE, axis=0))
 
 
-def shifted_wrench(rig: Rig, links: LinkMotions, shifts: LinkDisplacements) -> np.ndarray:
-    """What it takes besides, force and moment (N, 6) about the world origin, where every link is carried aside."""
+def displacement_wrench(rig: Rig, links: LinkMotions, shifts: LinkDisplacements) -> np.ndarray:
+    """Additional force and moment (N, 6) about the world origin if every link is displaced."""
     com = rig.prior.coms
     omega, alpha, acceleration = (part.transpose(2, 1, 0) for part in (links.omega, links.alpha, links.acceleration))
     local = acceleration + np.cross(alpha, com) + np.cross(omega, np.cross(omega, com))  # of the centres, link axes
@@ -53,23 +53,23 @@ def shifted_wrench(rig: Rig, links: LinkMotions, shifts: LinkDisplacements) -> n
 
 
 def soft_trial(rig: Rig, seed: int) -> Trial:
-    """A body whose root goes with its markers and whose third link goes against them.
+    """A body whose root moves with its markers and whose third link moves against them.
 
-    The tracked motion knows nothing of it; the plates do.
+    The tracked motion does not contain this movement; the measured wrenches do.
     """
     trial = replace(swinging_trial(rig, rig.prior, seed), preset=WIDE)
-    pulled = aside(rig, trial, seed)
+    pulled = link_displacements(rig, trial, seed)
     shares = np.zeros((len(rig.links), 1))
     shares[[0, 2], 0] = ROOT_SHARE, ARM_SHARE
     links = link_motions(rig, trial.motion)
     values = reconstructed_wrench(rig, replace(trial, preset=None), rig.prior)
     values[:, 3:] += np.cross(links.position[:, 0].T, values[:, :3])
-    values += shifted_wrench(rig, links, derived(shares * pulled.values))
+    values += displacement_wrench(rig, links, with_derivatives(shares * pulled.values))
     return replace(trial, wrenches=replace(trial.wrenches, values=values[:, None]), marker_displacements=pulled.frames)
 
 
-def test_shares_are_found_from_the_plates() -> None:
-    """What the plates of two trials tell holds on a third: shares near the truth, the error gone."""
+def test_shares_are_estimated_from_the_wrenches() -> None:
+    """Shares from two trials are near the truth and remove the error of a third trial."""
     rig = small_rig()
     *trials, unseen = (soft_trial(rig, seed) for seed in range(3))
     whole = np.full((len(rig.links), 6), np.inf)
@@ -86,11 +86,11 @@ def test_shares_are_found_from_the_plates() -> None:
     assert np.all(soft.identified.rmse[:3] < 0.3 * rigid.identified.rmse[:3])
 
 
-def test_markers_that_follow_their_links_give_nothing() -> None:
-    """Where the plates ask for no shift the shares are zero, however the markers swing."""
+def test_markers_that_move_on_the_skin_have_zero_shares() -> None:
+    """If the wrenches do not contain the displacements, the shares are zero."""
     rig = small_rig()
     exact = replace(swinging_trial(rig, rig.prior), preset=WIDE)
-    pulled = aside(rig, exact, 5)
+    pulled = link_displacements(rig, exact, 5)
     found = ResidualGrams.from_trials(rig, [replace(exact, marker_displacements=pulled.frames)], [rig.prior])
     shares = found.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full((len(rig.links), 6), np.inf)))
     assert shares is not None
@@ -98,7 +98,7 @@ def test_markers_that_follow_their_links_give_nothing() -> None:
 
 
 def test_trials_without_markers_have_no_shares() -> None:
-    """Joint angles of a robot tell of no markers: nothing is learnt, and shares of others change nothing."""
+    """Joint angles of a robot have no markers: no shares are estimated, and given shares change nothing."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert ResidualGrams.from_trials(rig, [trial], [rig.prior]).estimate_frequency_weights().shares is None

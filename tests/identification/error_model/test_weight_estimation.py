@@ -1,4 +1,4 @@
-"""Laws of how far up a motion is believed, judged by the plates."""
+"""Estimation of frequency weights from the wrenches of force plates."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ WIDE = replace(HUMAN, cutoff=10.0)
 
 
 def shaking_trial(low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
-    """A slow swing (up to 3 Hz) whose root is seen to shake sideways between two frequencies [Hz], but does not."""
+    """A slow motion (up to 3 Hz) with a false sideways vibration of the tracked root between two frequencies [Hz]."""
     exact = swinging_trial(small_rig(), other_body(small_rig()), seed)
     return shaken(replace(exact, preset=WIDE), low, high, size, seed)
 
 
 def shaken(exact: Trial, low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
-    """The trial, its root seen to shake sideways by ``size`` [m] between two frequencies [Hz]."""
+    """The trial with a false sideways vibration of the tracked root of ``size`` [m] between two frequencies [Hz]."""
     rig = small_rig()
     noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
     noise = low_pass(noise, RATE, FilterPreset("high", 5, high)) - low_pass(noise, RATE, FilterPreset("low", 5, low))
@@ -42,7 +42,7 @@ def shaken(exact: Trial, low: float, high: float, size: float = 0.01, seed: int 
     return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
 
 
-def test_a_true_motion_is_believed_wholly() -> None:
+def test_exact_motion_is_used_completely() -> None:
     """Without noise no cut-off explains the forces better than none."""
     rig = small_rig()
     truth = other_body(rig)
@@ -53,8 +53,8 @@ def test_a_true_motion_is_believed_wholly() -> None:
     )
 
 
-def test_false_shaking_is_not_believed() -> None:
-    """Where the motion shakes and the plates do not, the cut-off lies below the shaking and above the true motion."""
+def test_false_vibration_is_removed() -> None:
+    """If the motion vibrates and the plates do not, the cut-off lies below the vibration and above the true motion."""
     rig = small_rig()
     trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(2)]
     found = ResidualGrams.from_trials(rig, trials, [other_body(rig)]).estimate_frequency_weights()
@@ -65,8 +65,9 @@ def test_false_shaking_is_not_believed() -> None:
     assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
 
 
-def test_what_was_measured_keeps_its_band() -> None:
-    """Cut-offs take from the reconstruction alone: asked for nothing, the residual is what was measured, less its mean.
+def test_measured_wrenches_are_not_filtered() -> None:
+    """Frequency weights filter the reconstruction alone: without any motion the residual is the measured wrench minus
+    its mean.
 
     So no cut-off, however low, hides forces from the comparison.
     """
@@ -78,8 +79,8 @@ def test_what_was_measured_keeps_its_band() -> None:
     assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
 
 
-def test_still_trials_have_no_say() -> None:
-    """A body that stands shows noise alone: with it or without it the cut-offs are the same."""
+def test_static_trials_have_no_influence() -> None:
+    """A standing body shows noise alone: with it or without it the cut-offs are the same."""
     rig = small_rig()
     times = np.arange(FRAMES) / RATE
     q = np.repeat(rig.neutral[None], FRAMES, axis=0)
@@ -99,8 +100,8 @@ def test_still_trials_have_no_say() -> None:
     )
 
 
-def test_slow_trials_have_a_say() -> None:
-    """A swing so slow that its force varies by less than 2 % of the weight shows which shaking is false."""
+def test_slow_trials_count() -> None:
+    """A motion so slow that its force varies by less than 2 % of the weight shows which vibration is false."""
     rig = small_rig()
     motion = smooth_motion(rig, *swinging(0.0, FRAMES / RATE, hertz=0.1), None)
     exact = Trial(
@@ -112,8 +113,8 @@ def test_slow_trials_have_a_say() -> None:
     assert found.cutoffs[0, 0] <= 6.0
 
 
-def test_axes_that_were_not_measured_are_left() -> None:
-    """No plate, no judgement: an axis without measurements is believed."""
+def test_unmeasured_axes_are_not_filtered() -> None:
+    """On an axis without measurements the whole motion is used."""
     rig = small_rig()
     trial = shaking_trial(6.0, 9.0)
     known = np.ones((FRAMES, 6), bool)
@@ -130,7 +131,7 @@ def test_axes_that_were_not_measured_are_left() -> None:
 
 
 def test_each_axis_has_its_own_cut_off() -> None:
-    """A cut-off on one axis leaves the others as they are; infinite ones leave all."""
+    """A cut-off on one axis leaves the others unchanged; infinite ones leave all unchanged."""
     rig = small_rig()
     trial = swinging_trial(rig, rig.prior)
     wrench = reconstructed_wrench(rig, trial, rig.prior)
@@ -143,8 +144,8 @@ def test_each_axis_has_its_own_cut_off() -> None:
     np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=everything), wrench)
 
 
-def test_what_the_links_need_adds_up() -> None:
-    """The shares of groups of links sum to the whole, and a cut-off on one link takes from its share alone."""
+def test_group_wrenches_sum_to_the_whole() -> None:
+    """The wrenches of groups of links sum to the whole, and a cut-off on one link changes its wrench alone."""
     rig = small_rig()
     trial = swinging_trial(rig, rig.prior)
     groups = [np.array([0, 2]), np.array([1]), np.array([3, 4, 5])]
@@ -159,8 +160,8 @@ def test_what_the_links_need_adds_up() -> None:
     np.testing.assert_allclose(cut - reconstructed_wrench(rig, trial, rig.prior), rest, rtol=0, atol=1e-9)
 
 
-def test_the_region_that_shakes_is_not_believed() -> None:
-    """Arms that are seen to swing as they do not are doubted; what carries them is believed."""
+def test_only_the_region_with_false_vibration_is_filtered() -> None:
+    """If the tracked arms vibrate and the true ones do not, arms have a low cut-off and the trunk does not."""
     rig = small_rig()
     truth = other_body(rig)
     trials = []
@@ -179,8 +180,8 @@ def test_the_region_that_shakes_is_not_believed() -> None:
     assert "trunk Fx" not in describe_cutoffs(rig, found)
 
 
-def test_bodies_and_trials_are_judged_each_by_itself() -> None:
-    """Judged together or alone, a body and a choice of trials have the same cut-offs."""
+def test_bodies_and_trials_are_independent() -> None:
+    """Computed together or alone, a body and a choice of trials have the same cut-offs."""
     rig = small_rig()
     trials, bodies = [shaking_trial(low, 9.0, seed=k) for k, low in enumerate((3.0, 6.0))], [other_body(rig), rig.prior]
     together = ResidualGrams.from_trials(rig, trials, bodies)
@@ -195,8 +196,9 @@ def test_bodies_and_trials_are_judged_each_by_itself() -> None:
     )
 
 
-def test_gains_are_the_likeliest_that_never_grow() -> None:
-    """No other falling gains leave less, price included; what only one region makes is believed or not by itself."""
+def test_gains_are_the_optimal_nonincreasing_ones() -> None:
+    """No other nonincreasing gains have a lower cost, penalty included; regions with separate motion have separate
+    gains."""
     generator = np.random.default_rng(0)
     regions, bands, doubt = 2, 4, 0.01
     parts = generator.standard_normal((200, regions, bands))
@@ -220,8 +222,8 @@ def test_gains_are_the_likeliest_that_never_grow() -> None:
         assert cost(found) <= cost(other) + 1e-9
 
 
-def test_what_is_believed_is_a_mixture_of_low_passes() -> None:
-    """Half of what lies above a cut-off is halfway between all and nothing of it."""
+def test_gains_are_a_mixture_of_low_passes() -> None:
+    """A gain of one half above a cut-off is halfway between all and nothing of the motion there."""
     rig = small_rig()
     trial = swinging_trial(rig, rig.prior)
     half = FrequencyWeights(np.array([2.0, np.inf]), np.tile([1.0, 0.5], (6, 6, 1)))

@@ -1,4 +1,4 @@
-"""Laws of the excitation measures: bonnet2016 (12), and what deviations mean."""
+"""Excitation measures: bonnet2016 (12), and expected standard deviations."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.random_motion import mixed_rig, random_motion
 NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
 
 
-def test_base_rows_carry_the_whole_wrench() -> None:
-    """W_b phi_b is the wrench that inverse dynamics predicts, and W_b the kept columns of the regressor."""
+def test_base_rows_give_the_whole_wrench() -> None:
+    """W_b phi_b is the wrench that inverse dynamics predicts, and W_b the independent columns of the regressor."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 20)
     rows = base_rows(rig, motion, structure)
@@ -33,7 +33,7 @@ def test_base_rows_carry_the_whole_wrench() -> None:
 
 
 def test_history_as_a_triangle_equals_stacked_rows() -> None:
-    """Motions folded in one by one, or joined, give the measures of all rows stacked."""
+    """Motions appended one by one, or merged, give the measures of all rows stacked."""
     rig = mixed_rig()
     structure = base_parameters(rig)
     motions = [random_motion(rig, 30, seed) for seed in range(3)]
@@ -68,7 +68,7 @@ def test_criterion_weighs_link_conditions_by_mass() -> None:
 
 
 def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
-    """Identifying from many noisy copies of the wrenches scatters as the predicted standard deviations say."""
+    """Identifications from many noisy copies of the wrenches have the predicted standard deviations."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 80)
     rows = base_rows(rig, motion, structure)
@@ -84,7 +84,7 @@ def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
 
 
 def test_twice_the_frames_halve_the_variance() -> None:
-    """The same motion seen twice divides every variance by two and adds log 2 per parameter to log det."""
+    """The same motion twice divides every variance by two and adds log 2 per parameter to log det."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 60)
     once, twice = (excitation_of(rig, [motion] * n, structure, NOISE) for n in (1, 2))

@@ -1,4 +1,4 @@
-"""Laws of the noise of a motion's equations."""
+"""Noise of a motion's wrench equations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH = replace(PLATE, motion=ERRORS)
 
 
 def moving(tempo: float = 1.0, frames: int = 40) -> Motion:
-    """All coordinates in waves of their own, gone through at a tempo."""
+    """All coordinates as different waves, at a given tempo."""
     nv = RIG.nv
     generator = np.random.default_rng(3)
     phase, size = generator.uniform(0.0, 6.0, nv), generator.uniform(0.1, 0.3, nv)
@@ -45,8 +45,8 @@ def moving(tempo: float = 1.0, frames: int = 40) -> Motion:
     return Motion(times / tempo, np.array(q), np.array(v), np.array(a))
 
 
-def left_over(motion: Motion, measured: np.ndarray) -> np.ndarray:
-    """(6,) of one frame: the wrench of its motion less the measured one (world axes, about the world origin)."""
+def equation_residual(motion: Motion, measured: np.ndarray) -> np.ndarray:
+    """(6,) of one frame: the wrench of its motion minus the measured one (world axes, about the world origin)."""
     world = Mechanics(RIG).compute_wrenches(motion.q, motion.v, motion.a)[0] - measured
     turn, place = to_matrix(motion.q[0, 3:7]), motion.q[0, :3]
     force = turn.T @ world[:3]
@@ -54,8 +54,8 @@ def left_over(motion: Motion, measured: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_slopes_are_the_change_of_what_is_left_over(order: int) -> None:
-    """Shaking one coordinate, speed or acceleration of a frame changes its equations as the slopes say."""
+def test_derivatives_of_the_equation_residual(order: int) -> None:
+    """Changing one coordinate, speed or acceleration of a frame changes its equations as the derivatives predict."""
     motion = moving().part(7, 8)
     measured = Mechanics(RIG).compute_wrenches(motion.q, motion.v, motion.a)[0]
     slopes = root_residual_derivatives(RIG, motion.q, motion.v, motion.a)[0, :, order]
@@ -68,7 +68,7 @@ def test_slopes_are_the_change_of_what_is_left_over(order: int) -> None:
             q, v, a = motion.q, motion.v, motion.a
             moved = integrate(RIG, q, change) if order == 0 else q
             parts = [moved, v + change * (order == 1), a + change * (order == 2)]
-            found.append(left_over(Motion(motion.times, *parts), measured))
+            found.append(equation_residual(Motion(motion.times, *parts), measured))
         np.testing.assert_allclose((found[0] - found[1]) / (2.0 * step), slopes[:, column], atol=2e-5)
 
 
@@ -84,8 +84,8 @@ def test_covariance_is_that_of_filtered_white_noise() -> None:
     np.testing.assert_allclose(np.cov(rates) / np.outer(size, size), expected / np.outer(size, size), atol=0.03)
 
 
-def test_errors_of_the_motion_only_take_away() -> None:
-    """With errors of the motion no base parameter becomes better known, and without them only the plate counts."""
+def test_errors_of_the_motion_only_reduce_information() -> None:
+    """With errors of the motion no base parameter becomes better known; without them only the plate counts."""
     structure, motion = base_parameters(RIG), moving()
     rows = base_rows(RIG, motion, structure)
     plain = (PLATE.whitening(RIG, motion) @ rows).reshape(-1, len(structure))
@@ -97,7 +97,8 @@ def test_errors_of_the_motion_only_take_away() -> None:
 
 
 def test_with_errors_of_the_motion_speed_gains_less() -> None:
-    """At three times the tempo a plate sees nine times the inertia; what errors of the motion do grows with it."""
+    """At three times the tempo the inertia's wrench is nine times as large; the effect of motion errors grows
+    with it."""
     structure = base_parameters(RIG)
     gains = []
     for noise in (PLATE, BOTH):
@@ -109,7 +110,7 @@ def test_with_errors_of_the_motion_speed_gains_less() -> None:
 
 
 def test_bad_noise_is_refused() -> None:
-    """Noise that is no noise is refused with its name."""
+    """Invalid noise is refused with its name."""
     with pytest.raises(InvalidValue, match="cutoff"):
         MotionErrors(0.001, 0.001, 100.0, 0.0)
     with pytest.raises(InvalidValue, match="plate"):

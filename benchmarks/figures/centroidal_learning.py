@@ -1,9 +1,9 @@
-"""The smoother's noise, learnt on recordings: what predicts the wrench best where it was hidden.
+"""Estimation of the smoother's noise from recordings: the settings that predict hidden wrenches best.
 
-Likelihood would believe the model; this believes the plates. Flights and stretches of 0.1 and 0.2 s of stance are
-hidden in turn, and force and moment that the estimate needs there are compared with the measured ones, over what the
-kinematics alone leave. A search goes along one logarithm at a time. The plates' noise and gain are not sought: noise
-does not show where the plates are hidden, and a few recordings do not show how wrong the plates of others are.
+A likelihood would rely on the model; this relies on the plates. Flights and intervals of 0.1 and 0.2 s of stance are
+hidden in turn. The force and moment that the estimate requires there are compared with the measured ones, relative to
+the error of the kinematics. The search changes one logarithm at a time. Noise and gain of the plates are not estimated:
+their noise has no effect where they are hidden, and a few recordings do not determine the gain error of other plates.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ from itertools import product
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..progress import PartialProgress, Progress, silent
-from .complementary import complementary
-from .hidden import HIDDEN_SECONDS, hidden_masks, hidden_score, kinematic_wrench, wrench_error
-from .momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
-from .settings import ComplementarySettings
-from .smoother import DEFAULT_SETTINGS, Signal, SmootherSettings, smooth_centroidal
-from .values import AXES, CentroidalData
+from solver.centroidal.complementary import complementary
+from solver.centroidal.momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
+from solver.centroidal.settings import ComplementarySettings
+from solver.centroidal.smoother import DEFAULT_SETTINGS, Signal, SmootherSettings, smooth_centroidal
+from solver.centroidal.values import AXES, CentroidalData
+from solver.errors import InvalidValue
+from solver.progress import PartialProgress, Progress, silent
+
+from .centroidal_hidden import HIDDEN_SECONDS, hidden_masks, hidden_score, kinematic_wrench, wrench_error
 
 MAX_SECONDS = 3.0
-"""[s] of a recording that are learnt from, those in which the body turns most: a minute of standing teaches no more,
-and each of hundreds of trials takes as long as the recordings last."""
+"""[s] of a recording that are used, those with the most rotation: a minute of standing contains no information, and
+each of hundreds of evaluations takes as long as the recordings."""
 RIDGE = 0.02
-"""Weight of the smoother alone beside the data, as a share of theirs, when the leaning is learnt."""
+"""Weight of the smoother alone, as a fraction of the data's, in the estimation of the momentum blend."""
 INITIAL_STEP, MIN_STEP = 0.9, 0.1
-"""In natural logarithms of the numbers that are sought."""
+"""Steps of the natural logarithms that are searched."""
 ERROR_LEVELS = ((1.0, 1.0, 1.0, 1.0), (0.3, 0.1, 1.0, 1.0), (0.1, 0.01, 3.0, 3.0), (0.03, 0.001, 3.0, 3.0))
-"""Factors on fast errors, slow errors, the signals and their cut-offs: from skin and skeleton down to a walk whose
-markers leave hardly more than its plates do."""
+"""Factors on fast errors, slow errors, the signals and their cut-offs: from skin and skeleton to a walk whose markers
+leave hardly more error than its plates."""
 CUTOFF_GRID = tuple(
     ComplementarySettings(f"{low:g}, {high:g}, {momentum:g} Hz", low, high, momentum)
     for low, high, momentum in product((0.25, 0.5, 1.0, 2.0), (5.0, 10.0, 25.0), (0.5, 1.0, 2.0, 4.0))
 )
-"""Cut-offs to choose from, around the paper's."""
+"""Candidate cut-offs, around the paper's."""
 
 
 def learn_noise(
@@ -47,12 +48,12 @@ def learn_noise(
     passes: int = 2,
     progress: Progress = silent,
 ) -> SmootherSettings:
-    """Settings of the smoother that these recordings ask for.
+    """Settings of the smoother that predict hidden wrenches of these recordings best.
 
     Args:
-        recordings: with moments, of bodies that move; what is learnt holds for recordings alike.
+        recordings: with moments, of bodies that move; the settings apply to similar recordings.
         start: where the search begins.
-        passes: through all numbers.
+        passes: through all parameters.
         progress: receives progress.
     """
     recordings = [_most_active_part(data) for data in recordings]
@@ -65,13 +66,16 @@ def learn_noise(
             return hidden_score(
                 recordings, partial(smooth_centroidal, settings=_settings_from_parameters(np.exp(numbers), start))
             )
-        except np.linalg.LinAlgError:  # numbers so far apart that rounding drowns the smallest: not these
+        except np.linalg.LinAlgError:  # sizes too different for double precision
             return float("inf")
 
     best = scored(x)
     for turn in range(passes):
         for place in range(len(x)):
-            part((turn + place / len(x)) / passes, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
+            part(
+                (turn + place / len(x)) / passes,
+                f"error of hidden wrenches over that of the kinematics: {np.exp(best):.3f}",
+            )
             moved = False
             for sign in (1.0, -1.0):
                 while steps[place] >= MIN_STEP:
@@ -89,9 +93,9 @@ def learn_noise(
 
 
 def learn_momentum_blend(recordings: Sequence[CentroidalData], settings: SmootherSettings) -> SmootherSettings:
-    """The same settings, leaning as these recordings' hidden moments ask for: a linear problem.
+    """The same settings with the momentum blend that predicts the hidden moments best: a linear problem.
 
-    Every recording and kind of hiding counts alike, by its error over that of the kinematics.
+    Every recording and length counts equally, by its error over that of the kinematics.
 
     Raises:
         InvalidValue: nothing of the recordings can be hidden.
@@ -106,7 +110,9 @@ def learn_momentum_blend(recordings: Sequence[CentroidalData], settings: Smoothe
                 square += np.einsum("nai,naj->aij", changes, changes) / size
                 right -= np.einsum("nai,na->ai", changes, base) / size
     if not square.any():
-        raise InvalidValue(f"nothing can be learnt here: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments")
+        raise InvalidValue(
+            f"no hidden wrench to estimate from: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments"
+        )
     ridge = RIDGE * np.trace(square, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
     numbers = np.linalg.solve(square + ridge, (right + ridge[:, :, 0])[:, :, None])[:, :, 0]
     aloft, carried, slope = ((float(x), float(y), float(z)) for x, y, z in numbers.T)
@@ -116,9 +122,8 @@ def learn_momentum_blend(recordings: Sequence[CentroidalData], settings: Smoothe
 def _hidden_moment_errors(
     data: CentroidalData, frames: np.ndarray, settings: SmootherSettings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Moments' errors (n, 3) of the kinematics, and with their rate put where the wrench is hidden; (n, 3, 3) how each
-    number of a leaning changes them.
-    """
+    """Errors of moments (n, 3) of the kinematics, and of the smoother with the kinematic rate where the wrench is
+    hidden; (n, 3, 3) the change of the latter with each parameter of a blend."""
     found = smooth_centroidal(data.without_wrench(frames), settings)
     needed = found.wrench
     difference = found.momentum_rate - data.momentum_rate
@@ -138,7 +143,7 @@ def _hidden_moment_errors(
 
 
 def _most_active_part(data: CentroidalData) -> CentroidalData:
-    """The part of a recording in which the body turns most while its wrench is known."""
+    """The part of a recording with the most rotation while its wrench is known."""
     size = round(MAX_SECONDS * data.rate)
     if len(data) <= size:
         return data
@@ -148,14 +153,14 @@ def _most_active_part(data: CentroidalData) -> CentroidalData:
 
 
 def adapt_noise(data: CentroidalData, settings: SmootherSettings = DEFAULT_SETTINGS) -> SmootherSettings:
-    """Settings at the level of precision that a recording's own hidden stretches ask for.
+    """Settings at the error level that predicts a recording's own hidden wrenches best.
 
-    Cameras, markers and skin differ from laboratory to laboratory by more than an order of magnitude; how the errors
-    are spread over axes and frequencies differs less.
+    Cameras, markers and skin differ between laboratories by more than an order of magnitude; the distribution of the
+    errors over axes and frequencies differs less.
 
     Args:
         data: a recording, with or without moments.
-        settings: learnt on others.
+        settings: estimated from others.
 
     Raises:
         InvalidValue: nothing of the recording can be hidden.
@@ -186,23 +191,23 @@ def _scale(numbers: tuple[float, float, float], factor: float) -> tuple[float, f
 
 
 def choose_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] = CUTOFF_GRID) -> ComplementarySettings:
-    """The complementary filter's settings that predict this recording's hidden wrench best.
+    """Settings of the complementary filter that predict this recording's hidden wrench best.
 
     Args:
         data: a recording with moments.
-        grid: to choose from; those too high for the recording's rate are passed over.
+        grid: candidates; those too high for the recording's rate are skipped.
 
     Raises:
-        InvalidValue: none of the grid fits the rate, or nothing of the recording can be hidden.
+        InvalidValue: no candidate fits the rate, or nothing of the recording can be hidden.
     """
     fitting = [settings for settings in grid if max(settings.high, settings.momentum) < 0.5 * data.rate]
     if not fitting:
-        raise InvalidValue(f"{data.rate:g} samples a second are too few for all cut-offs there are to choose from")
+        raise InvalidValue(f"{data.rate:g} samples per second are too few for all candidate cut-offs")
     return min(fitting, key=lambda settings: hidden_score([data], partial(complementary, settings=settings)))
 
 
 def _free_parameters(settings: SmootherSettings) -> np.ndarray:
-    """What is sought: along the floor both axes share a number, but not with the vertical one."""
+    """The parameters that are searched: both horizontal axes have the same values, the vertical one its own."""
     found: list[float] = []
     for signal in (settings.com, settings.momentum):
         found += [signal.std[0], signal.std[2], signal.cutoff]

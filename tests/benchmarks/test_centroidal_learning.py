@@ -1,4 +1,4 @@
-"""What is hidden from an estimator, and what is learnt from it."""
+"""Hidden wrenches, and settings estimated from them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from benchmarks.figures.centroidal_hidden import hidden_masks, hidden_score, kinematic_wrench, wrench_error
+from benchmarks.figures.centroidal_learning import CUTOFF_GRID, choose_cutoffs, learn_momentum_blend
 from solver.centroidal.complementary import complementary
-from solver.centroidal.hidden import hidden_masks, hidden_score, kinematic_wrench, wrench_error
-from solver.centroidal.learning import CUTOFF_GRID, choose_cutoffs, learn_momentum_blend
 from solver.centroidal.momentum_blend import SMOOTHER_ONLY, blend_features
 from solver.centroidal.settings import ComplementarySettings
 from solver.centroidal.smoother import DEFAULT_SETTINGS, smooth_centroidal
@@ -19,8 +19,8 @@ from solver.signals import GRAVITY
 from tests.centroidal.simulated_bodies import jumping, swaying
 
 
-def test_patterns_hide_every_loaded_stretch_once() -> None:
-    """Stretches of a kind together cover the stance, never touch each other within a pattern, and spare the flight."""
+def test_masks_hide_every_loaded_interval_once() -> None:
+    """Masks of one length cover the stance together, are separated within a mask, and omit the flight."""
     data = jumping().data
     masks = list(hidden_masks(data, 0.1))
     together = np.sum(masks, axis=0)
@@ -32,8 +32,8 @@ def test_patterns_hide_every_loaded_stretch_once() -> None:
     assert abs(flights[0].sum() / data.rate - 0.5) < 0.06
 
 
-def test_right_kinematics_leave_no_error() -> None:
-    """The wrench that right kinematics need is the measured one."""
+def test_exact_kinematics_have_no_error() -> None:
+    """The wrench that exact kinematics require is the measured one."""
     data = swaying(2.0).data
     frames = np.zeros(len(data), bool)
     frames[100:200] = True
@@ -41,7 +41,7 @@ def test_right_kinematics_leave_no_error() -> None:
 
 
 def test_cut_offs_are_chosen_by_the_hidden_wrench() -> None:
-    """What is chosen predicts hidden stretches at least as well as the paper's cut-offs; unusable data are told."""
+    """The chosen cut-offs predict hidden wrenches at least as well as the paper's; unusable data are refused."""
     truth = swaying(3.0, seed=2)
     noise = 3e-3 * np.sin(2.0 * np.pi * 0.3 * truth.data.times)[:, None] * np.ones(3)
     data = replace(truth.data, com=truth.com + noise, momentum_rate=truth.momentum_rate + 0.5)
@@ -50,13 +50,13 @@ def test_cut_offs_are_chosen_by_the_hidden_wrench() -> None:
     found = choose_cutoffs(data, (*few, ComplementarySettings()))
     score, paper = (hidden_score([data], partial(complementary, settings=s)) for s in (found, ComplementarySettings()))
     assert score <= paper
-    with pytest.raises(InvalidValue, match="nothing can be learnt"):
+    with pytest.raises(InvalidValue, match="no hidden wrench"):
         choose_cutoffs(replace(data, wrench=np.full_like(data.wrench, np.nan), measured=None))
 
 
-def test_a_leaning_is_learnt_by_the_hidden_moments() -> None:
-    """Where the kinematic rate is right and the smoother holds the body too calm, what is learnt leans on the
-    kinematics, and the hidden moments that it needs are nearer to the measured ones; what is measured stays."""
+def test_a_momentum_blend_is_estimated_from_hidden_moments() -> None:
+    """If the kinematic rate is exact and the smoother too smooth, the estimated blend prefers the kinematics and
+    reduces the error of the hidden moments; measured samples are unchanged."""
     truth, often = swaying(3.0, seed=1), 40.0
     stiff = replace(
         DEFAULT_SETTINGS,
@@ -78,8 +78,8 @@ def test_a_leaning_is_learnt_by_the_hidden_moments() -> None:
     )
 
 
-def test_nobody_leans_on_what_is_not_there() -> None:
-    """Without load only the share aloft counts, with it the size of the kinematic rate as well."""
+def test_the_blend_follows_its_features() -> None:
+    """Without load only the share in flight counts; under load the size of the kinematic rate counts as well."""
     flying = jumping().data
     found = blend_features(flying, flying.acceleration)
     aloft = np.abs(flying.times - 1.45) < 0.15

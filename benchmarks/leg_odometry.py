@@ -1,4 +1,4 @@
-"""Where feet that stand, by their force sensors, put a robot that does not know where it is."""
+"""Leg odometry: the pose of a robot's root from joint angles and the forces of feet that do not slip."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..contacts.contact_detection import contacts_by_force
-from ..dynamics import link_motions
-from ..errors import InvalidValue
-from ..motion import POSE, Motion
-from ..rig import Rig
-from ..so3 import to_matrix, to_quaternion
-from ..wrenches import Wrenches
+from solver.contacts.contact_detection import contacts_by_force
+from solver.dynamics import link_motions
+from solver.errors import InvalidValue
+from solver.motion import POSE, Motion
+from solver.rig import Rig
+from solver.so3 import to_matrix, to_quaternion
+from solver.wrenches import Wrenches
 
 NO_FOOT = 0
 
@@ -21,20 +21,20 @@ NO_FOOT = 0
 def leg_odometry(
     rig: Rig, times: np.ndarray, q: np.ndarray, wrenches: Wrenches, feet: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Configurations with the root where feet that do not slip put it, from joint angles and contacts alone.
+    """Configurations whose root follows from joint angles and contacts alone.
 
-    The foot that carries most is taken to stand still; where another takes over it is anchored where it is then, so
-    that nothing jumps. In the air nothing tells where the root is: it is held, and such samples are not known.
+    The foot with the largest load is assumed to be fixed. When another foot takes over, it is fixed at its current
+    pose, so that the root does not jump. In flight the root is constant and the samples are marked as unknown.
 
     Args:
-        rig: whose joints they are.
+        rig: of the joints.
         times: (N,) [s].
-        q: (N, nq) configurations; of the root only the first sample's pose is used: there it begins.
+        q: (N, nq) configurations; of the root only the first sample's pose is used: the path begins there.
         wrenches: at the times, of as many sensors as there are feet, in order.
-        feet: links that carry the sensors.
+        feet: links with the sensors.
 
     Returns:
-        (N, nq) configurations, and (N,) where a foot stands.
+        (N, nq) configurations, and (N,) True where a foot is in contact.
 
     Raises:
         InvalidValue: other numbers of samples or sensors.

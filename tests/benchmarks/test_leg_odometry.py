@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.leg_odometry import leg_odometry
 from benchmarks.papers.walk import Gait, walk
-from solver.centroidal.contacts import leg_odometry
 from solver.contacts.contact_detection import contacts_by_force
 from solver.errors import InvalidValue
 from solver.motion import POSE
@@ -15,14 +15,14 @@ from solver.wrenches import Wrenches
 
 
 def vertical(loads: np.ndarray) -> Wrenches:
-    """Sensors (N, K) that feel vertical forces [N] only."""
+    """Sensors (N, K) that measure vertical forces [N] only."""
     values = np.zeros((*loads.shape, 6))
     values[:, :, 2] = loads
     return Wrenches(np.arange(len(loads)) / 100.0, tuple(f"foot {k}" for k in range(loads.shape[1])), values)
 
 
 def test_noise_around_the_threshold_makes_no_steps() -> None:
-    """A foot stands from 20 N on and until its force is below 10 N; a gap changes nothing."""
+    """Contact begins at 20 N and ends below 10 N; a gap changes nothing."""
     loads = np.array([0.0, 15.0, 21.0, 15.0, 19.0, np.nan, 11.0, 9.0, 15.0, 25.0])
     found = contacts_by_force(vertical(loads[:, None]))[:, 0]
     np.testing.assert_array_equal(found, [0, 0, 1, 1, 1, 1, 1, 0, 0, 1])
@@ -30,8 +30,8 @@ def test_noise_around_the_threshold_makes_no_steps() -> None:
         contacts_by_force(vertical(loads[:, None]), touch=5.0)
 
 
-def test_feet_that_do_not_slip_tell_where_the_robot_is() -> None:
-    """Joint angles and contacts of a walk give its root's path back, and do not jump where feet change."""
+def test_leg_odometry_gives_the_path_of_the_root() -> None:
+    """Joint angles and contacts of a walk give its root's path, without a jump where feet change."""
     rig = hrp2()
     made = walk(rig, Gait(steps=4))
     q = np.array(made.motion.q)
@@ -43,8 +43,8 @@ def test_feet_that_do_not_slip_tell_where_the_robot_is() -> None:
     assert np.abs(found[:, 3:POSE] - made.motion.q[:, 3:POSE]).max() < 1e-4
 
 
-def test_in_the_air_nothing_is_known() -> None:
-    """Samples without contact are told, and the root is held there."""
+def test_samples_in_flight_are_unknown() -> None:
+    """Samples without contact are marked, and the root is constant there."""
     rig = hrp2()
     q = np.stack([np.array(rig.provenance["half_sitting"])] * 5)
     loads = np.array([[300.0, 300.0], [300.0, 300.0], [0.0, 0.0], [0.0, 0.0], [300.0, 300.0]])

@@ -1,4 +1,4 @@
-"""Wrenches hidden from an estimator, and how far its own are from the measured ones there."""
+"""Wrenches that are hidden from an estimator, and the error of its wrenches there."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..filter_presets import preset_of
-from ..signals import GRAVITY, low_pass, true_runs
-from .flights import flight_intervals
-from .values import AXES, CentroidalData, CentroidalEstimate
+from solver.centroidal.flights import flight_intervals
+from solver.centroidal.values import AXES, CentroidalData, CentroidalEstimate
+from solver.errors import InvalidValue
+from solver.filter_presets import preset_of
+from solver.signals import GRAVITY, low_pass, true_runs
 
 HIDDEN_SECONDS = (0.1, 0.2)
-"""[s] of stance that are hidden."""
+"""[s] lengths of hidden intervals of stance."""
 MIN_SEPARATION = 0.3
-"""[s] of known wrench between stretches that are hidden at once."""
+"""[s] of known wrench between intervals that are hidden at once."""
 MARGIN = 0.03
-"""[s] from where the wrench begins to be known, within which nothing is hidden."""
+"""[s] at either end of a loaded interval in which nothing is hidden."""
 LOADED = 0.2
-"""Share of the body weight from which a stance counts as one."""
+"""Fraction of the body weight from which a stance counts as loaded."""
 BAND = preset_of("human_8hz")
-"""What both sides of a comparison pass, as the main job's do."""
+"""Filter of both sides of a comparison, as in identification."""
 
 
 def hidden_masks(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
-    """(N,) masks of stance to hide, each of stretches that long; of flights if ``seconds`` is zero.
+    """(N,) masks of frames to hide, each with intervals of that length; of flights if ``seconds`` is zero.
 
-    Together they cover every loaded stretch once.
+    Together they cover every loaded interval once.
     """
     known, up = data.known, data.force[:, 2]
     if seconds == 0.0:
@@ -52,7 +52,7 @@ def hidden_masks(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
 
 
 def wrench_error(data: CentroidalData, wrench: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """(n, 6) wrench less the measured one in chosen frames (N,), through the band, moments about the kinematic CoM."""
+    """(n, 6) wrench minus the measured one in chosen frames (N,), filtered, moments about the kinematic CoM."""
     values = np.concatenate([wrench - data.wrench, data.com], axis=1)
     values[~np.isfinite(data.wrench).all(axis=1)] = np.nan
     values = low_pass(values, data.rate, BAND, longest_gap=0.0)
@@ -62,7 +62,7 @@ def wrench_error(data: CentroidalData, wrench: np.ndarray, frames: np.ndarray) -
 
 
 def kinematic_wrench(data: CentroidalData) -> np.ndarray:
-    """(N, 6) contact wrench about the world origin that the kinematics need."""
+    """(N, 6) contact wrench about the world origin that the kinematics require."""
     force = data.mass * (data.acceleration + np.array([0.0, 0.0, GRAVITY]))
     return np.concatenate([force, data.momentum_rate + np.cross(data.com, force)], axis=1)
 
@@ -70,7 +70,7 @@ def kinematic_wrench(data: CentroidalData) -> np.ndarray:
 def hidden_score(
     recordings: Sequence[CentroidalData], estimator: Callable[[CentroidalData], CentroidalEstimate]
 ) -> float:
-    """Mean logarithm of the error over that of the kinematics, force and moment, over trials and kinds of hiding."""
+    """Mean logarithm of the error over that of the kinematics, of force and moment, over trials and lengths."""
     found = []
     for data in recordings:
         bare = kinematic_wrench(data)
@@ -81,13 +81,12 @@ def hidden_score(
                 for row, tried in enumerate((wrench, bare)):
                     error = wrench_error(data, tried, frames) ** 2
                     sums[row] += error[:, :AXES].sum(), error[:, AXES:].sum()
-            told = sums[1] > 0.0
-            if told[0] and (told[1] or not data.has_moment):
-                found.append(0.5 * np.log(sums[0, told] / sums[1, told]).mean())
+            measured = sums[1] > 0.0
+            if measured[0] and (measured[1] or not data.has_moment):
+                found.append(0.5 * np.log(sums[0, measured] / sums[1, measured]).mean())
     if not found:
         raise InvalidValue(
-            f"nothing can be learnt here: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments that the "
-            f"kinematics do "
-            "not explain exactly"
+            f"no hidden wrench to estimate from: no stance of {HIDDEN_SECONDS[0]:g} s with forces and moments that the "
+            "kinematics do not explain exactly"
         )
     return float(np.mean(found))
