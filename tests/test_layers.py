@@ -26,7 +26,6 @@ LAYERS: tuple[frozenset[str], ...] = (
             "file_arrays",
             "termination",
             "threads",
-            "tracking_methods",
             "version",
         }
     ),
@@ -63,7 +62,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"contacts", "coordinates", "rigs", "signals"}),
     frozenset({"trial"}),
     frozenset({"formats"}),
-    frozenset({"scene"}),  # a language of plain values, which readers of timelines stand on
+    frozenset({"scene"}),  # plain values that readers of timelines need
     frozenset({"feasibility", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),
     frozenset({"trajectory"}),

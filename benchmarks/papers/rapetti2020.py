@@ -21,11 +21,11 @@ from solver.report.svg import Axis, Drawing
 from solver.threads import one_blas_thread
 from solver.tracking import Targets, Tracker, TrackingOptions
 from solver.tracking.kinematics import Kinematics
-from solver.tracking_methods import DYNAMICAL, TRACKING_METHODS
 
 from ..models import HUMANS, ICUB, MissingModel, model_file
 from ..reference import as_ordinary, reference_line
 from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, rates_of
+from ..tracking_figures.baselines import DYNAMICAL, METHODS, make_tracker
 from ..tracking_figures.bodies import Body, bodies, human, icub
 from ..tracking_figures.limits import tendons
 from ..tracking_figures.motions import RATE, SOURCES, motion, noisy, targets
@@ -97,7 +97,7 @@ def experiments(data: Path, count: int | None) -> dict[tuple[str, str, str], Fra
             if seen is None:
                 continue
             given = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True)
-            for method in TRACKING_METHODS:
+            for method in METHODS:
                 result[body.name, name, method] = followed(body, given, rates_of(body, seen), method, count)
     return result
 
@@ -105,7 +105,7 @@ def experiments(data: Path, count: int | None) -> dict[tuple[str, str, str], Fra
 def followed(body: Body, given: Targets, true: np.ndarray, method: str, count: int | None) -> Frames:
     """One method on one motion, frame by frame."""
     passes = 0 if method == DYNAMICAL else TrackingOptions().iterations
-    tracker = Tracker(body.rig, given.tasks, TrackingOptions(method=method, iterations=passes, fade_time=0.0))
+    tracker = make_tracker(method, body.rig, given.tasks, TrackingOptions(iterations=passes, fade_time=0.0))
     assert given.orientations is not None
     kinematics = Kinematics(body.rig)
     columns = kinematics.moved_by[body.links].T.astype(float)
@@ -138,7 +138,7 @@ def boxes(measured: dict[tuple[str, str, str], Frames]) -> Drawing:
     """Fig. 7: boxes from the lower to the upper quartile, whiskers at 5 and 95 %, logarithmic."""
     names = list(measured)
     drawing = Drawing(80 + 26 * len(names), 760, "Errors and times of three methods, bodies and motions (simulated)")
-    styles = dict(zip(TRACKING_METHODS, ("ours", "plain", "still")))
+    styles = dict(zip(METHODS, ("ours", "plain", "still")))
     for panel, (title, pick) in enumerate(
         (
             ("log10 MNTE", lambda f: f.mnte),
@@ -170,9 +170,7 @@ def boxes(measured: dict[tuple[str, str, str], Frames]) -> Drawing:
         if method == DYNAMICAL:
             drawing.text(72 + 26 * place, 720, body, "tick")
             drawing.text(72 + 26 * place, 736, motion_name, "tick")
-    drawing.text(
-        10, 754, f"green {TRACKING_METHODS[0]}, orange {TRACKING_METHODS[1]}, red {TRACKING_METHODS[2]}", "tick"
-    )
+    drawing.text(10, 754, f"green {METHODS[0]}, orange {METHODS[1]}, red {METHODS[2]}", "tick")
     return drawing
 
 

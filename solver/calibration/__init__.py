@@ -1,4 +1,4 @@
-"""Calibration: a person's rig and marker places from recordings."""
+"""Calibration: a person's rig and the marker locations on it, estimated from recordings."""
 
 from ..assets import marker_sets
 from .calibrate import fit_calibration

@@ -1,4 +1,4 @@
-"""A person's rig from recordings of whom one knows little: which markers these are is found out."""
+"""Calibrates a person from recordings, whichever marker set they use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .recognise import recognise
 from .subject import SubjectData
 
 
-def fit_calibration(  # noqa: PLR0913 what a user types of a person, word by word
+def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
     recordings: Sequence[Recording],
     *,
     mass: float,
@@ -29,11 +29,12 @@ def fit_calibration(  # noqa: PLR0913 what a user types of a person, word by wor
     marker_set: MarkerSet | str | Path | None = None,
     progress: Progress = silent,
 ) -> Calibration:
-    """Segment lengths, joint centres and marker places of a person.
+    """Segment lengths, joint centres and marker locations of a person.
 
-    One least-squares problem over the joint centres, the marker places and the poses of a sample of frames, with
-    beliefs about landmarks, joint centres and left/right symmetry (`priors`). Static recordings come first and are
-    trusted most; whatever moves adds functional information. Without any static recording the slowest frames start.
+    One least-squares problem over the joint centres, the marker locations and the poses of a sample of frames, with
+    priors for landmarks, joint centres and left/right symmetry (`priors`). Static recordings come first and have the
+    largest weight; moving ones add functional information. Without a static recording the fit starts from the slowest
+    frames.
 
     Args:
         recordings: with markers; those without are ignored.
@@ -42,9 +43,9 @@ def fit_calibration(  # noqa: PLR0913 what a user types of a person, word by wor
         height: stature [m]; None: estimated from the segment lengths.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
-        marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in one that fits the marker names, or
-            one put together from names and motion (`recognise`), as `Calibration.assumptions` tells.
-        progress: told about the progress; may cancel.
+        marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in set that fits the marker names, or
+            one recognised from names and motion (`recognise`), as listed in `Calibration.assumptions`.
+        progress: receives the progress; may cancel.
 
     Raises:
         InvalidValue: no recording has markers, or an unknown sex.
@@ -76,29 +77,31 @@ def fit_calibration(  # noqa: PLR0913 what a user types of a person, word by wor
 
 
 def _links_without_markers(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
-    """Links of the trunk and legs on which a set knows no recorded marker."""
+    """Links of the trunk and legs on which the set places no recorded marker."""
     marked = {place.link for name in names if (place := marker_set.find_location(name)) is not None}
     return tuple(link for link in TRUNK_AND_LEGS if link not in marked)
 
 
 def _require_trunk_and_legs(marker_set: MarkerSet, names: Sequence[str], recording: str) -> None:
-    """Refuse a body of which nothing shows how a heavy link lies.
+    """Raises an error if a link of the trunk or the legs has no marker.
 
     Raises:
-        InputError: a link of the trunk or the legs without any marker.
+        InputError: a link of the trunk or the legs has no marker.
     """
-    bare = _links_without_markers(marker_set, names)
-    if not bare:
+    unmarked = _links_without_markers(marker_set, names)
+    if not unmarked:
         return
     unknown = marker_set.unknown_names(sorted(names))
-    problem = f"no marker is known on {', '.join(bare)} (marker set {marker_set.name!r}"
+    problem = f"no marker is known on {', '.join(unmarked)} (marker set {marker_set.name!r}"
     problem += f"; not in it: {', '.join(unknown)})" if unknown else ")"
-    remedy = "State which markers lie there, with --place or in a marker set that --marker-set names"
+    remedy = "Name the markers on these links, with --place or in a marker set given by --marker-set"
     raise InputError(recording, problem, remedy=remedy if unknown else "Record every link of the trunk and the legs")
 
 
 def _unify_marker_names(recordings: Sequence[Recording], candidates: Sequence[MarkerSet]) -> list[Recording]:
-    """The recordings, each marker named as in the first of them, without a subject's name that hides it from a set."""
+    """The recordings with the same marker names in all of them, and without a subject prefix if the marker sets have
+    none.
+    """
     result: list[Recording] = []
     known: dict[str, None] = {}
     for recording in recordings:
@@ -119,22 +122,23 @@ def _unify_marker_names(recordings: Sequence[Recording], candidates: Sequence[Ma
 def _find_marker_set(
     recordings: Sequence[Recording], names: Sequence[str], height: float | None
 ) -> tuple[MarkerSet, str]:
-    """The marker set of recordings for which none was stated, and how it was found.
+    """The marker set of recordings whose set is not specified, and a sentence that says how it was found.
 
-    A built-in set that leaves a link of the trunk or legs bare, and some markers unknown, is not the one that was worn.
+    A built-in set is rejected if it has no marker on a link of the trunk or legs while some recorded markers are
+    unknown to it.
     """
-    by_names, unfit = None, None
+    by_names, detection_error = None, None
     try:
         by_names = detect_marker_set(names, recordings[0].name)
     except InputError as error:
-        unfit = error
+        detection_error = error
     if by_names is None or (_links_without_markers(by_names, names) and by_names.unknown_names(names)):
         try:
             recognition = recognise(recordings, height=height)
         except InputError:
-            if unfit is not None:
-                raise unfit from None
+            if detection_error is not None:
+                raise detection_error from None
         else:
             return recognition.marker_set, recognition.summary
     assert by_names is not None
-    return by_names, f"marker set {by_names.name}: recognised by the markers' names"
+    return by_names, f"marker set {by_names.name}: recognised by the marker names"

@@ -1,4 +1,4 @@
-"""The rig of a person fitted to markers whose places are known."""
+"""A calibrated person: the rig fitted to markers whose locations are known, and how it is calibrated."""
 
 from __future__ import annotations
 
@@ -11,41 +11,45 @@ from ..arrays import abbreviate
 from ..errors import InvalidValue
 from ..progress import Progress, silent
 from ..rig import UNOBSERVED, Rig
+from ..tracking.kinematics import Kinematics
 from ..tracking.targets import Attachment
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws
 from .fit_checks import check_fit
 from .frame_selection import is_static
 from .marker_set import MarkerSet
-from .shown import find_unobserved_links
 from .subject import SubjectData, SubjectState, segment_lengths
 
 MAX_SIZE_DIFFERENCE = 0.04
-"""Difference in size between recordings beyond which they look like two subjects."""
+"""Difference in size between recordings beyond which they are reported as two subjects."""
 MIN_MARKERS = 4
+MIN_LEVER = 0.03
+"""[m] Root of the summed squares of the markers' lever arms about the axis that they observe least: a rotation of 10
+degrees moves such markers by 5 mm, as much as skin motion does. Two markers on the styloids end below it, and so do all
+markers on one line."""
 MASS_EXPONENT = 0.25
-"""How a marker's weight grows with the mass of its link over the number of markers there: 0 for not, 1 for in
-proportion. Chosen on runs of two people, whose unseen wrenches 0, .25, .5 and 1 leave at .450, .439, .431, .445 and
-.591, .590, .594, .621 of what the prior leaves."""
+"""Exponent of a marker's weight in the mass of its link per marker: 0 gives equal weights, 1 weights in proportion to
+the mass. Chosen on runs of two people: with 0, .25, .5 and 1 the wrench error on trials left out is .450, .439, .431,
+.445 and .591, .590, .594, .621 of the prior's."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Calibration:
-    """A person's rig and where the markers sit on it.
+    """A person's rig and the marker locations on it.
 
     Attributes:
         rig: human rig with the estimated joint centres.
-        attachments: real markers on links.
-        marker_set: by whose landmarks they were placed.
-        height: [m] given, or estimated where none was.
+        attachments: recorded markers on links.
+        marker_set: name of the marker set that was used.
+        height: [m] as given, or estimated.
         lengths: [m] distances between joint centres by link.
         marker_errors: [m] RMSE of each marker over the frames used.
-        frame_counts: frames used, by recording.
+        frame_counts: number of frames used, by recording.
         size_ratios: ratio of the body of each recording to the rig (1: the same), by recording.
-        joint_centre_shifts: [m] how far the data moved joint centres from those of stature alone, by link.
-        warnings: what the user should know.
-        assumptions: what was found out or guessed where nothing was stated, in plain sentences.
-        error_draws: how far skin and beliefs may have led it; None where it comes from a file.
+        joint_centre_shifts: [m] distance of each joint centre from that of a person of the same stature, by link.
+        warnings: messages for the user.
+        assumptions: what was recognised or estimated because it was not specified, in plain sentences.
+        error_draws: errors caused by skin motion and by the prior, as draws; None in a calibration read from a file.
     """
 
     rig: Rig
@@ -84,30 +88,30 @@ def calibrate_with_marker_set(
     assumptions: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Calibration:
-    """Segment lengths, joint centres and marker places of a person, see `calibrate`.
+    """Segment lengths, joint centres and marker locations of a person, see `calibrate`.
 
     Args:
-        subject_data: of the person.
+        subject_data: mass, sex, stature and model of the person.
         recordings: recordings with markers.
-        marker_set: which marker sits where.
-        assumptions: what was found out of the marker set.
-        progress: told about the progress; may cancel.
+        marker_set: expected location of each marker.
+        assumptions: what was recognised of the marker set.
+        progress: receives the progress; may cancel.
 
     Raises:
-        InvalidValue: the set knows too few of the markers.
+        InvalidValue: the set contains too few of the recorded markers.
     """
     names = tuple(dict.fromkeys(name for r in recordings for name in r.markers.names))  # type: ignore[union-attr]
     used = [name for name in names if marker_set.find_location(name) or marker_set.find_joint_centre(name)]
     if len(used) < MIN_MARKERS:
-        raise InvalidValue(f"marker set {marker_set.name!r} knows only {len(used)} of the recorded markers")
-    still = [r for r in recordings if is_static(r.markers)]  # type: ignore[arg-type]
-    moving = [r for r in recordings if not any(r is s for s in still)]
-    subject = SubjectState(marker_set, used, subject_data, (still or moving[:1]), progress)
+        raise InvalidValue(f"marker set {marker_set.name!r} contains only {len(used)} of the recorded markers")
+    static = [r for r in recordings if is_static(r.markers)]  # type: ignore[arg-type]
+    moving = [r for r in recordings if not any(r is s for s in static)]
+    subject = SubjectState(marker_set, used, subject_data, (static or moving[:1]), progress)
     subject.initialise()
     if moving:
-        subject.refine(still, moving)
+        subject.refine(static, moving)
     if subject_data.height is None:
-        assumptions = [*assumptions, f"height {subject.height:.3f} m: estimated from the markers, none was stated"]
+        assumptions = [*assumptions, f"height {subject.height:.3f} m: estimated from the markers"]
     return _build_calibration(subject, recordings, tuple(assumptions))
 
 
@@ -133,7 +137,7 @@ def _build_calibration(
     unknown = subject.marker_set.unknown_names(sorted(names))
     if unknown:
         warnings.append(
-            f"{len(unknown)} markers are not in marker set {subject.marker_set.name!r} and were left out: "
+            f"{len(unknown)} markers are not in marker set {subject.marker_set.name!r} and are not used: "
             + ", ".join(unknown)
         )
     sizes = subject.size_ratios()
@@ -150,26 +154,26 @@ def _build_calibration(
 
 
 def weight_by_mass(rig: Rig, attachments: Sequence[Attachment]) -> list[Attachment]:
-    """Attachments whose weights grow with the mass that a marker of their link shows, their sum being kept.
+    """Attachments weighted by the mass that each marker of a link represents; the sum of weights is unchanged.
 
-    No posture of a rig meets all markers: skin swings, and shoulders and spine have more joints than it has. Whose
-    markers are missed is then a choice. Limbs have many markers and little mass; where all markers count alike, the
-    trunk, which shows where most of the mass is, is what gives way.
+    No pose of a rig meets all markers, because skin moves, and shoulders and spine have more joints than the rig. The
+    weights decide which markers are missed. Limbs have many markers and little mass: with equal weights the error would
+    go to the trunk, which has most of the mass.
 
     Args:
-        rig: whose prior tells the masses.
-        attachments: weighed as their marker set has them.
+        rig: its prior gives the masses.
+        attachments: with the weights of their marker set.
     """
     masses = dict(zip(rig.links, rig.prior.masses))
-    worth: dict[str, float] = {}
+    weight_by_link: dict[str, float] = {}
     for each in attachments:
-        worth[each.link] = worth.get(each.link, 0.0) + each.weight
-    found = [
-        each.weight * (masses[each.link] / worth[each.link]) ** MASS_EXPONENT if each.weight else 0.0
+        weight_by_link[each.link] = weight_by_link.get(each.link, 0.0) + each.weight
+    weights = [
+        each.weight * (masses[each.link] / weight_by_link[each.link]) ** MASS_EXPONENT if each.weight else 0.0
         for each in attachments
     ]
-    kept = sum(worth.values()) / sum(found) if any(found) else 1.0
-    return [replace(each, weight=kept * weight) for each, weight in zip(attachments, found)]
+    factor = sum(weight_by_link.values()) / sum(weights) if any(weights) else 1.0
+    return [replace(each, weight=factor * weight) for each, weight in zip(attachments, weights)]
 
 
 def _warn_of_different_subjects(sizes: dict[str, float]) -> list[str]:
@@ -177,4 +181,29 @@ def _warn_of_different_subjects(sizes: dict[str, float]) -> list[str]:
     if len(sizes) < 2 or max(sizes.values()) - min(sizes.values()) < MAX_SIZE_DIFFERENCE:
         return []
     listed = ", ".join(f"{name} {100.0 * (size - 1.0):+.1f} %" for name, size in sizes.items())
-    return [f"the recordings look like different subjects (size against the common rig: {listed})"]
+    return [f"the recordings look like different subjects (size relative to the common rig: {listed})"]
+
+
+def find_unobserved_links(rig: Rig, attachments: Sequence[Attachment]) -> tuple[str, ...]:
+    """Links that can rotate about some axis of their joint without moving any marker, in the rig's order.
+
+    Markers on links further out count: those on a forearm observe the rotation of the upper arm.
+
+    Args:
+        rig: evaluated in its standing posture, or in neutral if it has none.
+        attachments: markers on it.
+    """
+    if not attachments:
+        return ()
+    kinematics = Kinematics(rig)
+    kinematics.update_kinematics(np.array(rig.provenance.get("standing", rig.neutral), float))
+    links = np.array([rig.index(attachment.link) for attachment in attachments])
+    points = kinematics.points(links, np.array([attachment.position for attachment in attachments]))
+    levers = kinematics.point_jacobians(links, points).reshape(3 * len(links), -1)
+    result = []
+    for index, link in enumerate(rig.links):
+        own = np.flatnonzero(kinematics.link_of_column == index)
+        if rig.parents[index] >= 0 and len(own):
+            least = np.linalg.svd(levers[:, own], compute_uv=False)[-1]
+            result += [link] if least < MIN_LEVER else []
+    return tuple(result)

@@ -1,4 +1,4 @@
-"""The file of a calibrated subject: the rig by value, and where the markers sit on it."""
+"""The file of a calibrated subject: the rig by value, and the marker locations on it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from .calibration import Calibration
 CALIBRATION = FileKind(
     Calibration,
     "exciting dance calibration",
-    remedy="Name the calibration.json that `python -m solver calibrate` wrote",
+    remedy="Give the calibration.json written by `python -m solver calibrate`",
 )
 """JSON."""

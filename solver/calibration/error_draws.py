@@ -1,13 +1,14 @@
-"""How skin and beliefs may have led a calibration, as draws.
+"""Calibration errors caused by skin motion and by the prior, as random draws.
 
-Least squares over joint centres, marker places and poses answer linearly to whatever moves its markers or its beliefs
-a little. Skin is drawn from what it left: each marker's own residuals in the axes of its link, which have the size and
-the rhythm of skin that swings with the joints, turned at random (a wild bootstrap). Beliefs are drawn as far as they
-are doubted.
+The least-squares estimate of joint centres, marker locations and poses responds linearly to small changes of the
+markers and of the prior means. Skin motion is drawn from the fit's own residuals: each marker's residuals, in the axes
+of its link, have the size and the timing of skin that moves with the joints; they are rotated at random (wild
+bootstrap). Prior means are drawn from their standard deviations.
 
-That all markers of a link should also move together, by half of their mean square, as bone pins find it on thighs, was
-tried on ten simulated volunteers whose skin does so: the intervals of first moments grew by a ninth and held 97.6 %
-instead of 96.0. What is shared shows in the residuals of the equations too, where it counts as noise.
+Skin motion shared by all markers of a link is not modelled. With half of the mean square shared, as bone pins measure
+it on thighs, ten simulated volunteers with such skin gave intervals of first moments wider by a ninth, which contained
+97.6 % instead of 96.0 %. Shared motion also appears in the residuals of the equations of motion, where it counts as
+noise.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from .normal_equations import LinearisedFrames
 from .priors import LinearPrior
 
 DRAW_COUNT = 10
-"""Enough for a standard deviation within a quarter."""
+"""Number of draws; the standard deviation is known within a quarter."""
 MAX_INFLATION = 2.0
-"""Residuals grow by no more than this for what the fit took of them: so few markers hardly show any skin."""
+"""Largest factor on the residuals for what the fit absorbed; with few markers hardly any skin motion remains in them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationErrorDraws:
-    """What a calibration may be led aside by, in K draws of each cause; points are L - 1 joint centres, then M markers.
+    """Errors of a calibration in K draws of each cause, for L - 1 joint centres, then M marker locations.
 
     Attributes:
         markers: M names.
-        soft_tissue: (K, L - 1 + M, 3) [m] by the skin under the markers.
-        prior: (K, L - 1 + M, 3) [m] by what was believed of joint centres and landmarks.
+        soft_tissue: (K, L - 1 + M, 3) [m] caused by skin motion under the markers.
+        prior: (K, L - 1 + M, 3) [m] caused by errors of the prior of joint centres and landmarks.
     """
 
     markers: tuple[str, ...]
@@ -45,46 +46,46 @@ class CalibrationErrorDraws:
 
     def __post_init__(self) -> None:
         for name in ("soft_tissue", "prior"):
-            object.__setattr__(self, name, frozen(f"deviations by {name}", getattr(self, name), (None, None, 3)))
+            object.__setattr__(self, name, frozen(f"error draws of {name}", getattr(self, name), (None, None, 3)))
 
 
 def draw_calibration_errors(
     fit: SubjectFit, theta: np.ndarray, samples: list[CalibrationFrame], prior: LinearPrior, names: Sequence[str]
 ) -> CalibrationErrorDraws:
-    """Of a finished fit.
+    """Draws of the errors of a finished fit.
 
     Args:
-        fit: of joint centres and marker places.
-        theta: (T,) where it ended.
-        samples: with the poses where it ended.
-        prior: it was drawn by.
-        names: of its markers.
+        fit: of joint centres and marker locations.
+        theta: (T,) solution.
+        samples: with the poses of the solution.
+        prior: that the fit used.
+        names: of the markers.
     """
     offsets = fit.set_joint_centres(theta)
     frames = fit.linearise(samples, offsets, exact=False)
     blocks = frames.build_equations(fit.unknowns, exact=False)
     inverse, cross = np.linalg.inv(blocks.pose_hessian), blocks.cross[:, :, :-1]
     # frames f, coordinates v and w, unknowns t and s
-    answer = np.einsum("fvt,fvw->ftw", cross, inverse)
-    reduced = fit.information + blocks.theta_hessian - np.einsum("ftw,fws->ts", answer, cross, optimize=True)
-    swings = ResidualDraws.from_fit(frames, fit.links, names)
-    believed = np.array(prior.rows) / np.array(prior.stds)[:, None]
+    response = np.einsum("fvt,fvw->ftw", cross, inverse)
+    schur_complement = fit.information + blocks.theta_hessian - np.einsum("ftw,fws->ts", response, cross, optimize=True)
+    residual_draws = ResidualDraws.from_fit(frames, fit.links, names)
+    prior_rows = np.array(prior.rows) / np.array(prior.stds)[:, None]
     skin, skeleton = [], []
     for draw in range(DRAW_COUNT):
-        poses, points = swings.with_draw(frames, draw).right_hand_sides(fit.unknowns)
-        skin.append(points - np.einsum("ftw,fw->t", answer, poses))
-        skeleton.append(believed.T @ np.random.default_rng((draw, len(believed))).standard_normal(len(believed)))
-    found = np.linalg.solve(reduced, np.array(skin + skeleton).T).T.reshape(2, DRAW_COUNT, -1, 3)
-    return CalibrationErrorDraws(tuple(names), found[0], found[1])
+        poses, points = residual_draws.with_draw(frames, draw).right_hand_sides(fit.unknowns)
+        skin.append(points - np.einsum("ftw,fw->t", response, poses))
+        skeleton.append(prior_rows.T @ np.random.default_rng((draw, len(prior_rows))).standard_normal(len(prior_rows)))
+    errors = np.linalg.solve(schur_complement, np.array(skin + skeleton).T).T.reshape(2, DRAW_COUNT, -1, 3)
+    return CalibrationErrorDraws(tuple(names), errors[0], errors[1])
 
 
 @dataclass(frozen=True, slots=True)
 class ResidualDraws:
-    """Skin over bone by what a fit left, in the axes of the links.
+    """Skin motion drawn from the residuals of a fit, in the axes of the links.
 
     Attributes:
-        names, links: of M markers, links (M,) by number.
-        residuals: (F, M, 3) [m] residuals less their means, grown by what the fit took; 0 where not seen.
+        names, links: of M markers; links (M,) by index.
+        residuals: (F, M, 3) [m] less their means, scaled up for what the fit absorbed; 0 where not seen.
     """
 
     names: tuple[str, ...]
@@ -93,7 +94,7 @@ class ResidualDraws:
 
     @staticmethod
     def from_fit(frames: LinearisedFrames, links: np.ndarray, names: Sequence[str]) -> ResidualDraws:
-        """Of frames at their poses."""
+        """From linearised frames at their poses."""
         seen = (frames.weights > 0.0)[:, :, None]
         # frames f, markers m, world axes j, link axes i
         own = np.einsum("fmji,fmj->fmi", frames.rotations[:, links], frames.residuals)
@@ -103,7 +104,7 @@ class ResidualDraws:
         return ResidualDraws(tuple(names), links, growth * np.where(seen, own - mean, 0.0))
 
     def draw(self, seed: int) -> np.ndarray:
-        """(F, M, 3) [m] a draw, the same for a marker in every trial."""
+        """(F, M, 3) [m] one draw; a marker has the same rotation in every trial."""
         result = np.empty_like(self.residuals)
         for marker, name in enumerate(self.names):
             generator = np.random.default_rng((seed, zlib.crc32(name.encode())))
@@ -111,12 +112,12 @@ class ResidualDraws:
         return result
 
     def with_draw(self, frames: LinearisedFrames, seed: int) -> LinearisedFrames:
-        """The frames with nothing left but a draw."""
+        """The frames with a draw in place of their residuals."""
         world = np.einsum("fmij,fmj->fmi", frames.rotations[:, self.links], self.draw(seed))
         return replace(frames, residuals=world, gradient=np.zeros_like(frames.gradient))
 
 
 def _random_rotation(generator: np.random.Generator) -> np.ndarray:
-    """(3, 3) a rotation or reflection, all alike likely."""
+    """(3, 3) a rotation or reflection, uniformly distributed."""
     orthogonal, triangle = np.linalg.qr(generator.standard_normal((3, 3)))
     return np.asarray(orthogonal * np.sign(np.diag(triangle)))

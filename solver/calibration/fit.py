@@ -1,4 +1,4 @@
-"""Least squares over joint centres, marker places and the poses of all frames at once."""
+"""Least squares over joint centres, marker locations and the poses of all frames at once."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from ..tracking.posture import Posture
 from .normal_equations import LinearisedFrames, Unknowns
 
 POSTURE_STIFFNESS = 0.25
-"""[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
+"""[1/rad^2] Weight of the joints' distance from neutral in every frame: a standard deviation of 2 rad."""
 RANGE_STIFFNESS = 400.0
-"""[1/rad^2] Pull of a hinge back into its range in every frame: a standard deviation of 3 degrees. With the markers of
-one side of an elbow alone an arm turned about its length with the elbow bent backwards fits nearly as well."""
+"""[1/rad^2] Weight of a hinge's distance from its range in every frame: a standard deviation of 3 degrees. With markers
+on one side of an elbow alone, an arm rotated about its length with the elbow bent backwards fits nearly as well."""
 HUBER_STDS = 3.0
-"""Residuals beyond this many standard deviations pull no harder."""
+"""Residuals beyond this many standard deviations count linearly."""
 COST_TOLERANCE = 1e-5
 """Relative decrease of the cost at which the fit ends."""
 EXACT_HESSIAN_FROM = 0.2
 """Relative decrease of the cost below which the exact Hessian takes over from Gauss-Newton's."""
 STEPS_WITHOUT_EXACT_HESSIAN = 2
-"""Steps for which the exact Hessian is left alone after one that failed with it."""
+"""Steps without the exact Hessian after a step that failed with it."""
 SMALLEST_DAMPING, FIRST_DAMPING, LARGEST_DAMPING = 1e-9, 1e-4, 1e8
 MAX_ITERATIONS = 40
 FRAMES_PER_BATCH = 16
-"""Frames treated at once: their arrays stay in the processor's cache."""
+"""Frames linearised together: their arrays stay in the processor's cache."""
 
 
 @dataclass
 class CalibrationFrame:
-    """One frame that takes part in a calibration.
+    """One frame used in a calibration.
 
     Attributes:
         positions: (M, 3) [m] world; NaN where not seen.
-        std: [m] standard deviation of a marker about its place on the link in this frame.
+        std: [m] standard deviation of a marker about its location on the link in this frame.
         q: (nq,) pose, improved by the fit.
-        recording: name of the recording it comes from.
+        recording: name of its recording.
     """
 
     positions: np.ndarray
@@ -51,7 +51,7 @@ class CalibrationFrame:
 
 
 class HingeRanges:
-    """Pull of hinges that are beyond their range back to its end: half of a parabola."""
+    """Penalty on hinges outside their range: the square of the violation."""
 
     def __init__(self, rig: Rig) -> None:
         own = [(k, joint) for k, joint in enumerate(rig.joints) if joint.kind == "revolute"]
@@ -67,21 +67,21 @@ class HingeRanges:
         return np.asarray(angles - np.clip(angles, self._lower, self._upper))
 
     def cost(self, q: np.ndarray) -> float:
-        """Sum of squares [rad^2]."""
+        """Sum of squared violations [rad^2]."""
         return float((self.violation(q) ** 2).sum())
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
-        """Add the pull's terms to the normal equations (nv, nv) and (nv,) in place."""
-        beyond = self.violation(q)
-        hessian[self._velocity_indices, self._velocity_indices] += weight * (beyond != 0.0)
-        gradient[self._velocity_indices] -= weight * beyond
+        """Adds the penalty's terms to the normal equations (nv, nv) and (nv,) in place."""
+        violation = self.violation(q)
+        hessian[self._velocity_indices, self._velocity_indices] += weight * (violation != 0.0)
+        gradient[self._velocity_indices] -= weight * violation
 
 
 class SubjectFit:
-    """Gauss-Newton over theta = (joint centres, marker places) with every frame's pose eliminated (Schur complement).
+    """Gauss-Newton over theta = (joint centres, marker locations) with every frame's pose eliminated (Schur
+    complement).
 
-    Minimises sum_frames sum_markers huber(|p_measured - p(q, theta)| / spread) + beliefs(theta) + posture(q)
-    + ranges(q).
+    Minimises sum_frames sum_markers huber(|p_measured - p(q, theta)| / std) + prior(theta) + posture(q) + ranges(q).
     """
 
     def __init__(
@@ -99,24 +99,24 @@ class SubjectFit:
         self._selector[links, np.arange(len(links))] = 1.0
 
     def stack_unknowns(self, offsets: np.ndarray) -> np.ndarray:
-        """Stacked unknowns of the model as it is and marker places (M, 3)."""
+        """Unknowns (T,) of the current joint centres and marker locations (M, 3)."""
         return np.concatenate([self.joint_positions[1:].reshape(-1), offsets.reshape(-1)])
 
     @property
     def joint_positions(self) -> np.ndarray:
-        """(L, 3) [m] joint centres of the model as it is, in the parent links' frames."""
+        """(L, 3) [m] current joint centres, in the parent links' frames."""
         return self.kinematics.joint_positions
 
     def set_joint_centres(self, theta: np.ndarray) -> np.ndarray:
-        """Set the model's joint centres; returns marker places (M, 3)."""
+        """Sets the model's joint centres; returns the marker locations (M, 3)."""
         root = self.rig.joints[0].position
         self.kinematics.move_joints(np.vstack([root, theta[: 3 * self.joints].reshape(-1, 3)]))
         return theta[3 * self.joints :].reshape(-1, 3)
 
     def solve(self, theta: np.ndarray, samples: list[CalibrationFrame]) -> tuple[np.ndarray, float]:
-        """Improved unknowns and their cost; the samples' poses are improved in place."""
+        """Improved unknowns and their cost; updates the samples' poses in place."""
         cost = self.cost(theta, samples)
-        damping, exact, doubts = SMALLEST_DAMPING, False, 0
+        damping, exact, steps_to_wait = SMALLEST_DAMPING, False, 0
         for _ in range(MAX_ITERATIONS):
             poses, rejected = [sample.q for sample in samples], False
             while True:
@@ -129,7 +129,7 @@ class SubjectFit:
                     trial = self.cost(theta + step, samples)
                 if trial <= cost or damping > LARGEST_DAMPING:
                     break
-                doubts = STEPS_WITHOUT_EXACT_HESSIAN if exact else doubts
+                steps_to_wait = STEPS_WITHOUT_EXACT_HESSIAN if exact else steps_to_wait
                 exact, damping = False, damping if exact else max(10.0 * damping, FIRST_DAMPING)
                 rejected = True
                 for sample, q in zip(samples, poses):
@@ -142,15 +142,15 @@ class SubjectFit:
             theta, cost = theta + step, trial
             if not rejected:
                 damping = max(0.1 * damping, SMALLEST_DAMPING)
-            exact = decrease < EXACT_HESSIAN_FROM * cost and doubts == 0
-            doubts = max(doubts - 1, 0)
+            exact = decrease < EXACT_HESSIAN_FROM * cost and steps_to_wait == 0
+            steps_to_wait = max(steps_to_wait - 1, 0)
             if decrease < COST_TOLERANCE * cost:
                 break
         self.set_joint_centres(theta)
         return theta, cost
 
     def cost(self, theta: np.ndarray, samples: list[CalibrationFrame]) -> float:
-        """The robust cost; moves the model to ``theta``."""
+        """The robust cost; sets the model's joint centres to ``theta``."""
         offsets = self.set_joint_centres(theta)
         total = float(theta @ self.information @ theta - 2.0 * self.information_vector @ theta) + self.constant
         for sample in samples:
@@ -165,7 +165,7 @@ class SubjectFit:
     def _step(
         self, theta: np.ndarray, samples: list[CalibrationFrame], damping: float, *, exact: bool
     ) -> tuple[np.ndarray, list[np.ndarray]] | None:
-        """Steps of the unknowns and of every pose; None where the (exact) Hessian is not positive definite."""
+        """Steps of the unknowns and of every pose; None if the (exact) Hessian is not positive definite."""
         offsets = self.set_joint_centres(theta)
         size = len(theta)
         reduced = self.information.copy()
@@ -193,11 +193,13 @@ class SubjectFit:
         _, step, failed = dposv(reduced, right)
         if failed:
             return None
-        rests = [rest for solved in eliminated for rest in solved[:, :, size] - solved[:, :, :size] @ step]
-        return step, [dtrtrs(root, rest, lower=1, trans=1)[0] for root, rest in zip(roots, rests)]
+        right_sides = [
+            right_side for solved in eliminated for right_side in solved[:, :, size] - solved[:, :, :size] @ step
+        ]
+        return step, [dtrtrs(root, right_side, lower=1, trans=1)[0] for root, right_side in zip(roots, right_sides)]
 
     def linearise(self, samples: list[CalibrationFrame], offsets: np.ndarray, *, exact: bool) -> LinearisedFrames:
-        """The samples as they lie at their poses, with what depends on the pose alone."""
+        """The samples linearised at their poses."""
         kinematics, links, count = self.kinematics, self.links, len(samples)
         rotations = np.empty((count, *kinematics.rotations.shape))
         jacobian = np.empty((count, *kinematics.jacobian.shape))
@@ -209,9 +211,9 @@ class SubjectFit:
             kinematics.update_kinematics(sample.q)
             rotations[k], jacobian[k] = kinematics.rotations, kinematics.jacobian
             points[k] = kinematics.points(links, offsets)
-            rest = sample.positions - points[k]
-            seen = np.isfinite(rest[:, 0])
-            residuals[k] = np.where(seen[:, None], rest, 0.0)
+            residual = sample.positions - points[k]
+            seen = np.isfinite(residual[:, 0])
+            residuals[k] = np.where(seen[:, None], residual, 0.0)
             sizes = np.linalg.norm(residuals[k], axis=1) / sample.std
             weights[k] = np.where(seen, np.minimum(1.0, HUBER_STDS / np.maximum(sizes, 1e-12)), 0.0) / sample.std**2
             if exact:

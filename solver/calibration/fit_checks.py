@@ -1,4 +1,4 @@
-"""Did a calibration succeed? Marker errors, marker places, joint ranges and segment lengths, judged one by one."""
+"""Checks whether a calibration succeeded: marker errors, marker locations, joint ranges and segment lengths."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..coordinates import coordinate_links
 from ..rig import Rig
 
 FAILED_RMSE = 0.012
-"""[m] RMSE over markers and frames beyond which no skin moves: real calibrations on eight trials end at 1 to 8 mm."""
+"""[m] RMSE over markers and frames above which a calibration failed; eight real calibrations end at 1 to 8 mm."""
 MAX_MARKER_ERROR, MAX_STATIC_MARKER_ERROR = 0.045, 0.020
-"""[m] RMSE of one marker where somebody moves (acromia, with rigid shoulders: up to 26 mm), and where nobody does."""
+"""[m] RMSE of one marker in moving trials (acromia, with rigid shoulders: up to 26 mm), and in static trials."""
 SUSPECT_DEVIATION = 4.2
-"""A landmark's marker that ends more standard deviations from its place is reason to try another start."""
+"""A landmark's marker that ends more standard deviations from its expected location causes another start of the fit."""
 MAX_LOCATION_DEVIATION = 6.0
-"""A landmark's marker ends at most so many standard deviations from where it is expected, over the three axes."""
+"""[standard deviations] Largest distance of a landmark's marker from its expected location, over the three axes."""
 MAX_RANGE_VIOLATION = np.radians(10.0)
-"""[rad] A joint may leave its range by this much: ranges are those of the general literature."""
+"""[rad] Joints may leave their ranges by this much, because the ranges are those of the general literature."""
 MAX_VIOLATED_FRACTION = 0.25
-"""Share of a recording's frames."""
+"""Fraction of a recording's frames in which they may leave them by more."""
 MIN_MARKERS_NEAR = 3
-"""Markers on a link and those that hang on it: fewer do not show how its joint turns."""
+"""Number of markers on a link and its children that determines the rotation of its joint."""
 LENGTH_STDS = {"torso": 0.08, "upper_arm": 0.08, "clavicle": 0.12, "scapula": 0.25}
-"""Relative standard deviation of a segment's length about that from stature: trunk and upper arm with a shoulder that
-moves on the trunk, which the rig's does not."""
+"""Relative standard deviation of a segment's length about that of a person of the same stature. Trunk and upper arm
+include a shoulder that moves on the trunk, which the rig's does not."""
 DEFAULT_LENGTH_STD = 0.05
 """Of the other segments: 4 to 5 % between people (Winter 2009, Biomechanics and Motor Control, table 4.1)."""
 MAX_LENGTH_DEVIATION = 3.5
@@ -38,16 +38,17 @@ MAX_WARNINGS = 3
 
 @dataclass(frozen=True, slots=True)
 class FitEvidence:
-    """What a fit left over.
+    """Residuals and dimensions of a fit.
 
     Attributes:
         rig: as fitted.
-        markers: names of the real markers, M.
+        markers: names of the recorded markers, M.
         links: (M,) index of each marker's link.
         residuals: (F, M) [m] distance to the modelled marker, NaN where not seen.
-        recordings: name of each of the F frames' recording.
-        static: True where every recording is a static trial.
-        deviations: (M,) how many standard deviations a landmark's marker ended from where it is expected; NaN else.
+        recordings: recording of each of the F frames.
+        static: True if every recording is a static trial.
+        deviations: (M,) distance of a landmark's marker from its expected location in standard deviations; NaN for
+            other markers.
         range_violation: (F, nv - 6) [rad] by which joint coordinates leave their ranges, 0 inside.
         lengths, expected_lengths: [m] by link: as fitted, and of a person of that stature.
     """
@@ -69,19 +70,19 @@ class FitEvidence:
         return float(np.sqrt(np.nanmean(self.residuals**2)))
 
     def markers_near(self, link: str) -> list[str]:
-        """The markers of a link and of the links that hang on it; those that an exchange would involve."""
+        """Markers of a link and its children, whose labels may have been exchanged."""
         index = self.rig.index(link)
         near = [k for k, parent in enumerate(self.rig.parents) if k == index or parent == index]
         return [name for name, at in zip(self.markers, self.links) if at in near]
 
 
 def is_suspect(evidence: FitEvidence) -> bool:
-    """True where the fit may have ended in the wrong minimum, so that another start is worth its time."""
+    """True if the fit may have ended in the wrong minimum, so that another start is tried."""
     return bool(np.nan_to_num(evidence.deviations).max(initial=0.0) > SUSPECT_DEVIATION) or bool(check_fit(evidence))
 
 
 def check_fit(evidence: FitEvidence) -> tuple[str, ...]:
-    """What is wrong with a fit, each with culprit and remedy; nothing where it succeeded."""
+    """Messages about what is wrong with a fit, each with cause and remedy; empty if it succeeded."""
     return (
         *_check_rmse(evidence),
         *_check_markers(evidence),
@@ -99,7 +100,7 @@ def _check_rmse(evidence: FitEvidence) -> list[str]:
     errors = {name: float(np.sqrt(np.nanmean(evidence.residuals[rows == name] ** 2))) for name in names}
     worst = max(errors, key=lambda name: errors[name])
     return [
-        f"the calibration failed: markers lie {_mm(evidence.rmse)} off the fitted body, most in {worst} "
+        f"the calibration failed: the marker error is {_mm(evidence.rmse)}, largest in {worst} "
         f"({_mm(errors[worst])}). Record a static trial (upright, every marker in view, arms a little away from the "
         f"body), check stature, units and marker labels, or calibrate without {worst}"
     ]
@@ -112,9 +113,9 @@ def _check_markers(evidence: FitEvidence) -> list[str]:
     off = [k for k in np.argsort(-errors) if errors[k] > bound][:MAX_WARNINGS]
     links = evidence.rig.links
     return [
-        f"marker {evidence.markers[k]} lies {_mm(errors[k])} off its place on the "
+        f"marker {evidence.markers[k]} is {_mm(errors[k])} from its location on the "
         f"{_link_label(links[evidence.links[k]])} "
-        f"(all markers: {_mm(evidence.rmse)}). Check its label and that nobody moved it between the trials, or delete "
+        f"(all markers: {_mm(evidence.rmse)}). Check its label and whether it was moved between the trials, or delete "
         "it from them"
         for k in off
     ]
@@ -124,10 +125,10 @@ def _check_locations(evidence: FitEvidence) -> list[str]:
     deviations = np.nan_to_num(evidence.deviations)
     off = [k for k in np.argsort(-deviations) if deviations[k] > MAX_LOCATION_DEVIATION][:MAX_WARNINGS]
     return [
-        f"marker {evidence.markers[k]} sits {deviations[k]:.0f} standard deviations from where its landmark on the "
+        f"marker {evidence.markers[k]} is {deviations[k]:.0f} standard deviations from where its landmark on the "
         f"{_link_label(evidence.rig.links[evidence.links[k]])} is expected. It is probably mislabelled (exchanged "
         f"with a "
-        "neighbour?) or marks another point: correct its label, or say in a marker set of your own where it sits"
+        "neighbour?) or marks another point: correct its label, or state its location in a marker set of your own"
         for k in off
     ]
 
@@ -152,27 +153,27 @@ def _check_ranges(evidence: FitEvidence) -> list[str]:
 
 
 def _check_lengths(evidence: FitEvidence) -> list[str]:
-    told = []
+    messages = []
     for link, length in evidence.lengths.items():
         segment = link.removeprefix("left_").removeprefix("right_")
         ratio = length / evidence.expected_lengths[link] - 1.0
         if abs(ratio) > MAX_LENGTH_DEVIATION * LENGTH_STDS.get(segment, DEFAULT_LENGTH_STD):
-            told.append(
-                f"the {_link_label(link)} comes out {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
+            messages.append(
+                f"the {_link_label(link)} is {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
                 f"{'longer' if ratio > 0.0 else 'shorter'} than that of a person of this stature. Check the stature "
                 f"and the labels of {', '.join(evidence.markers_near(link))}"
             )
     for left in (link for link in evidence.lengths if link.startswith("left_")):
         right = left.replace("left_", "right_")
-        apart = evidence.lengths[left] / evidence.lengths[right] - 1.0
-        if abs(apart) > MAX_SIDE_DIFFERENCE:
-            told.append(
-                f"the {_link_label(left)} comes out {100.0 * abs(apart):.0f} % "
-                f"{'longer' if apart > 0.0 else 'shorter'} "
+        difference = evidence.lengths[left] / evidence.lengths[right] - 1.0
+        if abs(difference) > MAX_SIDE_DIFFERENCE:
+            messages.append(
+                f"the {_link_label(left)} comes out {100.0 * abs(difference):.0f} % "
+                f"{'longer' if difference > 0.0 else 'shorter'} "
                 f"than the {_link_label(right)}. Check the labels and places of "
                 f"{', '.join(evidence.markers_near(left))}"
             )
-    return told[:MAX_WARNINGS]
+    return messages[:MAX_WARNINGS]
 
 
 def _link_label(link: str) -> str:

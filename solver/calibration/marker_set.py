@@ -1,4 +1,4 @@
-"""Marker sets: which marker sits where on a person."""
+"""Marker sets: which marker is where on a person."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..marker_names import normalise
 
 @dataclass(frozen=True, slots=True)
 class MarkerLocation:
-    """Where a marker is expected: a point on a link, relative to joint centres so that it scales with the subject.
+    """Expected location of a marker on a link, relative to joint centres so that it scales with the subject.
 
     Attributes:
-        link: that carries the marker.
-        reference_joint: link whose joint centre (in ``link``) the place is measured from, or None for the link's own
+        link: link that carries the marker.
+        reference_joint: link whose joint centre (in ``link``) the location is measured from, or None for the link's own
             origin.
-        fraction: share of the way from the link's origin to that joint centre.
-        offset: (3,) shares of stature, link axes.
-        std: (3,) [m] standard deviation of the place.
-        anatomical: True on a bony landmark, False where the place is free.
+        fraction: fraction of the way from the link's origin to that joint centre.
+        offset: (3,) in units of stature, link axes.
+        std: (3,) [m] standard deviation of the location.
+        anatomical: True on a bony landmark, False if the location is free.
         weight: in tracking.
     """
 
@@ -37,8 +37,8 @@ class MarkerLocation:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "offset", frozen("place offset", self.offset, (3,)))
-        object.__setattr__(self, "std", frozen("place spread", self.std, (3,)))
+        object.__setattr__(self, "offset", frozen("location offset", self.offset, (3,)))
+        object.__setattr__(self, "std", frozen("location spread", self.std, (3,)))
         if not (self.std > 0.0).all():
             raise InvalidValue(f"a spread must be positive, got {self.std.min():g} m")
         if not (np.isfinite(self.fraction) and 0.0 <= self.weight < np.inf):
@@ -47,7 +47,7 @@ class MarkerLocation:
             )
 
     def position(self, joints: Mapping[str, np.ndarray], stature: float) -> np.ndarray:
-        """Expected place (3,) [m] in the link frame, for joint centres (3,) [m] in their parents' frames."""
+        """Expected location (3,) [m] in the link frame, for joint centres (3,) [m] in their parents' frames."""
         start = (
             np.zeros(3) if self.reference_joint is None else self.fraction * np.asarray(joints[self.reference_joint])
         )
@@ -59,14 +59,14 @@ class MarkerSet:
     """A marker set.
 
     Attributes:
-        name: for people.
+        name: as shown to users.
         about: one sentence.
-        locations: where each real marker is expected.
-        joint_centres: virtual markers that give the joint centre of a link; used to calibrate, never tracked.
+        locations: expected location of each real marker.
+        joint_centres: virtual markers at the joint centre of a link; used for calibration, never tracked.
         landmarks: landmark of each anatomical marker (``"left asis"``).
-        virtual: virtual markers that are not used, and why.
+        virtual: virtual markers that are not used, and the reason.
         aliases: other names of the same markers.
-        ignored: patterns of names (computed angles, forces, ...) that are no markers.
+        ignored: patterns of names (computed angles, forces, ...) that are not markers.
     """
 
     name: str
@@ -81,7 +81,7 @@ class MarkerSet:
     def canonical_name(self, name: str) -> str | None:
         """The set's own name of a recorded marker, None if it has none.
 
-        Neither a subject's prefix ``name:`` nor capitals matter, as long as one name of the set alone is meant.
+        A subject's prefix ``name:`` and capitals are ignored if the name is still unambiguous.
         """
         for candidate in (name, name.rsplit(":", 1)[-1]):
             candidate = self.aliases.get(candidate, candidate)
@@ -96,19 +96,19 @@ class MarkerSet:
         return any(fnmatchcase(name.rsplit(":", 1)[-1], pattern) for pattern in self.ignored)
 
     def count_matches(self, names: Sequence[str]) -> int:
-        """How many recorded names are real markers of this set."""
+        """Number of recorded names that are real markers of this set."""
         return sum(self.canonical_name(name) in self.locations for name in names)
 
     def unknown_names(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Recorded names the set does not know."""
+        """Recorded names that are not in the set."""
         return tuple(n for n in names if self.canonical_name(n) is None and not self.is_ignored(n))
 
     def find_location(self, name: str) -> MarkerLocation | None:
-        """Expected place of a recorded marker; None for virtual and unknown ones."""
+        """Expected location of a recorded marker; None for virtual and unknown ones."""
         return self.locations.get(self.canonical_name(name) or "")
 
     def find_joint_centre(self, name: str) -> str | None:
-        """Link whose joint centre a recorded virtual marker gives, or None."""
+        """Link at whose joint centre a recorded virtual marker is, or None."""
         return self.joint_centres.get(self.canonical_name(name) or "")
 
     def find_landmark(self, name: str) -> str | None:

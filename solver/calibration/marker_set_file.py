@@ -1,4 +1,4 @@
-"""Marker sets from data files, our own and everybody's, and which one a recording fits."""
+"""Reads marker sets from files, built-in and user-defined, and detects which one a recording uses."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ..scene.marker_set import HOW_TO_WRITE, Entry, marker_set_path, parse_entry
 from .marker_set import MarkerLocation, MarkerSet
 
 FREE_STD = (0.12, 0.12, 0.12)
-"""[m] Standard deviation of the place of a marker that marks no landmark: its place is found, not believed."""
+"""[m] Standard deviation of the location of a marker that is on no landmark: it is estimated from the data."""
 SEEN_STD = (0.03, 0.03, 0.03)
-"""[m] Standard deviation of the place of a marker that was seen there moving with its link."""
+"""[m] Standard deviation of the location of a marker that was seen there moving with its link."""
 FREE_OFFSETS = {
     "pelvis": (0.0, 0.0, 0.02),
     "torso": (-0.05, 0.0, 0.2),
@@ -36,15 +36,15 @@ FREE_OFFSETS = {
     "forearm": (0.0, 0.02, 0.0),
     "hand": (0.0, 0.0, -0.04),
 }
-"""Where on a link a marker is first looked for, in shares of stature: forwards, outwards, up."""
+"""Initial location of a free marker on its link, in units of stature: forwards, outwards, up."""
 MEASURED_FROM_MIDDLE = ("thigh", "shank", "upper_arm", "forearm")
-"""Links on which that is counted from their middle."""
+"""Links on which it is measured from their middle."""
 MIN_MATCHES = 8
-"""Fewer recognised markers than this are no recording of that set."""
+"""Fewest recognised markers of a recording that uses the set."""
 MIN_COVERAGE = 0.6
-"""A recording with more unknown than known names still counts as one of the set if it shows this share of the set."""
+"""A recording with more unknown than known names still matches a set if it contains this fraction of the set."""
 NEXT_LINK = {"torso": "head", "thigh": "shank", "shank": "foot", "upper_arm": "forearm", "forearm": "hand"}
-"""The link towards which the fraction of a free marker is counted."""
+"""Link towards which the fraction of a free marker is measured."""
 
 
 def load_marker_set(source: str | Path) -> MarkerSet:
@@ -73,16 +73,14 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
     unknown = best.unknown_names(names)
     if matched < MIN_MATCHES or (matched < len(unknown) and matched < MIN_COVERAGE * len(best.locations)):
         listed = ", ".join(unknown)
-        problem = (
-            f"no marker set fits: the nearest, {best.name!r}, knows {matched} of {len(names)} markers and not {listed}"
-        )
+        problem = f"no marker set fits: the nearest, {best.name!r}, contains {matched} of {len(names)} markers, but not {listed}"
         raise InputError(path, problem, remedy=HOW_TO_WRITE)
     return best
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerSetFile:
-    """A marker set as a file has it; the markers' entries are still trees."""
+    """A marker set as stored in a file; the markers' entries are still trees."""
 
     name: str
     markers: Mapping[str, Any]
@@ -97,12 +95,12 @@ def _read(path: Path) -> MarkerSet:
 
 @lru_cache(maxsize=32)
 def _parse(path: Path, content: bytes, landmarks: bytes) -> MarkerSet:
-    """A set from the content of its file: an edited file is another set, the same one is not read twice."""
+    """A set from the content of its file, cached by content: an edited file is read again."""
     return _build(path, parse_json_object(path, content, HOW_TO_WRITE))
 
 
 def marker_set_from_tree(tree: Mapping[str, Any]) -> MarkerSet:
-    """The set that a tree as in a file describes.
+    """The marker set that a tree describes.
 
     Raises:
         InputError: it is not a marker set.
@@ -163,7 +161,7 @@ def _build_location(entry: Entry, place: str) -> MarkerLocation:
 
 
 def _add_side(link: str, side: str) -> str:
-    """The link of a side, where it is one that a body has twice."""
+    """The link on a side, if a person has it on both."""
     return f"{side}_{link}" if f"{side}_{link}" in LINKS else link
 
 

@@ -1,4 +1,4 @@
-"""Normal equations of joint centres, marker places and poses over several frames at once."""
+"""Normal equations of joint centres, marker locations and poses over several frames at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..tracking.kinematics import Kinematics
 
 MIN_STIFFNESS = 1e-6
-"""[1/m^2, 1/rad^2] Added to the diagonal of a pose's Hessian: a coordinate that nothing sees stays where it is."""
+"""[1/m^2, 1/rad^2] Added to the diagonal of a pose's Hessian: an unobserved coordinate keeps its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Unknowns:
 
     Attributes:
         links: (M,) link of each marker.
-        parents: (J,) link that each joint centre is a point of.
+        parents: (J,) link in whose frame each joint centre is given.
         centre_moves_marker: (J, M) 1 where a joint centre moves a marker.
         coordinate_moves_marker: (nv, M) 1 where a coordinate of the pose does.
         coordinate_moves_centre: (nv, J) 1 where it moves a joint centre.
@@ -34,21 +34,21 @@ class Unknowns:
     @staticmethod
     def from_kinematics(kinematics: Kinematics, links: np.ndarray) -> Unknowns:
         """Of a rig's joints and markers on these links."""
-        parents, by = kinematics.parents[1:], kinematics.moved_by.astype(float).T
+        parents, moves = kinematics.parents[1:], kinematics.moved_by.astype(float).T
         return Unknowns(
-            links, parents, kinematics.descendants[1:][:, links].astype(float), by[:, links], by[:, parents]
+            links, parents, kinematics.descendants[1:][:, links].astype(float), moves[:, links], moves[:, parents]
         )
 
 
 @dataclass(frozen=True, slots=True)
 class NormalEquations:
-    """Parts of the normal equations, theta = (joint centres, marker places), T numbers.
+    """Parts of the normal equations, theta = (joint centres, marker locations), T numbers.
 
     Attributes:
         pose_hessian: (F, nv, nv) pose-pose, frame by frame.
         cross: (F, nv, T + 1) pose-theta; the last column is the pose's right-hand side.
         theta_hessian: (T, T) theta-theta, over all frames.
-        theta_gradient: (T,) its right-hand side.
+        theta_gradient: (T,) theta's right-hand side.
     """
 
     pose_hessian: np.ndarray
@@ -64,10 +64,10 @@ class LinearisedFrames:
     Attributes:
         rotations: (F, L, 3, 3) link axes to world axes.
         jacobian: (F, 6, nv) as `Workspace.jacobian`.
-        points: (F, M, 3) [m] where the markers are by the model, world.
-        residuals: (F, M, 3) [m] measured minus that; 0 where not seen.
+        points: (F, M, 3) [m] modelled marker positions, world.
+        residuals: (F, M, 3) [m] measured minus modelled; 0 where not seen.
         weights: (F, M) [1/m^2]; 0 where not seen.
-        hessian, gradient: (F, nv, nv), (F, nv) what the pose has besides its markers.
+        hessian, gradient: (F, nv, nv), (F, nv) terms of the pose that do not depend on markers.
     """
 
     rotations: np.ndarray
@@ -79,7 +79,7 @@ class LinearisedFrames:
     gradient: np.ndarray
 
     def build_equations(self, unknowns: Unknowns, *, exact: bool) -> NormalEquations:
-        """The normal equations; with the second-order terms of the exact Hessian if asked for."""
+        """The normal equations; with the second-order terms of the exact Hessian if ``exact``."""
         frames, markers, joints = *self.weights.shape, len(unknowns.parents)
         freedoms, centres = self.jacobian.shape[2], 3 * joints
         pulls = self.weights[:, :, None] * self.residuals
@@ -116,14 +116,14 @@ class LinearisedFrames:
         )
 
     def marker_jacobians(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How the markers move with the pose, x, y and z: (F, nv, M) each."""
+        """Derivatives of the markers' x, y and z with respect to the pose: (F, nv, M) each."""
         (lx, ly, lz), (wx, wy, wz) = self.jacobian.transpose(1, 0, 2).reshape(2, 3, len(self.weights), -1, 1)
         x, y, z = self.points.transpose(2, 0, 1)[:, :, None]
         mask = unknowns.coordinate_moves_marker
         return (lx + wy * z - wz * y) * mask, (ly + wz * x - wx * z) * mask, (lz + wx * y - wy * x) * mask
 
     def _theta_hessian(self, unknowns: Unknowns) -> np.ndarray:
-        """Theta-theta block (T, T): d p / d centre = R_parent, d p / d place = R_link."""
+        """Theta-theta block (T, T): d p / d centre = R_parent, d p / d location = R_link."""
         markers, joints, moved = len(unknowns.links), len(unknowns.parents), unknowns.centre_moves_marker
         count = 3 * joints
         inverse = self.rotations[:, unknowns.parents].swapaxes(2, 3)
@@ -145,11 +145,11 @@ class LinearisedFrames:
         return matrix
 
     def _pose_right_hand_side(self, jacobians: Sequence[np.ndarray], pulls: np.ndarray) -> np.ndarray:
-        """Right-hand side (F, nv) of the poses by the weighed residuals (F, M, 3)."""
+        """Right-hand side (F, nv) of the poses from the weighted residuals (F, M, 3)."""
         return self.gradient + sum((pose @ pulls[:, :, axis, None])[:, :, 0] for axis, pose in enumerate(jacobians))
 
     def _theta_right_hand_side(self, unknowns: Unknowns, pulls: np.ndarray) -> np.ndarray:
-        """Right-hand side (T,) of theta by the weighed residuals (F, M, 3)."""
+        """Right-hand side (T,) of theta from the weighted residuals (F, M, 3)."""
         inverse = self.rotations[:, unknowns.parents].swapaxes(2, 3)
         right_centres = (inverse @ (unknowns.centre_moves_marker @ pulls)[:, :, :, None])[..., 0].sum(axis=0)
         right_places = (self.rotations[:, unknowns.links].swapaxes(2, 3) @ pulls[..., None])[..., 0].sum(axis=0)

@@ -15,9 +15,9 @@ from ..rigs.human import human
 from ..rigs.human_skeleton import default_lengths
 from ..tracking.initial_pose import find_initial_pose
 from ..tracking.inverse_kinematics import InverseKinematics
+from ..tracking.joint_limits import JointLimits
 from ..tracking.marker_checks import estimate_size_ratio
 from ..tracking.options import TrackingOptions
-from ..tracking.posture import JointLimits
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws, draw_calibration_errors

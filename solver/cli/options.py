@@ -17,7 +17,6 @@ from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
-from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
 
@@ -262,15 +261,6 @@ def add_smooth(parser: argparse._ActionsContainer) -> None:
         "by frame: quieter accelerations, bridged gaps"
     )
     parser.add_argument("--smooth", action="store_true", help=words)
-
-
-def add_tracking(parser: argparse._ActionsContainer) -> None:
-    """How markers are followed."""
-    words = (
-        f"how each frame is followed: {', '.join(TRACKING_METHODS)} (default: {DYNAMICAL}); the others are the usual "
-    )
-    words += "baselines, an optimisation of the frame as a whole, or of its pieces between two orientations"
-    parser.add_argument("--method", choices=TRACKING_METHODS, default=DYNAMICAL, metavar="METHOD", help=words)
 
 
 def add_jobs(parser: argparse._ActionsContainer) -> None:

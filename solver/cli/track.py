@@ -21,7 +21,6 @@ from .options import (
     add_recordings,
     add_smooth,
     add_subject,
-    add_tracking,
     add_verb,
     read_options,
     subject,
@@ -55,7 +54,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_calibration(parser)
     add_rig(parser)
     add_filter(parser)
-    add_tracking(parser)
     add_smooth(parser)
     add_jobs(parser)
     parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of recorded segments to links, .json")
@@ -83,7 +81,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     settings = Settings(
         preset=options.filter,
-        tracking=options.method,
         smooth=options.smooth,
         jobs=options.jobs,
         standing=options.standing,

@@ -26,7 +26,7 @@ from ..scene.rig import write_rig
 from ..study.provenance import PROVENANCE, Provenance
 from ..study.residuals import TrialResidual, compute_residuals
 from ..study.values import Flights, Study
-from ..tracking.marker_errors import write_marker_errors
+from ..tracking.track import write_marker_errors
 from . import build_content, write_report
 
 

@@ -11,10 +11,9 @@ from ..parallel import parallel_map
 from ..progress import Progress, silent
 from ..rig import Rig
 from ..signals import FilterPreset, preset_of, smooth_motion
-from ..tracking import TrackingOptions, targets_from_attachments, track_markers
+from ..tracking import targets_from_attachments, track_markers
 from ..tracking.bone_mapping import BoneMapping
 from ..tracking.smoothing import SmoothingOptions, smooth
-from ..tracking_methods import DYNAMICAL
 from ..trial import Recording, Trial
 from .joint_motion import convert_joint_recordings
 from .preparation import prepare
@@ -30,7 +29,6 @@ def track_all(
     calibration: Calibration,
     recordings: Sequence[Recording],
     *,
-    method: str = DYNAMICAL,
     smoothing: SmoothingOptions | None = None,
     jobs: int | None = None,
     progress: Progress = silent,
@@ -43,7 +41,6 @@ def track_all(
     Args:
         calibration: of the person.
         recordings: see `load`.
-        method: how every frame is followed, one of `tracking_methods.TRACKING_METHODS`.
         smoothing: how then each recording is taken as a whole, see `tracking.smoothing.smooth`; None: every frame
             stays as it was found by itself.
         jobs: processes at once; None leaves it to joblib.
@@ -64,7 +61,7 @@ def track_all(
     found = list(
         parallel_map(
             _track_recording,
-            [(calibration, item, method, smoothing) for item in recordings],
+            [(calibration, item, smoothing) for item in recordings],
             _count_processes(jobs, recordings),
         )
     )
@@ -141,9 +138,8 @@ def compute_poses(
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
-        method, jobs = settings.tracking, settings.jobs
         smoothing = SmoothingOptions() if settings.smooth else None
-        return body.rig, track_all(body, recordings, method=method, smoothing=smoothing, jobs=jobs, progress=progress)
+        return body.rig, track_all(body, recordings, smoothing=smoothing, jobs=settings.jobs, progress=progress)
     given = convert_joint_recordings(body, recordings, settings.standing)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(turned if turned.poses is not None else own for turned, own in zip(following, given))
@@ -168,14 +164,12 @@ def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | 
     return tuple(dict.fromkeys(told))
 
 
-def _track_recording(
-    calibration: Calibration, recording: Recording, method: str, smoothing: SmoothingOptions | None
-) -> TrialRecord:
+def _track_recording(calibration: Calibration, recording: Recording, smoothing: SmoothingOptions | None) -> TrialRecord:
     if recording.markers is None or len(recording.markers) < 2:
         return TrialRecord(recording)
     try:
         rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers
-        tracked = track_markers(rig, attachments, markers, TrackingOptions(method=method))
+        tracked = track_markers(rig, attachments, markers)
         if smoothing is not None:
             tracked = smooth(rig, targets_from_attachments(rig, attachments, markers)[0], tracked, smoothing)
         return TrialRecord(recording, tracked)

@@ -23,7 +23,6 @@ from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import TrackedMotion
-from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from ..trial import Recording, Trial
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
@@ -40,7 +39,6 @@ class Settings:
         base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
         synchronise: estimate and remove the lag between plates and motion.
-        tracking: how markers are followed frame by frame, one of `tracking_methods.TRACKING_METHODS`.
         smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
         cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
@@ -57,7 +55,6 @@ class Settings:
     base: str | None = None
     symmetric: bool | None = None
     synchronise: bool = True
-    tracking: str = DYNAMICAL
     smooth: bool = False
     bootstrap: int = 40
     cross_validate: bool = True
@@ -71,8 +68,6 @@ class Settings:
         preset_of(self.preset)
         if self.method not in METHODS:
             raise UnknownPreset(self.method, METHODS)
-        if self.tracking not in TRACKING_METHODS:
-            raise UnknownPreset(self.tracking, TRACKING_METHODS)
         check_sampling(self.bootstrap, self.seed, self.jobs)
 
 

@@ -1,8 +1,7 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
-from .coupled import CoupledLimits
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
-from .options import TrackingOptions
+from .options import CoupledLimits, TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
 from .track import TrackedMotion, targets_from_attachments, track_markers, track_targets

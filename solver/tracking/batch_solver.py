@@ -18,7 +18,7 @@ from ..rig import ROOT_NV, Rig
 from ..signals.manifold import fit_spline
 from ..so3 import right_jacobian, skew
 from .inverse_kinematics import CURVATURE_RATIO, MAX_ANGULAR_STEP, InverseKinematics
-from .stops import LimitStops
+from .joint_limits import LimitStops
 
 FRAMES_PER_BATCH = 256
 """Frames that are treated at once."""

@@ -13,9 +13,9 @@ from ..rig import Rig
 from ..so3 import exp, nearest_rotation, to_quaternion, vee
 from .inverse_kinematics import InverseKinematics
 from .joint_chains import ChainFit
-from .memory import SolverState
+from .joint_limits import JointLimits
+from .newton import SolverState
 from .options import TrackingOptions
-from .posture import JointLimits
 from .tasks import TargetSample, Tasks
 
 HUBER_DISTANCE = 0.05

@@ -13,12 +13,11 @@ from ..qp.principal_pivoting import FEASIBLE, ActiveBounds, Box, pivot, solve_bo
 from ..qp.sequential import sequential_solver
 from ..rig import Rig
 from ..so3 import vee
-from ..tracking_methods import DYNAMICAL
+from .joint_limits import JointLimits
 from .kinematics import Kinematics
-from .memory import Linearisation, SolverState
-from .newton import LOCK_STIFFNESS, IndefiniteHessian, Newton
+from .newton import LOCK_STIFFNESS, IndefiniteHessian, Linearisation, Newton, SolverState
 from .options import TrackingOptions
-from .posture import JointLimits, Posture
+from .posture import Posture
 from .task_rows import TaskRows
 from .tasks import TargetSample, Tasks
 
@@ -56,9 +55,7 @@ class InverseKinematics:
         self.rig = rig
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
-        self.limits = JointLimits(
-            rig, options.default_joint_speed, options.coupled_limits, ignore_speed=options.method != DYNAMICAL
-        )
+        self.limits = JointLimits(rig, options.default_joint_speed, options.coupled_limits)
         self.options = options
         self.tasks = tasks
         self.points = tasks.positions

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import InvalidValue
-from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
-from .coupled import CoupledLimits
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue, UnknownName
+from ..rig import ROOT_NV, Rig
 
 DEAD_BEAT_GAIN = 1.0
 """K dt at which a step takes off the whole error; more of a rate K than that would only overshoot."""
@@ -15,12 +17,51 @@ INTEGRATORS = ("manifold", "baumgarte")
 
 
 @dataclass(frozen=True, slots=True)
+class CoupledLimits:
+    """A s <= b on the angles s of some joints.
+
+    Attributes:
+        joints: J names of joints with one coordinate each.
+        coefficients: (M, J) A.
+        bounds: (M,) b [rad].
+    """
+
+    joints: tuple[str, ...]
+    coefficients: np.ndarray
+    bounds: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(
+            self, "coefficients", frozen("shares of coupled limits", self.coefficients, (None, len(self.joints)))
+        )
+        object.__setattr__(self, "bounds", frozen("coupled limits", self.bounds, (len(self.coefficients),)))
+
+    def matrix(self, rig: Rig) -> np.ndarray:
+        """A over all joint coordinates of a rig (M, nv - 6).
+
+        Raises:
+            UnknownName: the rig lacks a joint.
+            InvalidValue: a joint has more than one coordinate.
+        """
+        names = [joint.name for joint in rig.joints]
+        starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
+        result = np.zeros((len(self.bounds), rig.nv - ROOT_NV))
+        for name, column in zip(self.joints, self.coefficients.T):
+            if name not in names:
+                raise UnknownName(name, names)
+            index = names.index(name)
+            if rig.joints[index].nv != 1:
+                raise InvalidValue(f"joint {name!r} has {rig.joints[index].nv} coordinates; coupled limits take angles")
+            result[:, starts[index] - ROOT_NV] += column
+        return result
+
+
+@dataclass(frozen=True, slots=True)
 class TrackingOptions:
     """How to track; the defaults are for recordings, ``TrackingOptions.one_pass()`` for live data.
 
     Attributes:
-        method: ``"dynamical"``, ``"whole_body"`` (instantaneous optimisation of each frame from the one before, its
-            velocity not looked at) or ``"pairwise"`` (the same of pieces between two orientations each).
         gain: K dt of rapetti2020 (9), dimensionless: the share of the error taken off per step; stable below 2,
             1 is dead-beat. It holds for every step where neither ``rate`` nor ``time_constant`` is given.
         rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT_GAIN` of the error.
@@ -55,7 +96,6 @@ class TrackingOptions:
             up, and the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
     """
 
-    method: str = DYNAMICAL
     gain: float = 1.0
     rate: float | None = None
     time_constant: float | None = None
@@ -81,10 +121,6 @@ class TrackingOptions:
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
             raise InvalidValue(f"gain K dt = {self.gain:g} is unstable; rapetti2020 (9) needs 0 < K dt < 2")
-        if self.method not in TRACKING_METHODS:
-            raise InvalidValue(f"method {self.method!r} is none of {', '.join(TRACKING_METHODS)}")
-        if self.method != DYNAMICAL and not self.iterations:
-            raise InvalidValue(f"method {self.method!r} optimises every frame and needs iterations")
         if self.rate is not None and self.time_constant is not None:
             raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):

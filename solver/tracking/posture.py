@@ -1,4 +1,4 @@
-"""Where joints rest when no marker says otherwise, and how far they are from their limits."""
+"""The posture task: where joints rest when no marker says otherwise."""
 
 from __future__ import annotations
 
@@ -6,26 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dynamics import difference
 from ..person import GIRDLE
-from ..qp.principal_pivoting import Box
-from ..rig import ROOT_NV, Rig
-from ..so3 import right_jacobian, to_matrix
-from .coupled import CoupledLimits
-
-MAX_ROTATION_STRETCH = 1.6
-"""Most by which a rotation vector of up to `LARGE_ROTATION_SQUARED` "
-            "changes over the angular step: pi / 2, rounded up."""
-TINY = 1e-12
-LARGE_ROTATION_SQUARED = 9.0
-"""[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
-
+from ..rig import Rig
+from ..so3 import to_matrix
 
 GIRDLE_STIFFNESS = 100.0
 """Factor on the price of a turn of clavicle or scapula: they keep within 0.2 rad (standard deviation) of rest, where
 other joints are believed to keep within 2 rad."""
-UNLIMITED_SPEED = 1e4
-"""[rad/s] A speed that bounds nothing."""
 
 
 class Posture:
@@ -84,140 +71,3 @@ class Posture:
         """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
         hessian.flat[:: self._size + 1] += weight * self.diagonal
         gradient += weight * self.restoring_torque(q)
-
-
-class JointLimits:
-    """Joint limits as bounds on a step, by rapetti2020 (12)-(13).
-
-    The slope k of (12) is 1 / (speed bound x step), the steepest with which a step never passes the limit; a
-    configuration beyond a limit is led back as fast as it would be stopped on the other side, so that there always is
-    a step that keeps the bounds of a range.
-    """
-
-    def __init__(
-        self, rig: Rig, limit_speed: float, coupled_limits: CoupledLimits | None = None, *, ignore_speed: bool = False
-    ) -> None:
-        """Take a rig's limits.
-
-        Args:
-            rig: whose.
-            limit_speed: [rad/s] where the rig states none.
-            coupled: limits that several joints share.
-            hurried: in no time, as for poses that have nothing to do with each other: without limits of speed.
-        """
-        self._rig, self._neutral = rig, rig.neutral
-        self.lower, self.upper = rig.limits.lower, rig.limits.upper
-        self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
-        if ignore_speed:
-            self._speed = np.full(len(self.lower), UNLIMITED_SPEED)
-        moving = list(rig.model.joints)[2:]
-        first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
-        self._spherical = np.add.outer(np.array(first, int), np.arange(3))
-        self._is_plain = all(joint.nq == 1 for joint in moving)
-        """Every coordinate is a number in q itself."""
-        self._first = rig.model.joints[1].nq
-        free = len(self.lower)
-        self._coupled_rows = np.zeros((0, free)) if coupled_limits is None else coupled_limits.matrix(rig)
-        self._coupled_bounds = np.zeros(0) if coupled_limits is None else coupled_limits.bounds
-        self._coupled_reach = np.abs(self._coupled_rows) @ self._speed
-        self._padded = np.hstack([np.zeros((len(self._coupled_rows), ROOT_NV)), self._coupled_rows])
-        self.single_bounds = not len(self._spherical) and not len(self._coupled_bounds)
-        """Bounds of single coordinates only."""
-        self.has_limits = bool(
-            np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._coupled_bounds)
-        )
-
-    def step_bounds(self, q: np.ndarray, step: float, linearised_at: np.ndarray) -> tuple[Box, np.ndarray | None]:
-        """Bounds on the change of the joint coordinates from ``at`` (nq,) on, ``step`` [s] after ``q`` (nq,).
-
-        Returns:
-            The box of (nv,), free for the root, and how the angular steps of spherical joints follow from the changes
-            of their rotation vectors: (S, 3, 3) SO(3)'s right Jacobians, None without spherical joints. Of the two
-            rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
-            counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
-        """
-        here = self._coordinates(q)
-        there = here if linearised_at is q else self._coordinates(linearised_at)
-        reach = self._speed * step
-        bounds = np.empty((2, ROOT_NV + len(here)))
-        bounds[:, :ROOT_NV] = np.inf
-        joints = bounds[:, ROOT_NV:]
-        np.subtract(here, self.lower, out=joints[0])
-        np.subtract(self.upper, here, out=joints[1])
-        joints /= reach
-        np.tanh(joints, out=joints)
-        joints *= reach
-        gone = None
-        if linearised_at is not q:
-            gone = there - here
-            joints[0] += gone
-            joints[1] -= gone
-        low, high = bounds
-        most = self._coupled_bounds
-        if len(most):
-            reach = self._coupled_reach * step
-            most = np.tanh((most - self._coupled_rows @ here) / reach) * reach
-            most -= 0.0 if gone is None else self._coupled_rows @ gone
-        turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
-        return Box(-low, high, self._padded, most), turning
-
-    def is_clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
-        """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds, judged by tanh x >= x / (1 + x) in (12)."""
-        size = np.abs(change[ROOT_NV:])
-        here = q[self._first :] if self._is_plain else difference(self._rig, self._neutral, q)[ROOT_NV:]
-        if len(self._spherical):
-            if (here[self._spherical] ** 2).sum(axis=1).max() > LARGE_ROTATION_SQUARED:
-                return False
-            size[self._spherical] = MAX_ROTATION_STRETCH * np.sqrt((size[self._spherical] ** 2).sum(axis=1))[:, None]
-        reach = self._speed * step
-        margin = size * reach / np.maximum(reach - size, TINY)
-        inside = (size < reach) & (here - margin >= self.lower) & (here + margin <= self.upper)
-        if not inside.all():
-            return False
-        return not len(self._coupled_bounds) or bool(
-            (self._coupled_rows @ here + np.abs(self._coupled_rows) @ margin <= self._coupled_bounds).all()
-        )
-
-    def to_coordinates(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Changes of the coordinates (nv,) by angular steps (nv,): the reverse of `turned`."""
-        return self.to_angular_steps(np.linalg.inv(turning), change)
-
-    def to_angular_steps(self, turning: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """Angular steps (nv,) of changes of the coordinates (nv,); of a matrix (nv, n) column by column."""
-        result = np.array(vector)
-        places = ROOT_NV + self._spherical
-        result[places] = (
-            turning @ vector[places] if vector.ndim == 2 else (turning @ vector[places][:, :, None])[:, :, 0]
-        )
-        return result
-
-    def transpose_to_coordinates(self, turning: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-        """Transpose of `turned`: slopes by angular steps (nv,) or (nv, n) as slopes by changes of the coordinates."""
-        return self.to_angular_steps(turning.swapaxes(1, 2), matrix)
-
-    def violation(self, q: np.ndarray) -> np.ndarray:
-        """(nv - 6,) [rad, m] by which joint coordinates of a configuration (nq,) leave their ranges, 0 inside."""
-        coordinates = self._coordinates(q)
-        return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
-
-    def coupled_violation(self, q: np.ndarray) -> np.ndarray:
-        """(m,) by which the coupled limits are passed, 0 inside."""
-        return np.maximum(0.0, self._coupled_rows @ self._coordinates(q) - self._coupled_bounds)
-
-    def _coordinates(self, q: np.ndarray) -> np.ndarray:
-        if self._is_plain:
-            return q[self._first :]
-        coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
-        places = self._spherical
-        if len(places):
-            coordinates[places] = nearest_rotation_vectors(coordinates[places], self.lower[places], self.upper[places])
-        return np.asarray(coordinates)
-
-
-def nearest_rotation_vectors(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The rotation vectors (S, 3) [rad] of the same orientations that lie nearer to the boxes lower..upper (S, 3)."""
-    angles = np.linalg.norm(vectors, axis=1, keepdims=True)
-    others = vectors * (1.0 - 2.0 * np.pi / np.maximum(angles, 1.0))
-    outside = [np.maximum(lower - v, 0.0) + np.maximum(v - upper, 0.0) for v in (vectors, others)]
-    nearer = (outside[1] ** 2).sum(axis=1) < (outside[0] ** 2).sum(axis=1)
-    return np.where((nearer & (angles[:, 0] > 1.0))[:, None], others, vectors)

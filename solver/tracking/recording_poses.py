@@ -15,9 +15,8 @@ import numpy as np
 from ..arrays import true_runs
 from ..file_arrays import iterate_slices
 from ..progress import Progress
-from ..tracking_methods import DYNAMICAL
 from .batch_solver import BatchSolver, interpolate_poses
-from .memory import SolverState
+from .newton import SolverState
 from .options import DEAD_BEAT_GAIN
 from .targets import Targets, fade_weights
 from .tasks import TargetSample
@@ -137,9 +136,7 @@ def track_blocks(
 def _converges_independently(tracker: Tracker, targets: Targets) -> bool:
     """Whether every frame comes to rest at a cost that `BatchSolver` knows, whatever the one before it was."""
     options = tracker.options
-    followed_so = (
-        options.method == DYNAMICAL and options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
-    )
+    followed_so = options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
     plain = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
     points = targets.orientations is None and not targets.measures_velocities
     return followed_so and plain and points and options.integrator == "manifold"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -11,24 +13,61 @@ from ..arrays import frozen, frozen_times
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..file_arrays import FileRows, iterate_slices
+from ..formats.atomic import write_atomically
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
-from .determined import UndeterminedLinks
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .inverse_kinematics import SLACK_TOLERANCE
 from .kinematics import Kinematics
-from .marker_checks import FaultCounter, UnseenLinks, estimate_size_ratio, warn_of_unrecorded_links
+from .marker_checks import FaultCounter, UndeterminedLinks, UnseenLinks, estimate_size_ratio, warn_of_unrecorded_links
 from .options import TrackingOptions
 from .posture import Posture
-from .pulls import LinkResiduals
 from .recording_poses import FRAMES_PER_BLOCK, PoseBlock, TargetSamples, track_blocks, usable_frames
 from .targets import Attachment, PositionTargets, Targets, match_attachment_names
+from .tasks import PositionTask
 from .tracker import MIN_POINTS, Tracker
 
 SIZE_FRAME_COUNT = 20
 MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResiduals:
+    """How the markers of each link pull at it, over time.
+
+    Attributes:
+        sums: (N, L, 3) [m] measured less modelled places of the link's markers, summed, world axes.
+        weights: (N, L) a number: how many markers that is, those near their gaps counting less.
+    """
+
+    sums: np.ndarray
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", frozen("pulls of markers", self.sums, (None, None, 3)))
+        object.__setattr__(self, "weights", frozen("weights of markers", self.weights, self.sums.shape[:2]))
+
+    @staticmethod
+    def from_residuals(
+        links: int, task: PositionTask, residuals: np.ndarray, weight_factors: np.ndarray | None
+    ) -> LinkResiduals:
+        """Pulls at ``links`` links.
+
+        Args:
+            links: of the rig, L.
+            task: its points, P.
+            residuals: (N, P, 3) [m] measured less modelled places of the points, world; NaN where not measured.
+            weight_factors: (N, P) of its weight that each point keeps near its gaps; all of it by default.
+        """
+        seen = np.isfinite(residuals).all(axis=2)
+        weights = np.where(seen, task.weights * (1.0 if weight_factors is None else weight_factors), 0.0)
+        owners = (task.links == np.arange(links)[:, None]).astype(float)
+        sums = np.empty((len(residuals), links, 3))
+        for axis in range(3):
+            sums[:, :, axis] = (weights * np.where(seen, residuals[:, :, axis], 0.0)) @ owners.T
+        return LinkResiduals(sums, weights @ owners.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +305,15 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
         before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
         result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
     return result.finish()
+
+
+def write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
+    """CSV of distances [m]: a column per marker, a row per frame, empty where the marker was not seen; whole or not."""
+    with write_atomically(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
+        for time, row in zip(tracked.times, tracked.errors, strict=True):
+            writer.writerow([f"{time:.6f}", *(f"{error:.6f}" if np.isfinite(error) else "" for error in row)])
 
 
 def _warn_of_size(size: float) -> tuple[str, ...]:

@@ -10,14 +10,12 @@ import numpy as np
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..rig import Rig
-from ..tracking_methods import PAIRWISE, WHOLE_BODY
 from .baumgarte import BaumgarteRoot
 from .initial_pose import find_initial_pose
 from .inverse_kinematics import SLACK_TOLERANCE, InverseKinematics
 from .joint_chains import ChainFit
+from .newton import SolverState
 from .options import TrackingOptions
-from .pairwise import Pairwise
-from .rival import ALTERNATIVE_SAMPLES, AlternativeTrajectory
 from .tasks import TargetSample, Tasks
 
 ROOT_QUATERNION = slice(3, 7)
@@ -35,6 +33,8 @@ MAX_EXTRAPOLATION = 3.0
 """A velocity read off two poses is believed for so many times the time between them."""
 RESTART_INTERVAL = 10.0
 """[s] of samples between new starts where each has a time budget: one takes as long as some dozens of them."""
+ALTERNATIVE_SAMPLES = 40
+"""Samples after which a rival that is not better is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,51 @@ class TrackerStep:
     def is_feasible(self) -> bool:
         """Whether the step keeps every limit on it."""
         return self.slack <= SLACK_TOLERANCE
+
+
+@dataclass(slots=True)
+class AlternativeTrajectory:
+    """A trajectory of its own, led by the same steps.
+
+    Attributes:
+        q: (nq,) where it is.
+        v: (nv,) its velocity.
+        state: what its steps leave.
+        samples: that it has followed.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    state: SolverState
+    samples: int = 0
+
+    @staticmethod
+    def start_at(q: np.ndarray, nv: int) -> AlternativeTrajectory:
+        """One that sets out at a configuration (nq,)."""
+        return AlternativeTrajectory(q, np.zeros(nv), SolverState.initial(nv))
+
+    def advance(
+        self,
+        solver: InverseKinematics,
+        previous: TargetSample,
+        sample: TargetSample,
+        dt: float,
+        deadline: float = np.inf,
+    ) -> tuple[bool, float, float]:
+        """Go one sample on: whether it converged, and its errors there. The solver's own trajectory is left alone.
+
+        ``until`` is that of `InverseKinematics.refine`.
+        """
+        own, solver.state = solver.state, self.state
+        there = solver.correction(self.q, self.v * dt, previous, sample, dt)
+        q, converged = solver.refine(there, sample, dt, deadline)
+        found, turned = solver.errors(q, sample)
+        if self.samples:
+            self.v = difference(solver.rig, self.q, q) / dt
+        self.q = q
+        self.samples += 1
+        solver.state = own
+        return converged, found, turned
 
 
 class Tracker:
@@ -113,7 +158,6 @@ class Tracker:
         self._alternative: AlternativeTrajectory | None = None
         fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations.links)
         self._chains = fit if fit is not None and len(fit) else None
-        self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 
     def is_usable(self, sample: TargetSample) -> bool:
         """Does the sample show enough to be tracked: `MIN_POINTS` weighing points, or one orientation."""
@@ -142,11 +186,7 @@ class Tracker:
             )
         before = self.solver.state.bound_steps
         start = np.asarray(q, float)
-        if self._pieces is not None:
-            self.q, converged = self._paired(start, sample)
-        else:
-            self.q, converged = self.solver.refine(start, sample, step)
-            self.solver.state.last_step = np.inf  # where it goes from here is not known
+        self.q, converged = self._settle(start, sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROOT_QUATERNION], self.options.baumgarte_gain)
         return self._finish_step(self.q, sample, step, before, converged=converged)
@@ -178,14 +218,16 @@ class Tracker:
         following, converged = self._advance(self.q, self._previous, sample, dt)
         return self._finish_step(following, sample, dt, before, converged=converged)
 
+    def _settle(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
+        """The pose (nq,) that fits one sample alone, from a configuration nearby, and whether it converged."""
+        settled = self.solver.refine(q, sample, step)
+        self.solver.state.last_step = np.inf  # the next change is unknown
+        return settled
+
     def _advance(
         self, q: np.ndarray, previous: TargetSample, sample: TargetSample, dt: float
     ) -> tuple[np.ndarray, bool]:
         solver = self.solver
-        if self._pieces is not None:
-            return self._paired(q, sample)
-        if self.options.method == WHOLE_BODY:
-            return solver.refine(q, sample, dt, self._deadline)
         # or two samples with nearly one time stamp, as jitter makes them, would throw the body away at the next
         ahead = min(dt, MAX_EXTRAPOLATION * self._pose_interval)
         going = self.v * ahead
@@ -206,10 +248,6 @@ class Tracker:
         self._started_at = time.perf_counter()
         if self.options.time_budget is not None:
             self._deadline = (self._started_at if received_at is None else received_at) + self.options.time_budget
-
-    def _paired(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:
-        assert self._pieces is not None
-        return self._pieces.pose(q, sample)
 
     def _finish_step(
         self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
@@ -249,8 +287,6 @@ class Tracker:
         self, sample: TargetSample, dt: float, error: float, orientation_error: float
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """A new start's pose, convergence and errors where the fit was lost and the new one is clearly better."""
-        if self._pieces is not None:
-            return None
         lost = error > self.options.restart_error and self.options.iterations > 0
         doubted = False
         if orientation_error > self.options.restart_turn:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solver.calibration.calibration import find_unobserved_links
 from solver.calibration.marker_set_file import load_marker_set
-from solver.calibration.shown import find_unobserved_links
 from solver.rigs import human
 from solver.tracking.targets import Attachment
 

@@ -8,8 +8,9 @@ import pytest
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
+from solver.tracking.joint_limits import JointLimits
 from solver.tracking.kinematics import Kinematics
-from solver.tracking.posture import JointLimits, Posture
+from solver.tracking.posture import Posture
 from tests.tracking.bodies import cloud, swinging
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.tracking_figures.baselines import make_tracker
 from solver.errors import InvalidValue, UnknownName
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -37,7 +38,7 @@ def robot() -> Rig:
 def test_every_method_finds_what_can_be_reached(robot: Rig, method: str) -> None:
     """Orientations of all links lead back to the joint angles that made them."""
     q, targets = turning(robot, list(range(len(robot.links))))
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture_weight=1e-10, iterations=40))
+    tracker = make_tracker(method, robot, targets.tasks, TrackingOptions(posture_weight=1e-10, iterations=40))
     tracker.start(targets.sample(0), STEP, q[0])
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
     assert all(step.converged and step.is_tracked for step in steps)
@@ -55,7 +56,7 @@ def test_pieces_know_nothing_of_each_other(robot: Rig) -> None:
     wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
     found = {}
     for method in ("whole_body", "pairwise"):
-        tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture_weight=1e-8, iterations=60))
+        tracker = make_tracker(method, robot, targets.tasks, TrackingOptions(posture_weight=1e-8, iterations=60))
         found[method] = tracker.start(wanted, STEP, robot.neutral).orientation_error
     assert found["whole_body"] < found["pairwise"]
 
@@ -65,11 +66,11 @@ def test_methods_that_do_not_fit_are_refused(robot: Rig) -> None:
     person = human(1.7, 60.0, "female")
     markers = Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
     with pytest.raises(InvalidValue, match="pair-wise tracking needs orientations"):
-        Tracker(person, markers.tasks, TrackingOptions(method="pairwise"))
+        make_tracker("pairwise", person, markers.tasks, TrackingOptions())
     with pytest.raises(InvalidValue, match="dynamical, whole_body, pairwise"):
-        TrackingOptions(method="newton")
+        make_tracker("newton", person, markers.tasks, TrackingOptions())
     with pytest.raises(InvalidValue, match="iterations"):
-        TrackingOptions(method="whole_body", iterations=0)
+        make_tracker("whole_body", person, markers.tasks, TrackingOptions(iterations=0))
 
 
 def test_limits_that_joints_share_are_kept(robot: Rig) -> None:

@@ -16,18 +16,18 @@ from solver.rig import Rig
 from solver.rigs.human import human
 from solver.so3 import exp, product, to_quaternion
 from solver.tracking import Targets, TrackedMotion, TrackingOptions, track_targets
+from solver.tracking.joint_limits import LimitStops
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import SmoothingOptions, smooth
 from solver.tracking.smoothing.block_band import BlockBand
 from solver.tracking.smoothing.curves import com_curve, joint_curves, observed_coordinates, retract
-from solver.tracking.smoothing.noise import estimate_measurement_noise
-from solver.tracking.smoothing.roughness import (
+from solver.tracking.smoothing.noise import (
     difference_stiffness,
     difference_weights,
+    estimate_measurement_noise,
     estimate_process_noise,
     smooth_curves,
 )
-from solver.tracking.stops import LimitStops
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
 

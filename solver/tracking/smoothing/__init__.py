@@ -1,6 +1,5 @@
 """Smoothing: the motion of a whole recording at once, as least squares over all frames."""
 
-from .options import SmoothingOptions
-from .smooth import smooth
+from .smooth import SmoothingOptions, smooth
 
 __all__ = ["SmoothingOptions", "smooth"]

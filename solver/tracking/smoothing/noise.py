@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb
+
 import numpy as np
+from scipy.linalg.lapack import dpbsv
 from scipy.ndimage import gaussian_filter1d
 
+from ...errors import BackendError
 from ...filter_presets import FilterPreset
 from ...signals import low_pass
 
@@ -13,6 +19,17 @@ MAX_FREQUENCY_RATIO = 0.4
 """Share of the frame rate above which nothing is judged."""
 MIN_NOISE = 1e-6
 """[m] No measurement is better."""
+EM_ITERATIONS = 12
+"""Of expectation and maximisation. They are not run to their end: where noise hides a coordinate, as the turn of a hand
+with two markers, the variance would vanish and the coordinate stand still; so it keeps some of where it set out."""
+START_FREQUENCY = 8.0
+"""[Hz] Where signal and noise are first taken to be equally strong: about where the motion of bodies ends."""
+VARIANCE_RATIOS = np.exp(np.linspace(-50.0, 15.0, 400))
+"""Variances over the noise's for which the uncertainty of a difference is tabulated."""
+MAX_START_RATIO = 0.4
+"""Of that, in shares of the frame rate."""
+MIN_VARIANCE_RATIO = 1e-12
+"""Variance of a difference over the noise's: no motion is smoother."""
 
 
 def estimate_measurement_noise(
@@ -49,3 +66,80 @@ def estimate_measurement_noise(
     whole = sums.sum() / max(int(counts.sum()), 1)
     mean = np.where(smooth[1] > 1.0, mean, whole)  # far inside a gap nothing is known but the rest
     return np.sqrt(np.maximum(mean / kept, MIN_NOISE**2))
+
+
+def difference_weights(order: int) -> np.ndarray:
+    """(order + 1,) Weights of successive values in their difference of this order."""
+    return np.array([(-1.0) ** (order - k) * comb(order, k) for k in range(order + 1)])
+
+
+def difference_stiffness(variances: np.ndarray, order: int) -> np.ndarray:
+    """Diagonals (order + 1, ..., N) of D' diag(1 / variances) D from the variances (..., N - order) of differences."""
+    weights = difference_weights(order)
+    inverse = 1.0 / variances
+    count = variances.shape[-1]
+    result = np.zeros((order + 1, *variances.shape[:-1], count + order))
+    for first in range(order + 1):
+        for second in range(first, order + 1):
+            result[second - first, ..., first : first + count] += weights[first] * weights[second] * inverse
+    return result
+
+
+def estimate_process_noise(
+    curves: Sequence[np.ndarray], noises: Sequence[np.ndarray], order: int, rate: float, window: float
+) -> np.ndarray:
+    """Variances (G, N - order) of the differences of this order of G curves, of one component each.
+
+    Args:
+        curves: (N, c) each, as measured.
+        noises: (N,) each, variance of one component's noise.
+        order: of the differences.
+        rate: frames per second.
+        window: [s] standard deviation of the Gaussian over which a variance is averaged.
+    """
+    group = np.repeat(np.arange(len(curves)), [curve.shape[1] for curve in curves])
+    measured = np.concatenate([curve.T for curve in curves])
+    noise = np.array(noises)
+    length = noise.shape[1] - order
+    near = np.mean([noise[:, k : k + length] for k in range(order + 1)], axis=0)
+    start = min(START_FREQUENCY / rate, MAX_START_RATIO)
+    usual = np.median(near, axis=1, keepdims=True)  # a gap tells nothing of the motion that it hides
+    variances = np.broadcast_to(usual * (2.0 * np.sin(np.pi * start)) ** (2 * order), near.shape)
+    counts = np.bincount(group)[:, None]
+    for _ in range(EM_ITERATIONS):
+        x = smooth_curves(measured, noise[group], variances[group], order)
+        squares = np.diff(x, order, axis=1) ** 2
+        own = np.zeros_like(near)
+        np.add.at(own, group, squares)
+        total = own / counts + near * _difference_variance(order, variances / near)
+        variances = np.maximum(
+            gaussian_filter1d(total, window * rate, axis=1, mode="nearest"), MIN_VARIANCE_RATIO * usual
+        )
+    return variances
+
+
+def smooth_curves(measured: np.ndarray, noise: np.ndarray, variances: np.ndarray, order: int) -> np.ndarray:
+    """Curves (C, N) most likely behind measured ones (C, N) with noise variances (C, N), differences' (C, N - order).
+
+    Raises:
+        BackendError: variances that no number holds.
+    """
+    band = difference_stiffness(variances, order)
+    band[0] += 1.0 / noise
+    flat = np.asfortranarray(band.reshape(order + 1, -1))
+    _, x, failed = dpbsv(flat, (measured / noise).reshape(-1), lower=1, overwrite_ab=1)
+    if failed:
+        raise BackendError("the variances of a curve are beyond what numbers hold")
+    return np.asarray(x).reshape(measured.shape)
+
+
+def _difference_variance(order: int, ratio: np.ndarray) -> np.ndarray:
+    """Variance of the differences of a smoothed curve over the noise's, for variances over the noise's ``ratio``."""
+    return np.exp(np.interp(np.log(ratio), np.log(VARIANCE_RATIOS), _table(order)))
+
+
+@lru_cache(maxsize=8)
+def _table(order: int) -> np.ndarray:
+    """Of a steady curve at all frequencies: the mean of d s / (s + d), d the differences' gain, s the ratio."""
+    gain = (2.0 * np.sin(0.5 * np.pi * (np.arange(2000) + 0.5) / 2000)) ** (2 * order)
+    return np.log(np.mean(gain * VARIANCE_RATIOS[:, None] / (VARIANCE_RATIOS[:, None] + gain), axis=1))
