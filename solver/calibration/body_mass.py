@@ -1,8 +1,8 @@
-"""The body's mass from all trials given, and the offset of plates that disagree.
+"""The body's mass from all trials, and the offset of plates that disagree.
 
-Trials whose plates are seen unloaded (flight, swing) can hide no offset: they set the mass. Trials that never unload
-may hide one: where they disagree, they are grouped by what they read, and each group gets a constant bias wrench. If no
-trial unloads its plates and they disagree, the data cannot tell who is right, and the result says so.
+Trials whose plates are unloaded at times (flight, swing) reveal any offset and determine the mass. Trials that never
+unload their plates may hide an offset: those that disagree are grouped by the mass that they read, and each group gets
+a constant bias wrench. If no trial unloads its plates and they disagree, the mass is undecided and the result says so.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..rig import GRAVITY
 from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate_trial_mass
 
 AGREEMENT_TOLERANCE = 0.015
-"""Trials that read within this share of each other are taken to agree, whatever their own errors promise."""
+"""Trials that differ by less than this fraction agree, whatever their own standard deviations."""
 AGREEMENT_SIGMAS = 3.0
 MIN_HORIZONTAL_STD = 0.5
-"""[N] No trial knows its mean horizontal force better: crosstalk of plates."""
+"""[N] Smallest standard deviation of a trial's mean horizontal force: crosstalk of plates."""
 UNVERIFIED_OFFSET_STD = 0.02
-"""Share of the weight that an offset of plates never seen unloaded may amount to (1 sigma); real ones reached 5 %."""
+"""Standard deviation, in body weights, of the offset of plates that are never unloaded; real ones reached 5 %."""
 STATED_STD = 0.5
-"""[kg] How well a person's stated mass is known: a bathroom scale, clothes, the time of day."""
+"""[kg] Standard deviation of the mass that a person states: bathroom scale, clothes, time of day."""
 STATED_TOLERANCE = 0.03
-"""A stated mass further from the plates than this share is worth a warning."""
+"""A stated mass further from the plates than this fraction causes a warning."""
 OFFSET_ARM = 0.2
-"""[m] How far from the mean centre of pressure an offset may act: half a plate."""
+"""[m] Distance from the mean centre of pressure within which an offset acts: half a plate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class MassGroup:
 
     Attributes:
         trials: names.
-        apparent_mass: [kg] what they read.
+        apparent_mass: [kg] as read.
         std: [kg]
-        verified: the plates were seen unloaded.
+        verified: True if the plates were unloaded at times.
         bias: (6,) constant wrench [N, N m] in the readings, world axes, about the world origin: subtract it
             (`Wrenches.without_bias`). The vertical force acts at the mean centre of pressure.
         bias_std: (6,)
-        kind: "none", "offset", "gain" or "undecided": which of offset and gain the dynamic part of the force supports.
+        kind: "none", "offset", "gain" or "undecided": which of offset and gain explains the dynamic part of the force.
             It is modelled as an offset unless it is "none".
     """
 
@@ -63,13 +63,13 @@ class MassGroup:
 
 @dataclass(frozen=True, slots=True)
 class MassEstimate:
-    """Mass of the body and what the plates hide.
+    """Mass of the body, and the offsets of the plates.
 
     Attributes:
         mass: [kg]
         std: [kg]
-        groups: every trial used is in one.
-        trials: what each reads.
+        groups: each trial that was used is in one.
+        trials: what each trial reads.
         warnings: for the report.
     """
 
@@ -88,55 +88,59 @@ class MassEstimate:
 
 
 def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = None) -> MassEstimate:
-    """Mass from all trials given.
+    """Mass from all trials.
 
     Args:
         evidence: see `collect_mass_evidence`.
-        stated: [kg] what the user says. Plates that prove their zero overrule it (with a warning); plates that do not
-            and disagree with it by more than `STATED` are taken to hide an offset.
+        stated: [kg] given by the user. Plates whose zero is verified override it, with a warning; others that differ
+            from it by more than `STATED_TOLERANCE` are assumed to have an offset.
 
     Raises:
-        InvalidValue: no trial has a counted stretch long enough.
+        InvalidValue: no trial has a counted interval that is long enough.
     """
     found = [(item.name, estimate_trial_mass(item)) for item in evidence]
     trials = tuple(trial for _, trial in found if trial is not None)
     if stated is not None and not stated > 0.0:
         raise InvalidValue(f"the stated mass must be positive, got {stated:g} kg")
     source = ""
-    warnings = [f"{name}: no counted stretch is long enough to read a mass" for name, trial in found if trial is None]
+    warnings = [
+        f"{name}: no counted interval is long enough to estimate a mass" for name, trial in found if trial is None
+    ]
     if not trials:
-        raise InvalidValue("no trial has a counted stretch with forces long enough to estimate the mass")
+        raise InvalidValue("no trial has a counted interval with forces that is long enough to estimate the mass")
     verified = [trial for trial in trials if trial.unloaded is not None]
     free = [trial for trial in trials if trial.unloaded is None]
     clusters = _cluster(free)
     if verified:
         mass, std = _combine(verified)
         agreeing = [cluster for cluster in clusters if _agree(*_combine(cluster), mass, std)]
-        odd = [cluster for cluster in clusters if cluster not in agreeing]
+        disagreeing = [cluster for cluster in clusters if cluster not in agreeing]
         trusted = verified + [trial for cluster in agreeing for trial in cluster]
-        source = "trials that show them unloaded give"
+        source = "trials with unloaded plates give"
     elif stated is not None and any(
         abs(_combine(cluster)[0] - stated) > STATED_TOLERANCE * stated for cluster in clusters
     ):
-        odd = [cluster for cluster in clusters if abs(_combine(cluster)[0] - stated) > STATED_TOLERANCE * stated]
-        trusted = [trial for cluster in clusters if cluster not in odd for trial in cluster]
+        disagreeing = [
+            cluster for cluster in clusters if abs(_combine(cluster)[0] - stated) > STATED_TOLERANCE * stated
+        ]
+        trusted = [trial for cluster in clusters if cluster not in disagreeing for trial in cluster]
         mass, std = _combine(trusted) if trusted else (stated, STATED_STD)
-        source = "plates that agree with the stated mass read" if trusted else "the stated mass is"
+        source = "plates that agree with the stated mass give" if trusted else "the stated mass is"
     elif len(clusters) == 1:
-        trusted, odd = clusters[0], []
+        trusted, disagreeing = clusters[0], []
         mass, std = _combine(trusted)
         std = float(np.hypot(std, UNVERIFIED_OFFSET_STD * mass))
     else:
-        trusted, odd = [], clusters
+        trusted, disagreeing = [], clusters
         readings = [_combine(cluster)[0] for cluster in clusters]
         mass, std = float(np.mean(readings)), float(np.ptp(readings) / 2.0)
         listed = "; ".join(f"{_list_names(c)} read {r:.1f} kg" for c, r in zip(clusters, readings))
-        warnings.append(f"the plates disagree and are never seen unloaded, so none can be preferred: {listed}")
+        warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
     groups = []
     if trusted:
         apparent, own = _combine(trusted)
         groups.append(_build_group(trusted, apparent, own, bool(verified), None))
-    for cluster in odd:
+    for cluster in disagreeing:
         apparent, own = _combine(cluster)
         group = _build_group(cluster, apparent, own, False, (mass, std, _mean_dynamic_mass(verified or trusted)))
         groups.append(group)
@@ -148,7 +152,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
 
 
 def _correct_offset(trial: TrialMass) -> tuple[float, float]:
-    """Mass and std [kg] with the seen offset taken off, and what of it was not seen added to the std."""
+    """Mass and std [kg] without the measured offset; the std includes the offset's own."""
     if trial.unloaded is None:
         return trial.apparent_mass, trial.std
     return trial.apparent_mass - trial.unloaded.offset / GRAVITY, float(
@@ -157,9 +161,9 @@ def _correct_offset(trial: TrialMass) -> tuple[float, float]:
 
 
 def _combine(trials: Sequence[TrialMass]) -> tuple[float, float]:
-    """Weighted mean and its std [kg], inflated where the trials scatter more than they promise (Birge ratio).
+    """Weighted mean and its std [kg], inflated if the trials differ by more than their stds (Birge ratio).
 
-    Weights fall off beyond 1.5 sigma (Huber), so that one trial nobody can explain does not decide.
+    Weights decrease beyond 1.5 sigma (Huber), so that a single outlier does not decide.
     """
     values, stds = np.array([_correct_offset(trial) for trial in trials]).T
     centre = float(np.median(values))
@@ -177,7 +181,7 @@ def _agree(a: float, a_std: float, b: float, b_std: float) -> bool:
 
 
 def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
-    """Trials grouped by what they read: one joins the group whose mean it agrees with, best known trials first."""
+    """Trials grouped by the mass that they read: each joins the group whose mean it agrees with, most precise first."""
     groups: list[list[TrialMass]] = []
     for trial in sorted(trials, key=lambda item: item.std):
         near = [group for group in groups if _agree(trial.apparent_mass, trial.std, *_combine(group))]
@@ -189,14 +193,14 @@ def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
 
 
 def _mean_dynamic_mass(trials: Sequence[TrialMass]) -> tuple[float, float] | None:
-    """Factor of the dynamic part [kg] over trials that moved, and its spread from trial to trial."""
+    """Factor of the dynamic part [kg] over trials that moved, and its standard deviation between trials."""
     moved = [trial for trial in trials if np.isfinite(trial.dynamic_mass)]
     if not moved:
         return None
     values, stds = np.array([trial.dynamic_mass for trial in moved]), np.array([trial.dynamic_std for trial in moved])
     mean = float(np.average(values, weights=stds**-2.0))
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.03 * mean
-    return mean, max(spread, float(np.sum(stds**-2.0) ** -0.5))
+    std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.03 * mean
+    return mean, max(std, float(np.sum(stds**-2.0) ** -0.5))
 
 
 def _build_group(
@@ -231,7 +235,7 @@ def _build_group(
 
 
 def _classify_error(own: tuple[float, float] | None, other: tuple[float, float] | None, ratio: float) -> str:
-    """A gain scales the dynamic part like the weight, an offset leaves it alone; the nearer wins by one sigma."""
+    """ "gain" if the dynamic part scales like the weight, "offset" if it does not, by one sigma; else "undecided"."""
     if own is None or other is None:
         return "undecided"
     dynamic = own[0] / other[0]
@@ -248,13 +252,13 @@ def _list_names(trials: Sequence[TrialMass]) -> str:
 
 def _describe_offset(group: MassGroup, mass: float, source: str) -> str:
     evidence = {
-        "offset": "an offset, not a gain, by how it follows the motion",
-        "gain": "it follows the motion like a gain, yet is corrected as an offset",
-        "undecided": "the motion does not tell whether offset or gain",
+        "offset": "an offset, not a gain, because the dynamic part of the force is unchanged",
+        "gain": "the dynamic part of the force suggests a gain, but an offset is subtracted",
+        "undecided": "the motion does not distinguish offset from gain",
     }[group.kind]
     return (
         f"{', '.join(group.trials)}: the plates read {group.apparent_mass:.1f} kg where {source} {mass:.1f} kg; a "
-        f"constant vertical offset of {group.bias[2]:.0f} N is taken off ({evidence})"
+        f"constant vertical offset of {group.bias[2]:.0f} N is subtracted ({evidence})"
     )
 
 

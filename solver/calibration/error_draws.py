@@ -27,7 +27,7 @@ from .priors import LinearPrior
 DRAW_COUNT = 10
 """Number of draws; the standard deviation is known within a quarter."""
 MAX_INFLATION = 2.0
-"""Largest factor on the residuals for what the fit absorbed; with few markers hardly any skin motion remains in them."""
+"""Largest factor on the residuals for what the fit absorbed; few markers hardly show any skin motion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,9 +168,9 @@ def _check_lengths(evidence: FitEvidence) -> list[str]:
         difference = evidence.lengths[left] / evidence.lengths[right] - 1.0
         if abs(difference) > MAX_SIDE_DIFFERENCE:
             messages.append(
-                f"the {_link_label(left)} comes out {100.0 * abs(difference):.0f} % "
+                f"the {_link_label(left)} is {100.0 * abs(difference):.0f} % "
                 f"{'longer' if difference > 0.0 else 'shorter'} "
-                f"than the {_link_label(right)}. Check the labels and places of "
+                f"than the {_link_label(right)}. Check the labels and locations of "
                 f"{', '.join(evidence.markers_near(left))}"
             )
     return messages[:MAX_WARNINGS]

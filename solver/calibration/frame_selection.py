@@ -1,4 +1,4 @@
-"""Which frames of a recording take part in a calibration."""
+"""Selects the frames of a recording for a calibration."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from ..file_arrays import FileRows, iterate_slices
 from ..motion import Markers
 
 STATIC_SPEED = 0.05
-"""[m/s] Of a static trial, most markers move slower than this half of the time."""
+"""[m/s] In a static trial most markers move slower than this half of the time."""
 SPEED_PERCENTILE = 90.0
-"""[%] Who dances on both feet holds many markers still, but not so many."""
+"""[%] Percentile of the markers' speeds that is compared: a dance on both feet keeps many markers still, but not so
+many."""
 STATIC_WINDOW = 0.25
-"""[s] Positions are averaged over so long before their speed is taken: cameras' noise alone jumps faster than that."""
+"""[s] Positions are averaged over this time before their speed is computed, because camera noise alone is faster."""
 STATIC_STD = 0.004
-"""[m] Standard deviation of a marker about its place while standing, for all static frames together."""
+"""[m] Standard deviation of a marker about its location while standing, for all static frames together."""
 STATIC_FRAME_COUNT = 3
 MOVING_STD = 0.007
-"""[m] Standard deviation of a marker about its place in each frame of one moving recording: skin over bone. It
-follows the joints and repeats what it did before, so many moving recordings together tell no more than two."""
+"""[m] Standard deviation of a marker about its location in each frame of one moving recording, caused by skin motion.
+It follows the joints and repeats itself, so many moving recordings together count as two."""
 MOVING_FRAME_COUNT = 24
-"""Frames taken of each moving recording."""
+"""Frames selected from each moving recording."""
 FRAMES_AT_ONCE = 2**14
 MIN_SEEN_FRACTION = 0.6
-"""A frame that takes part shows at least this share of the most markers seen at once."""
+"""A selected frame shows at least this fraction of the most markers seen at once."""
 
 
 def is_static(markers: Markers) -> bool:
-    """True for a static trial: the median speed of nearly all markers is that of a person who stands."""
+    """True for a static trial: the median speed of nearly all markers is that of a standing person."""
     if len(markers) < 2:
         return True
     frames = min(max(round(STATIC_WINDOW * markers.rate), 1), len(markers) // 2)
@@ -57,9 +58,10 @@ def select_markers(markers: Markers, names: Sequence[str]) -> np.ndarray:
 
 
 def select_static_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
-    """Medians over parts of a static trial (N, M, 3), and each one's spread [m] among so many static recordings.
+    """Medians over parts of a static trial (N, M, 3), and the standard deviation [m] of each among so many static
+    recordings.
 
-    None of a recording without any of the markers, as of another marker set.
+    Empty for a recording without any of the markers, such as one with another marker set.
     """
     frames = [_median(part) for part in np.array_split(table, STATIC_FRAME_COUNT) if len(part)]
     return [frame for frame in frames if np.isfinite(frame).any()], STATIC_STD * float(
@@ -68,9 +70,9 @@ def select_static_frames(table: np.ndarray, recordings: int) -> tuple[list[np.nd
 
 
 def select_moving_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
-    """Well-seen frames spread evenly over a recording (N, M, 3), and the spread [m] of each among so many.
+    """Frames with most markers seen, spread evenly over a recording (N, M, 3), and the standard deviation [m] of each.
 
-    None of a recording without any of the markers.
+    Empty for a recording without any of the markers.
     """
     seen = np.isfinite(table[:, :, 0]).sum(axis=1)
     usable = np.flatnonzero((seen > 0) & (seen >= MIN_SEEN_FRACTION * seen.max(initial=0)))

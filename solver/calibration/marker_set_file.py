@@ -73,7 +73,8 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
     unknown = best.unknown_names(names)
     if matched < MIN_MATCHES or (matched < len(unknown) and matched < MIN_COVERAGE * len(best.locations)):
         listed = ", ".join(unknown)
-        problem = f"no marker set fits: the nearest, {best.name!r}, contains {matched} of {len(names)} markers, but not {listed}"
+        contained = f"{best.name!r}, contains {matched} of {len(names)} markers"
+        problem = f"no marker set fits: the nearest, {contained}, but not {listed}"
         raise InputError(path, problem, remedy=HOW_TO_WRITE)
     return best
 

@@ -1,4 +1,4 @@
-"""What a marker's name says: its side, and the landmark or link it sits on, in whichever convention it was given."""
+"""What a marker's name means: its side, and its landmark or link, in any of the known naming conventions."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ EXACT_CONFIDENCE, NUMBERED_CONFIDENCE, PREFIX_CONFIDENCE, BEGINNING_CONFIDENCE, 
     0.6,
     0.45,
 )
-"""Confidence of a word that is known as it stands, without its number, before the colon, by how it begins, and of a
+"""Confidence of a word that is known as it is, without its number, from before the colon, by its beginning, and of a
 single letter."""
 MISSING_SIDE_FACTOR = 0.5
-"""Share of it that stays where a link that a body has twice is named without its side."""
+"""Factor on it for a link or landmark that a body has on both sides, named without its side."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """What one name says.
+    """One interpretation of a name.
 
     Attributes:
-        kind: `LANDMARK`, `LINK`, `CENTRE` (a computed joint centre), `VIRTUAL` (computed) or `OBJECT`, not of the body.
-        body_part: the landmark or link, without side; empty for what is not of the body.
+        kind: `LANDMARK`, `LINK`, `JOINT_CENTRE` (computed), `VIRTUAL` (computed) or `OBJECT`, not on the body.
+        body_part: the landmark or link, without side; empty if not on the body.
         side: ``"left"``, ``"right"`` or empty.
-        confidence: share of certainty in it, 0 to 1.
+        confidence: 0 to 1.
     """
 
     kind: str
@@ -48,21 +48,21 @@ class NameReading:
 
     @property
     def landmark(self) -> str:
-        """As a marker set has it: ``"left asis"``; empty for others than landmarks."""
+        """The landmark as in a marker set, ``"left asis"``; empty for other kinds."""
         return f"{self.side} {self.body_part}".strip() if self.kind == LANDMARK else ""
 
     @property
     def link(self) -> str:
-        """The sided link of a `LINK` or `CENTRE`; empty for others, and where a side is missing."""
+        """The link with its side, of a `LINK` or `JOINT_CENTRE`; empty for others, and if the side is missing."""
         named = f"{self.side}_{self.body_part}" if f"{self.side}_{self.body_part}" in LINKS else self.body_part
         return named if self.kind in (LINK, JOINT_CENTRE) and named in LINKS else ""
 
 
 def read_name(name: str) -> NameReading | None:
-    """The best reading of a name, None where it says nothing.
+    """The best interpretation of a name, None if there is none.
 
-    Whatever stands before the last colon is a subject's name, unless the rest says nothing: then it may name the body
-    part (``ArmL:Marker1``).
+    Text before the last colon is a subject's name, unless the rest means nothing: then it may name the body part
+    (``ArmL:Marker1``).
     """
     prefix, _, own = name.rpartition(":")
     best = _best_reading(own)
@@ -74,16 +74,18 @@ def read_name(name: str) -> NameReading | None:
 
 
 def read_names(names: Sequence[str]) -> dict[str, NameReading]:
-    """Readings of names that say something; of several that name one landmark the surest, if one is."""
+    """Interpretations of the names that have one; if several name the same landmark, only the most certain, if there is
+    one.
+    """
     found = {name: reading for name in names if (reading := read_name(name)) is not None}
     alike: dict[str, list[str]] = {}
     for name, reading in found.items():
         if reading.kind == LANDMARK:
             alike.setdefault(reading.landmark, []).append(name)
-    for several in alike.values():
-        best = max(found[name].confidence for name in several)
-        surest = [name for name in several if found[name].confidence == best]
-        for name in several:
+    for duplicates in alike.values():
+        best = max(found[name].confidence for name in duplicates)
+        surest = [name for name in duplicates if found[name].confidence == best]
+        for name in duplicates:
             if len(surest) > 1 or name not in surest:
                 del found[name]
     return found
@@ -95,7 +97,7 @@ def _best_reading(word: str) -> NameReading | None:
 
 
 def _candidate_readings(name: str) -> Iterator[NameReading]:
-    """All that a name may say."""
+    """All interpretations of a name."""
     vocabulary = _vocabulary()
     for side, words in split_side(name):
         forms = {"".join(words), "".join(reversed(words))}
@@ -119,15 +121,15 @@ def _candidate_readings(name: str) -> Iterator[NameReading]:
 
 
 def _apply_side(kind: str, body_part: str, side: str, confidence: float) -> NameReading | None:
-    """A reading, None where a side is named that the thing does not have."""
-    twice = (kind == LANDMARK and body_part not in MIDLINE_LANDMARKS) or (
+    """An interpretation with its side, None if the body part has no sides."""
+    has_sides = (kind == LANDMARK and body_part not in MIDLINE_LANDMARKS) or (
         kind in (LINK, JOINT_CENTRE) and body_part not in LINKS
     )
-    if twice and not side:
+    if has_sides and not side:
         return NameReading(kind, body_part, side, MISSING_SIDE_FACTOR * confidence)
-    if side and kind == LANDMARK and not twice:
+    if side and kind == LANDMARK and not has_sides:
         return None
-    return NameReading(kind, body_part, side if twice else "", confidence)
+    return NameReading(kind, body_part, side if has_sides else "", confidence)
 
 
 def _tree() -> Mapping[str, Any]:
@@ -136,14 +138,14 @@ def _tree() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1)
 def _link_prefixes() -> tuple[tuple[str, str], ...]:
-    """Beginnings of words, and the link that each tells; the longest first."""
+    """Beginnings of words, and the link that each means; the longest first."""
     pairs = [(word, link) for link, words in _tree()["parts"].items() for word in words]
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """What each word may mean: kind and landmark or link."""
+    """Meanings of each word: kind and landmark or link."""
     tree = _tree()
     found: dict[str, list[tuple[str, str]]] = {}
     for kind, group in ((LANDMARK, "landmarks"), (LINK, "links"), (JOINT_CENTRE, "joint_centres")):

@@ -1,4 +1,4 @@
-"""What is believed before measuring: where landmarks, joint centres and left/right twins are."""
+"""The prior of a calibration: landmarks, joint centres and their left/right symmetry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .marker_set import MarkerLocation, MarkerSet
 CENTRE_STD = 0.008
 """[m] Standard deviation of a joint centre given as a virtual marker."""
 FIXED_STD = 1e-4
-"""[m] Spread of a coordinate that only fixes a link's axes (the long axis runs between joint centres)."""
+"""[m] Standard deviation of a coordinate that only fixes a link's axes (the long axis runs between joint centres)."""
 JOINT_STDS: dict[str, tuple[float, float, float]] = {
     "abdomen": (FIXED_STD, FIXED_STD, FIXED_STD),
     "torso": (FIXED_STD, FIXED_STD, FIXED_STD),
@@ -30,29 +30,28 @@ JOINT_STDS: dict[str, tuple[float, float, float]] = {
     "shank": (FIXED_STD, 0.01, 0.035),
     "foot": (FIXED_STD, 0.01, 0.035),
 }
-"""[m] Spread of joint centres about those of a person of that stature, in the parent's axes. A knee's or elbow's axis
-need not be square to the bone: the next joint may lie beside the long axis (second number)."""
+"""[m] Standard deviation of joint centres about those of a person of that stature, in the parent's axes. A knee's or
+elbow's axis need not be perpendicular to the bone: the next joint may lie beside the long axis (second number)."""
 SHOULDER_ON_SCAPULA_STD = (0.012, FIXED_STD, 0.012)
-"""[m] The same of an upper arm that hangs on a scapula: sideways its centre only says how far the scapula is turned."""
+"""[m] The same of an upper arm on a scapula; sideways its centre is determined by the scapula's rotation."""
 SYMMETRY_STD = 0.004
-"""[m] Spread of the difference between left and right joint centres."""
+"""[m] Standard deviation of the difference between left and right joint centres."""
 REGRESSION_STD = 0.010
-"""[m] Spread of the hip centre about its regression from pelvis markers, each axis."""
+"""[m] Standard deviation of the hip centre about its regression from pelvis markers, each axis."""
 LUMBAR_RATIOS = {"female": (-0.289, 0.0, 0.172), "male": (-0.264, 0.0, 0.126)}
-"""L5S1 from the middle of the ASIS in shares of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
+"""L5S1 from the middle of the ASIS in units of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
 LUMBAR_DEPTH_RATIO = 0.5
-"""Share of the pelvis depth (ASIS to PSIS) that L5S1 lies behind the ASIS, where the depth was measured. Reed's share
-of the ASIS distance puts it 2 to 4 cm further forwards than where trunks turn about the pelvis in walks and squats.
-"""
+"""Distance of L5S1 behind the ASIS in units of the pelvis depth (ASIS to PSIS), if that was measured. Reed's ratio of
+the ASIS distance puts it 2 to 4 cm in front of where trunks rotate about the pelvis in walks and squats."""
 LUMBAR_STD = np.array([0.015, 0.004, 0.010])
 """[m]"""
 
 
 @dataclass
 class LinearPrior:
-    """Linear statements sum_i c_i P_i = d +- spread about points P of a rig (joint centres and marker places).
+    """Linear equations sum_i c_i P_i = d +- std about points P of a rig (joint centres and marker locations).
 
-    The unknowns are stacked: J joint centres (3 each, links 1.. in the rig's order), then M marker places.
+    The unknowns are stacked: J joint centres (3 each, links 1.. in the rig's order), then M marker locations.
     """
 
     joints: Sequence[str]
@@ -62,11 +61,11 @@ class LinearPrior:
     stds: list[float] = field(default_factory=list)
 
     def joint_index(self, link: str) -> int:
-        """First unknown of a link's joint centre."""
+        """Index of the first unknown of a link's joint centre."""
         return 3 * list(self.joints).index(link)
 
     def marker_index(self, index: int) -> int:
-        """First unknown of a marker's place."""
+        """Index of the first unknown of a marker's location."""
         return 3 * (len(self.joints) + index)
 
     @property
@@ -75,19 +74,20 @@ class LinearPrior:
         return 3 * (len(self.joints) + len(self.markers))
 
     def add(self, terms: Mapping[int, float], value: np.ndarray, std: np.ndarray) -> None:
-        """Add three statements (x, y, z): sum of ``terms`` (first unknown: coefficient) is ``value`` +- ``spread``;
-        an infinite spread says nothing about that axis."""
+        """Adds three equations (x, y, z): the sum of ``terms`` (first unknown: coefficient) is ``value`` +- ``std``; an
+        infinite std adds none for that axis.
+        """
         for axis in range(3):
             if np.isfinite(std[axis]):
                 row = np.zeros(self.size)
-                for place, coefficient in terms.items():
-                    row[place + axis] += coefficient
+                for index, coefficient in terms.items():
+                    row[index + axis] += coefficient
                 self.rows.append(row)
                 self.values.append(float(value[axis]))
                 self.stds.append(float(std[axis]))
 
     def information_form(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Information matrix (T, T), vector (T,) and constant of all statements: A' S^-2 A, A' S^-2 d, d' S^-2 d."""
+        """Information matrix (T, T), vector (T,) and constant of all equations: A' S^-2 A, A' S^-2 d, d' S^-2 d."""
         rows = np.array(self.rows) / np.array(self.stds)[:, None]
         values = np.array(self.values) / np.array(self.stds)
         return rows.T @ rows, rows.T @ values, float(values @ values)
@@ -101,15 +101,15 @@ def build_prior(
     dimensions: Mapping[str, float],
     std_factor: float = 1.0,
 ) -> LinearPrior:
-    """All beliefs about a person before the fit.
+    """The prior of a person's joint centres and marker locations.
 
     Args:
-        rig: of that stature; its joint centres are the expected ones.
+        rig: of that stature; its joint centres are the prior means.
         marker_set: to which ``names`` belong.
         names: recorded markers.
-        locations: their expected places.
-        dimensions: measured distances [m]: ``asis_width`` and ``pelvis_depth`` where the markers show them.
-        std_factor: factor on the spread of joint centres, for an unknown stature.
+        locations: their expected locations.
+        dimensions: measured distances [m]: ``asis_width`` and ``pelvis_depth`` if the markers determine them.
+        std_factor: factor on the standard deviation of joint centres, for an unknown stature.
     """
     joints = {link: np.array(rig.model.jointPlacements[k + 1].translation) for k, link in enumerate(rig.links) if k}
     stature = float(rig.provenance["height"])  # type: ignore[arg-type]
@@ -117,36 +117,39 @@ def build_prior(
     regressed = {"asis_width", "pelvis_depth"} <= dimensions.keys()
     for link, centre in joints.items():
         if regressed and _without_side(link) == "thigh":
-            continue  # its pelvis tells more than stature, by which hips lie 20 to 30 mm higher and 8 mm further in
-        hangs = _without_side(link) == "upper_arm" and _without_side(rig.links[rig.parents[rig.index(link)]]) == SCAPULA
-        spread = np.array(SHOULDER_ON_SCAPULA_STD if hangs else JOINT_STDS[_without_side(link)])
-        result.add({result.joint_index(link): 1.0}, centre, np.where(spread > FIXED_STD, std_factor * spread, spread))
-    for index, place in enumerate(locations):
+            continue  # its pelvis markers say more than stature, which puts hips 20 to 30 mm higher and 8 mm further in
+        on_scapula = (
+            _without_side(link) == "upper_arm" and _without_side(rig.links[rig.parents[rig.index(link)]]) == SCAPULA
+        )
+        std = np.array(SHOULDER_ON_SCAPULA_STD if on_scapula else JOINT_STDS[_without_side(link)])
+        result.add({result.joint_index(link): 1.0}, centre, np.where(std > FIXED_STD, std_factor * std, std))
+    for index, location in enumerate(locations):
         terms = {result.marker_index(index): 1.0}
-        if place.reference_joint is not None and place.fraction:
-            terms[result.joint_index(place.reference_joint)] = -place.fraction
-        result.add(terms, stature * place.offset, place.std)
+        if location.reference_joint is not None and location.fraction:
+            terms[result.joint_index(location.reference_joint)] = -location.fraction
+        result.add(terms, stature * location.offset, location.std)
     for left, right in rig.pairs:
         mirror = np.array([1.0, -1.0, 1.0])
         for axis in range(3):
-            spread = np.full(3, np.inf)
-            spread[axis] = SYMMETRY_STD
+            std = np.full(3, np.inf)
+            std[axis] = SYMMETRY_STD
             terms = {result.joint_index(left): 1.0, result.joint_index(right): -mirror[axis]}
-            result.add(terms, np.zeros(3), spread)
+            result.add(terms, np.zeros(3), std)
     _add_pelvis(result, marker_set, names, dimensions, str(rig.provenance["sex"]))
     return result
 
 
 def move_to_carrying_link(rig: Rig, location: MarkerLocation) -> MarkerLocation:
-    """A place that is measured from a joint centre, on the link that carries that joint on this rig: an acromion lies
-    on the scapula where there is one."""
+    """A location measured from a joint centre, on the link that carries that joint on this rig: an acromion is on the
+    scapula if there is one.
+    """
     if location.reference_joint is None:
         return location
     return replace(location, link=rig.links[rig.parents[rig.index(location.reference_joint)]])
 
 
 def joint_centre_location(rig: Rig, link: str) -> MarkerLocation:
-    """Expected place of a virtual marker in a link's joint centre, carried by the parent link."""
+    """Expected location of a virtual marker at a link's joint centre, on the parent link."""
     parent = rig.links[rig.parents[rig.index(link)]]
     return MarkerLocation(parent, link, 1.0, np.zeros(3), np.full(3, CENTRE_STD), False)
 
@@ -154,7 +157,7 @@ def joint_centre_location(rig: Rig, link: str) -> MarkerLocation:
 def _add_pelvis(
     prior: LinearPrior, marker_set: MarkerSet, names: Sequence[str], dimensions: Mapping[str, float], sex: str
 ) -> None:
-    """Axes and centres of the pelvis from its markers.
+    """Adds the axes and joint centres of the pelvis, from its markers.
 
     Axes: x-y plane through both ASIS and the middle of the PSIS, y along the ASIS (Dumas et al. 2007). Hip centres:
     regression of Harrington et al. 2007 on ASIS distance and pelvis depth; L5S1: Reed et al. 1999.

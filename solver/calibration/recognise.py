@@ -1,11 +1,11 @@
-"""A marker set that nobody wrote: what names tell, and which link each of the other markers moves with.
+"""Builds a marker set from the markers' names, and from which link each of the other markers moves with.
 
-Names come first (`names`). A person that wears the markers so named is calibrated and posed in some frames; in each
-link's frame every marker then has a place, and on the link that carries it this place is the same in all of them.
-A marker is given to the link l of the largest posterior probability: the prior is what its name says; the likelihood
-falls with the variance of its place in the link's frame, and with its distance from the link. That probability is its
-confidence. What lies far from the body, or is told to be no part of it, is left out. What somebody decided in a marker
-set that is given back stands, whatever names and motion say, and helps to place the others.
+Names come first (`name_recognition`). A person with the markers so named is calibrated and posed in some frames. In
+each link's frame every marker then has a location, which on the link that carries it is the same in all frames. A
+marker is assigned to the link of the largest posterior probability. The prior is the interpretation of its name; the
+likelihood decreases with the variance of its location in the link's frame, and with its distance from the link. That
+probability is its confidence. Markers far from the body, and those that are not on it by name, are not used. Entries of
+a given marker set are kept, whatever names and motion suggest, and help to place the other markers.
 """
 
 from __future__ import annotations
@@ -44,45 +44,45 @@ from .name_recognition import (
 from .subject import SubjectData
 
 MIN_NAMED = 6
-"""Markers whose names must tell their place before a body can be posed."""
+"""Fewest markers whose names say where they are, for a body to be posed."""
 FRAMES_PER_RECORDING = 60
-"""Frames of each recording in which markers are looked at."""
+"""Frames of each recording in which markers are compared."""
 MIN_LOCATION_STD = 0.004
-"""[m] A marker's place is never known better."""
+"""[m] Smallest standard deviation of a marker's location."""
 MAX_INDEPENDENT_FRAMES = 6.0
-"""Frames that say something new, at most; a static trial says nothing."""
+"""Largest number of frames that count as independent; those of a static trial are not."""
 BONE_DISTANCE_STD = 0.06
 """[m] Standard deviation of a marker's distance from the bone of its link."""
 MAX_BONE_DISTANCE = 0.30
-"""[m] From every bone: beyond, a marker is no part of the body."""
+"""[m] Distance from every bone beyond which a marker is not on the body."""
 MAX_LOCATION_STD = 0.06
-"""[m] Standard deviation of the place on the best link beyond which a marker belongs to none."""
+"""[m] Standard deviation of the location on the best link above which a marker belongs to none."""
 UNNAMED_LINK_FACTOR = 0.05
-"""Share of its prior that a link keeps on which no name tells of a marker: where it is posed is a guess."""
+"""Factor on the prior of a link on which no marker is named, because its pose is uncertain."""
 GIVEN_CONFIDENCE = 0.99
-"""Confidence in a place that somebody decided, before it is held against the motion."""
+"""Prior confidence of a given entry."""
 MIN_PROBABILITY, MAX_ALTERNATIVES = 0.01, 3
-"""Probability from which a link is named as another that could carry a marker, and how many there are at most."""
+"""Smallest probability of a link that is listed as an alternative, and largest number of alternatives."""
 DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
-"""[kg] and table of the body that the markers are first looked at on; lengths come from the markers."""
+"""[kg] and table of the body that is posed first; its lengths come from the markers."""
 
 
 NAME_MORE_MARKERS = (
-    f"Say where {MIN_NAMED} or more of them sit, best some on every limb, with --place or in a marker set that "
-    "--marker-set names: the others are found out"
+    f"Say where {MIN_NAMED} or more of them are, best some on every limb, with --place or in a marker set given by "
+    "--marker-set: the others are found from the motion"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Where one recorded marker is taken to be.
+    """Proposed position of one recorded marker on the body.
 
     Attributes:
         marker: as recorded.
-        place: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is not used.
-        confidence: share of certainty, 0 to 1.
+        place: landmark (``"left asis"``) or link (``"left_thigh"``); empty if it is not used.
+        confidence: 0 to 1.
         reason: ``"name"``, ``"name and motion"``, ``"motion"``, ``"given"``, or why it is not used.
-        alternatives: links that it could lie on instead, the likeliest first.
+        alternatives: other links that it may be on, the most probable first.
     """
 
     marker: str
@@ -94,12 +94,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """A marker set found out, for approval.
+    """A recognised marker set, for approval.
 
     Attributes:
-        tree: the set as a file has it.
+        tree: the set as stored in a file.
         proposals: one for each recorded marker, in their order.
-        calibration: the person on whom the markers were looked at.
+        calibration: the person on whom the markers were compared.
     """
 
     tree: Mapping[str, Any]
@@ -113,7 +113,7 @@ class Recognition:
 
     @property
     def used_proposals(self) -> tuple[Proposal, ...]:
-        """Those that are used."""
+        """Proposals of markers that are used."""
         return tuple(proposal for proposal in self.proposals if proposal.place)
 
     @property
@@ -124,16 +124,16 @@ class Recognition:
     @property
     def summary(self) -> str:
         """What was found, for a user."""
-        doubtful = [proposal.marker for proposal in self.used_proposals if proposal.confidence < REVIEW_CONFIDENCE]
-        left = [proposal.marker for proposal in self.proposals if not proposal.place]
+        uncertain = [proposal.marker for proposal in self.used_proposals if proposal.confidence < REVIEW_CONFIDENCE]
+        unused = [proposal.marker for proposal in self.proposals if not proposal.place]
         text = f"marker set put together from names and motion: {len(self.used_proposals)} of {len(self.proposals)} "
         "markers, "
         text += f"mean confidence {100.0 * self.confidence:.0f} %"
-        text += f"; least sure {', '.join(doubtful)}" if doubtful else ""
-        return text + (f"; not used {', '.join(left)}" if left else "")
+        text += f"; least certain {', '.join(uncertain)}" if uncertain else ""
+        return text + (f"; not used {', '.join(unused)}" if unused else "")
 
     def write(self, path: str | Path) -> Path:
-        """The set as a JSON file, for ``marker_set``, with what tells each place; whole or not at all.
+        """Writes the set as a JSON file, for ``marker_set``, with the reason of each place; whole or not at all.
 
         Raises:
             InputError: another suffix, or the file cannot be written.
@@ -144,16 +144,16 @@ class Recognition:
 def recognise(
     recordings: Sequence[Recording], *, height: float | None = None, given: Mapping[str, Any] | None = None
 ) -> Recognition:
-    """A marker set for recordings whose markers no set knows.
+    """A marker set for recordings whose markers are in no known set.
 
     Args:
-        recordings: of one person and one set of markers; a static trial and one that moves serve best.
+        recordings: of one person and one set of markers; best a static trial and one that moves.
         height: stature [m]; None: estimated.
-        given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose places stand; only what it does
-            not name is found out.
+        given: tree of a marker set (`scene.marker_set.read_tree`) whose entries are kept; only other markers are
+            recognised.
 
     Raises:
-        InputError: the names of too few markers tell where they sit, or ``given`` is no marker set.
+        InputError: the names of too few markers say where they are, or ``given`` is not a marker set.
 
     Example:
         >>> import solver
@@ -165,45 +165,46 @@ def recognise(
     """
     marked = [recording for recording in recordings if recording.markers is not None]
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
-    decided = {} if given is None else _given_entries(given, names)
-    read = read_names([name for name in names if name not in decided])
-    read |= {name: _reading_of_entry(entry, name) for name, entry in decided.items()}
-    body = [name for name, reading in read.items() if reading.kind in (LANDMARK, LINK)]
+    given_entries = {} if given is None else _given_entries(given, names)
+    readings = read_names([name for name in names if name not in given_entries])
+    readings |= {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
+    body = [name for name, reading in readings.items() if reading.kind in (LANDMARK, LINK)]
     if len(body) < MIN_NAMED:
         listed = ", ".join(name for name in names if name not in body)
         problem = (
-            f"only {len(body)} of {len(names)} markers tell by their names where on a person they sit, not {listed}"
+            f"only {len(body)} of {len(names)} markers have names that say where on a person they are, not {listed}"
         )
         raise InputError(marked[0].name if marked else "recording", problem, remedy=NAME_MORE_MARKERS)
     tries = [
-        _PosedMarkers.from_recordings(marked, names, read, decided, side, height) for side in _candidate_sides(read)
+        _PosedMarkers.from_recordings(marked, names, readings, given_entries, side, height)
+        for side in _candidate_sides(readings)
     ]
-    return min(tries, key=lambda looked: looked.calibration.rmse).propose_all()
+    return min(tries, key=lambda posed: posed.calibration.rmse).propose_all()
 
 
 def _given_entries(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The entries of a marker set for recorded names, as somebody decided them."""
+    """Entries of a given marker set for the recorded names."""
     known = marker_set_from_tree(given)
     own = {name: found for name in names if (found := known.canonical_name(name)) is not None}
     return {name: dict(given["markers"][found]) for name, found in own.items()}
 
 
 def _reading_of_entry(entry: Mapping[str, Any], name: str) -> NameReading:
-    """What an entry says that somebody decided, as a name would."""
-    told = parse_entry(entry, f"marker {name!r}")
-    if told.virtual is not None or not told.use:
+    """A marker set's entry as an interpretation of a name."""
+    parsed = parse_entry(entry, f"marker {name!r}")
+    if parsed.virtual is not None or not parsed.use:
         return NameReading(VIRTUAL, "", "", 1.0)
-    if told.landmark is not None:
-        side, _, what = told.landmark.rpartition(" ")
+    if parsed.landmark is not None:
+        side, _, what = parsed.landmark.rpartition(" ")
         return NameReading(LANDMARK, what, side, GIVEN_CONFIDENCE)
-    link = told.joint_centre or told.link or ""
+    link = parsed.joint_centre or parsed.link or ""
     side = next((side for side in SIDES if link.startswith(f"{side}_")), "")
-    kind = JOINT_CENTRE if told.joint_centre is not None else LINK
+    kind = JOINT_CENTRE if parsed.joint_centre is not None else LINK
     return NameReading(kind, link.removeprefix(f"{side}_"), side, GIVEN_CONFIDENCE)
 
 
 def _candidate_sides(readings: Mapping[str, NameReading]) -> tuple[str, ...]:
-    """Which side is meant where none is named: that of all the others, otherwise either."""
+    """The side that is meant if none is named: that of all the others, otherwise either."""
     if not any(_lacks_side(reading) for reading in readings.values()):
         return ("",)
     named = {reading.side for reading in readings.values() if reading.side}
@@ -211,24 +212,24 @@ def _candidate_sides(readings: Mapping[str, NameReading]) -> tuple[str, ...]:
 
 
 def _lacks_side(reading: NameReading) -> bool:
-    """Whether a landmark or link is named that a body has twice, and no side."""
-    twice = (reading.kind == LANDMARK and reading.body_part not in MIDLINE_LANDMARKS) or (
+    """True for a landmark or link that a body has on both sides, named without a side."""
+    has_sides = (reading.kind == LANDMARK and reading.body_part not in MIDLINE_LANDMARKS) or (
         reading.kind == LINK and reading.body_part not in LINKS
     )
-    return twice and not reading.side
+    return has_sides and not reading.side
 
 
 @dataclass(frozen=True, slots=True)
 class _PosedMarkers:
-    """Markers seen in the links' frames of a posed body.
+    """Markers in the links' frames of a posed body.
 
     Attributes:
         names: M.
-        readings: what names say, sides filled in.
-        given: entries of markers whose place somebody decided.
+        readings: interpretations of the names, sides filled in.
+        given: entries of markers of the given set.
         calibration: the body.
-        locations: (M, L, 3) [m] mean place in each link's frame; NaN where never seen.
-        location_stds: (M, L) [m] standard deviation of it.
+        locations: (M, L, 3) [m] mean location in each link's frame; NaN if never seen.
+        location_stds: (M, L) [m] its standard deviation.
     """
 
     names: tuple[str, ...]
@@ -247,7 +248,7 @@ class _PosedMarkers:
         side: str,
         height: float | None,
     ) -> _PosedMarkers:
-        """A body posed by the markers whose names tell their places; ``side`` where they do not name one."""
+        """A body posed by the markers whose names say where they are; ``side`` for names without one."""
         sided = {
             name: NameReading(r.kind, r.body_part, side, r.confidence) if _lacks_side(r) else r
             for name, r in readings.items()
@@ -265,7 +266,7 @@ class _PosedMarkers:
         return _PosedMarkers(names, sided, given, found, places, spreads)
 
     def propose_all(self) -> Recognition:
-        """Each marker on its most probable link."""
+        """Assigns each marker to its most probable link."""
         rig = self.calibration.rig
         likelihood = -MAX_INDEPENDENT_FRAMES * np.log(self.location_stds**2 + MIN_LOCATION_STD**2) / 2.0
         distances = _bone_distances(rig, self.locations)
@@ -274,8 +275,8 @@ class _PosedMarkers:
         for row, name in enumerate(self.names):
             proposal, entry = self._propose(row, name, likelihood[row], distances[row])
             proposals.append(proposal)
-            told = {"confidence": round(proposal.confidence, 2), "because": proposal.reason}
-            entries[name] = {**entry, **told, **self._seen_locations(row, proposal)}
+            notes = {"confidence": round(proposal.confidence, 2), "because": proposal.reason}
+            entries[name] = {**entry, **notes, **self._seen_locations(row, proposal)}
         return Recognition(_tree(entries), tuple(proposals), self.calibration)
 
     def _propose(
@@ -315,8 +316,8 @@ class _PosedMarkers:
     def _posterior(self, reading: NameReading | None, own: int | None, likelihood: np.ndarray) -> np.ndarray:
         """Probability (L,) of each link to carry a marker."""
         rig = self.calibration.rig
-        shown = {_link_of_reading(known) for known in self.readings.values() if known.kind in (LANDMARK, LINK)}
-        prior = np.array([1.0 if link in shown else UNNAMED_LINK_FACTOR for link in rig.links]) / len(rig.links)
+        named = {_link_of_reading(known) for known in self.readings.values() if known.kind in (LANDMARK, LINK)}
+        prior = np.array([1.0 if link in named else UNNAMED_LINK_FACTOR for link in rig.links]) / len(rig.links)
         if reading is not None and own is not None:
             prior[:] = (1.0 - reading.confidence) / (len(rig.links) - 1)
             prior[own] = reading.confidence
@@ -325,12 +326,12 @@ class _PosedMarkers:
         return posterior / posterior.sum()
 
     def _seen_locations(self, row: int, proposal: Proposal) -> dict[str, Any]:
-        """Where a marker was seen on its link and on the others that it could lie on."""
+        """Locations of a marker on its link and on the alternatives."""
         links = [link for link in (proposal.place, *proposal.alternatives) if link in LINKS]
         return {"seen": {link: self._relative_location(row, link) for link in links}} if links else {}
 
     def _relative_location(self, row: int, link: str) -> list[float]:
-        """Forwards, outwards, up in shares of stature."""
+        """Forwards, outwards, up, in units of stature."""
         rig = self.calibration.rig
         side = LATERAL_SIGN.get(link.split("_")[0], 1.0)
         shares = self.locations[row, rig.index(link)] / self.calibration.height * [1.0, side, 1.0]
@@ -338,18 +339,18 @@ class _PosedMarkers:
 
 
 def _exclude(links: tuple[str, ...], place: str) -> tuple[str, ...]:
-    """Links that are not the place itself."""
+    """Links without the one that a place names."""
     return tuple(link for link in links if link != place)
 
 
 def _tree(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A marker set as a file has it."""
+    """A marker set as stored in a file."""
     markers = {name: dict(entry) for name, entry in entries.items()}
     return {"name": "recognised", "about": "Put together from names and motion.", "markers": markers}
 
 
 def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
-    """A set's entry for what a name says."""
+    """A set's entry for the interpretation of a name."""
     if reading.kind == LANDMARK:
         return {"landmark": reading.landmark}
     if reading.kind == JOINT_CENTRE and reading.link:
@@ -360,17 +361,17 @@ def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
 
 
 def _link_of_reading(reading: NameReading) -> str:
-    """The link that a landmark or link lies on."""
+    """The link of a landmark or link."""
     if reading.kind == LINK:
         return reading.link
     place = marker_set_from_tree(_tree({"marker": {"landmark": reading.landmark}})).find_location("marker")
     if place is None:
-        raise InvalidValue(f"{reading.landmark!r} is no landmark")
+        raise InvalidValue(f"{reading.landmark!r} is not a landmark")
     return place.link
 
 
 def _local_positions(calibration: Calibration, markers: Markers, names: Sequence[str]) -> np.ndarray:
-    """Places (F, M, L, 3) [m] of markers in every link's frame, in some frames of a recording."""
+    """Positions (F, M, L, 3) [m] of markers in every link's frame, in some frames of a recording."""
     rig = calibration.rig
     chosen = np.unique(np.linspace(0, len(markers) - 1, min(FRAMES_PER_RECORDING, len(markers))).astype(int))
     some = Markers(markers.times[chosen], markers.names, markers.positions[chosen])
@@ -392,7 +393,7 @@ def _local_positions(calibration: Calibration, markers: Markers, names: Sequence
 
 
 def _bone_distances(rig: Rig, locations: np.ndarray) -> np.ndarray:
-    """Distance (M, L) [m] of places in the links' frames from the links' bones, from joint centre to the next ones."""
+    """Distance (M, L) [m] of locations in the links' frames from the links' bones, joint centre to joint centre."""
     result = np.linalg.norm(locations, axis=2)
     ends: list[list[np.ndarray]] = [[] for _ in rig.links]
     for joint in rig.joints[1:]:

@@ -30,26 +30,25 @@ from .priors import LinearPrior, build_prior, joint_centre_location, move_to_car
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
 STATURE_ITERATIONS = 3
 UNKNOWN_STATURE_FACTOR = 2.0
-"""Factor on the spread of joint centres while the stature is unknown."""
+"""Factor on the standard deviation of joint centres while the stature is unknown."""
 MAX_FRAME_ERROR = 0.08
-"""[m] Frame error beyond which a sampled frame is started afresh."""
+"""[m] Error above which a sampled frame is posed again from an initial fit."""
 FREE_MARKER_WEIGHT = 0.3
-"""Weight of a free marker while its place is only a guess."""
+"""Weight of a free marker while its location is only a prior."""
 RESTARTS = (False, True)
-"""Further starts, from the body that stature makes expect instead of from the static frames' fit: with the joints free,
-and within their ranges."""
+"""Further starts, from the expected body instead of the static frames' fit: without joint limits, and with them."""
 SAME_MINIMUM = 0.02
-"""Relative difference in cost below which two starts are taken to have ended in the same minimum, the first."""
+"""Relative difference in cost below which two starts ended in the same minimum; the first is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectData:
-    """What is known of a person before any marker is looked at.
+    """What is known of a person before the markers are used.
 
     Attributes:
         mass: [kg]
-        sex: ``"male"``, ``"female"`` or ``"unknown"``: which column of the segment tables, or the mean of both.
-        height: stature [m]; None where the markers shall tell it.
+        sex: ``"male"``, ``"female"`` or ``"unknown"``: column of the segment tables, or the mean of both.
+        height: stature [m]; None: estimated from the markers.
         trunk: ``"one"`` or ``"three"``, see `human`.
         shoulders: ``"fixed"`` or ``"girdle"``, see `human`.
     """
@@ -70,12 +69,12 @@ class SubjectData:
         require_person(STATURE_GUESS[self.sex] if self.height is None else self.height, self.mass)
 
     def rig(self, height: float, joints: Mapping[str, Sequence[float]] | None = None) -> Rig:
-        """The rig of a person of that stature [m], with joint centres where they are known."""
+        """The rig of a person of that stature [m], with joint centres if they are known."""
         return human(height, self.mass, self.sex, trunk=self.trunk, shoulders=self.shoulders, joints=joints)
 
 
 class SubjectState:
-    """Joint centres, marker places and sampled poses while a person is being calibrated."""
+    """Joint centres, marker locations and sampled poses during a calibration."""
 
     def __init__(
         self,
@@ -96,23 +95,23 @@ class SubjectState:
         self.static_only = all(is_static(r.markers) for r in first_recordings if r.markers is not None)
 
     def initialise(self) -> None:
-        """Fit the static frames; find the stature if it is unknown."""
-        stated = self.data.height is not None
-        rounds = 1 if stated else STATURE_ITERATIONS
-        for round_ in range(rounds):
-            self.progress(0.3 * round_ / rounds, "calibrating on the static frames")
-            self._prepare(self.height, 1.0 if stated else UNKNOWN_STATURE_FACTOR)
+        """Fits the static frames; estimates the stature if it is unknown."""
+        is_known = self.data.height is not None
+        iterations = 1 if is_known else STATURE_ITERATIONS
+        for iteration in range(iterations):
+            self.progress(0.3 * iteration / iterations, "calibrating on the static frames")
+            self._prepare(self.height, 1.0 if is_known else UNKNOWN_STATURE_FACTOR)
             samples = [s for r in self.first_recordings for s in self._sample_frames(r, len(self.first_recordings))]
             self._solve(samples)
-            if not stated:
+            if not is_known:
                 self.height = self._estimate_stature()
 
     def refine(self, static: Sequence[Recording], moving: Sequence[Recording]) -> None:
-        """Fit the static and the moving frames together."""
+        """Fits the static and the moving frames together."""
         self.static_only = False
         samples = [s for r in static for s in self._sample_frames(r, len(static))]
         for count, recording in enumerate(moving):
-            self.progress(0.3 + 0.4 * count / len(moving), f"choosing frames of {recording.name}")
+            self.progress(0.3 + 0.4 * count / len(moving), f"selecting frames of {recording.name}")
             samples += self._sample_frames(recording, len(moving))
         self.progress(0.7, f"calibrating on {len(samples)} frames")
         self._solve(samples)
@@ -120,20 +119,20 @@ class SubjectState:
             self._restart()
 
     def _restart(self) -> None:
-        """Fit the same frames from other starts; a clearly lower cost wins."""
+        """Fits the same frames from other starts; a clearly lower cost wins."""
         for limited in RESTARTS:
             best = (self.cost, self.theta, self.offsets, self.samples)
             self.progress(0.85, f"calibrating {len(best[3])} frames from another start")
             self._solve(self._restart_samples(best[3], within_limits=limited))
-            again = self.cost
-            if again > (1.0 - SAME_MINIMUM) * best[0]:
+            new_cost = self.cost
+            if new_cost > (1.0 - SAME_MINIMUM) * best[0]:
                 self.cost, self.theta, self.offsets, self.samples = best
                 self.fit.set_joint_centres(self.theta)
-            if abs(again - best[0]) < SAME_MINIMUM * best[0]:
+            if abs(new_cost - best[0]) < SAME_MINIMUM * best[0]:
                 break
 
     def _restart_samples(self, samples: Sequence[CalibrationFrame], *, within_limits: bool) -> list[CalibrationFrame]:
-        """The same frames posed on the body that is expected, and the unknowns set back to it."""
+        """The same frames posed on the expected body; resets the unknowns to it."""
         self.theta = self.expected_theta
         self.offsets = self.fit.set_joint_centres(self.theta).copy()
         self.samples, result = [], []
@@ -165,7 +164,7 @@ class SubjectState:
         return move_to_carrying_link(rig, place)
 
     def _dimensions(self) -> dict[str, float]:
-        """ASIS distance and pelvis depth [m], medians over the first recordings that show them."""
+        """ASIS distance and pelvis depth [m], medians over the first recordings that contain the markers."""
         result: dict[str, float] = {}
         for recording in self.first_recordings:
             markers = recording.markers
@@ -197,7 +196,7 @@ class SubjectState:
     def _pose_frames(
         self, frames: Sequence[np.ndarray], std: float, recording: str, *, within_limits: bool = False
     ) -> list[CalibrationFrame]:
-        """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
+        """Samples with poses: each frame starts from the pose before it, or from an initial fit if that fails."""
         rig = self.rig.with_joint_positions(self.fit.joint_positions)
         weights = np.array([1.0 if place.anatomical else FREE_MARKER_WEIGHT for place in self.locations])
         if self.samples:
@@ -225,7 +224,7 @@ class SubjectState:
         self.samples = samples
 
     def draw_errors(self) -> CalibrationErrorDraws:
-        """How far skin and beliefs may have led the fit."""
+        """Errors of the fit caused by skin motion and by the prior."""
         return draw_calibration_errors(self.fit, self.theta, self.samples, self.prior, self.names)
 
     def joint_centres(self) -> dict[str, np.ndarray]:
@@ -245,7 +244,7 @@ class SubjectState:
         return float(np.clip(measured @ shares / (shares @ shares), 0.8, 2.3))
 
     def size_ratios(self) -> dict[str, float]:
-        """Size of the body in each recording against the rig, from the frames used."""
+        """Size of the body in each recording relative to the rig, from the frames used."""
         result = {}
         for recording in dict.fromkeys(sample.recording for sample in self.samples):
             own = [sample for sample in self.samples if sample.recording == recording]
@@ -256,18 +255,18 @@ class SubjectState:
         return result
 
     def collect_evidence(self) -> FitEvidence:
-        """What the fit left over, for judging it."""
+        """Residuals and dimensions of the fit, for `fit_checks`."""
         real = [k for k, name in enumerate(self.names) if self.marker_set.find_location(name) is not None]
         rig = self.rig.with_joint_positions(self.fit.joint_positions)
         limits = JointLimits(rig, np.inf)
         joints = self.joint_centres()
-        usual = {link: joint.position for link, joint in zip(self.rig.links[1:], self.rig.joints[1:])}
-        origin = {**joints, self.rig.links[0]: np.zeros(3)}
+        expected_joints = {link: joint.position for link, joint in zip(self.rig.links[1:], self.rig.joints[1:])}
+        joint_positions = {**joints, self.rig.links[0]: np.zeros(3)}
         deviations = np.full(len(real), np.nan)
         for row, column in enumerate(real):
             place = self.locations[column]
             if place.anatomical:
-                expected = place.position(origin, self.height)
+                expected = place.position(joint_positions, self.height)
                 deviations[row] = np.linalg.norm((self.offsets[column] - expected) / place.std)
         return FitEvidence(
             rig,
@@ -279,7 +278,7 @@ class SubjectState:
             deviations,
             np.array([limits.violation(sample.q) for sample in self.samples]),
             segment_lengths(rig, joints),
-            segment_lengths(self.rig, usual),
+            segment_lengths(self.rig, expected_joints),
         )
 
     def residuals(self) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""What one trial tells of the body's mass: the impulse over its counted frames, and whether its plates read zero.
+"""The body's mass from one trial: the impulse over its counted frames, and whether its plates read zero when unloaded.
 
-Over any counted stretch the impulse of the ground is the change of momentum and the weight,
-    J(t) = int F dt = m (v(t) + g t) + const,
-be it standing, a stride or a jump. J is fitted on v and on g t with separate factors: the factor of v carries the error
-of the kinematic centre of mass (wrong segment masses, skin movement: up to 10 %), the factor of g t is the mass.
+Over any counted interval the impulse of the ground is the change of momentum and the weight, J(t) = int F dt = m (v(t)
++ g t) + const, for standing, a stride or a jump alike. J is fitted to v and to g t with separate factors. The factor of
+v contains the error of the kinematic centre of mass (wrong segment masses, skin motion: up to 10 %); the factor of g t
+is the mass.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ..signals.windows import Windows
 from ..wrenches import Wrenches
 
 DYNAMIC_STD = 0.1
-"""Believed spread of the factor of v about the mass: how wrong a kinematic centre of mass's motion is."""
+"""Relative standard deviation of the factor of v about the mass: the error of a kinematic centre of mass's motion."""
 PLATE_LINEARITY = 0.003
-"""Linearity of a force plate, as makers state it: no trial is believed better than this."""
+"""Linearity of a force plate, as makers state it: the smallest relative std of a trial's mass."""
 MIN_DURATION = 0.3
-"""[s] Counted stretches shorter than this say nothing about the mass."""
+"""[s] Shorter counted intervals are not used."""
 LOADED_FRACTION, UNLOADED_FRACTION = 0.5, 0.03
-"""Shares of body weight: a sensor that carried this much, and one that carries nothing."""
+"""Fractions of body weight: above the first a sensor carried the body, below the second it is unloaded."""
 MIN_UNLOADED_TIME = 0.03
-"""[s] A sensor must read zero at least this long to prove it."""
+"""[s] A sensor must be unloaded for at least this long to show its zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class MassEvidence:
         name: of the trial.
         times: (N,) [s].
         velocity: (N, 3) [m/s] of the kinematic centre of mass, world.
-        wrench: (N, 6) total measured, through the motion's filter, about the world origin; NaN where missing.
-        counted: (N,) every contact measured.
-        unloaded: reading of the unloaded sensors; None if they are never seen unloaded in counted frames.
+        wrench: (N, 6) total measured, filtered like the motion, about the world origin; NaN where missing.
+        counted: (N,) True where every contact is measured.
+        unloaded: reading of the unloaded sensors; None if they are never unloaded in counted frames.
     """
 
     name: str
@@ -74,16 +74,16 @@ class MassEvidence:
 
 @dataclass(frozen=True, slots=True)
 class TrialMass:
-    """What one trial reads.
+    """The mass that one trial reads.
 
     Attributes:
         name: of the trial.
-        apparent_mass: [kg] factor of g t: mass, if the plates have no offset.
-        std: [kg] of `apparent`, without what an unseen offset could add.
+        apparent_mass: [kg] factor of g t: the mass, if the plates have no offset.
+        std: [kg] of `apparent_mass`, without the effect of an unseen offset.
         dynamic_mass: [kg] factor of v: mass times the error of the kinematic motion; NaN if nothing moved.
         dynamic_std: [kg]
-        loaded_fraction: share of the counted time during which something touches; an offset b adds loaded b / g to
-            `apparent`.
+        loaded_fraction: fraction of the counted time during which something touches; an offset b adds loaded_fraction b
+            / g to `apparent_mass`.
         unloaded: see `MassEvidence`.
         seconds: counted time [s].
         horizontal: (2,) [N] mean horizontal force that no acceleration explains.
@@ -107,15 +107,15 @@ class TrialMass:
 def collect_mass_evidence(
     name: str, velocity: np.ndarray, filtered: Wrenches, native: Wrenches, windows: Windows, mass: float
 ) -> MassEvidence:
-    """Evidence of one trial.
+    """Motion and forces of one trial, for `estimate_mass`.
 
     Args:
         name: of the trial.
         velocity: (N, 3) [m/s] of the kinematic centre of mass, world.
-        filtered: at the motion's times, through its filter.
-        native: unfiltered, at their own rate, to see what unloaded sensors read.
+        filtered: at the motion's times, filtered like it.
+        native: unfiltered, at their own rate, for the readings of unloaded sensors.
         windows: counted frames.
-        mass: [kg] roughly, to tell loaded from unloaded.
+        mass: [kg] roughly, to distinguish loaded from unloaded.
     """
     if len(filtered) != len(windows.times):
         raise InvalidValue(f"trial {name!r}: {len(filtered)} wrench samples for {len(windows.times)} frames")
@@ -124,11 +124,11 @@ def collect_mass_evidence(
 
 
 def read_unloaded_plates(native: Wrenches, windows: Windows, mass: float) -> UnloadedReading | None:
-    """What the sensors that carry the body read in counted moments (flight, swing) in which nothing touches them.
+    """Readings of the sensors that carry the body, in counted moments (flight, swing) in which nothing touches them.
 
     Readings of exactly zero were cut by software; then the lowest reading in contact bounds the offset, because the
-    ground only pushes. A sensor that reads zero only while a chair carries the body proves nothing: those frames do
-    not count. None if any loaded sensor is never unloaded.
+    ground only pushes. Frames in which a chair carries the body do not count. None if any loaded sensor is never
+    unloaded.
     """
     nearest = np.searchsorted(windows.times, native.times).clip(0, len(windows.times) - 1)
     counted = windows.counted[nearest] & (native.times <= windows.times[-1])
@@ -157,19 +157,19 @@ def read_unloaded_plates(native: Wrenches, windows: Windows, mass: float) -> Unl
 
 
 def estimate_trial_mass(evidence: MassEvidence) -> TrialMass | None:
-    """Mass read by one trial; None if no counted stretch is long enough."""
+    """Mass read by one trial; None if no counted interval is long enough."""
     known = evidence.counted & np.isfinite(evidence.wrench).all(axis=1)
     rate = (len(known) - 1) / (evidence.times[-1] - evidence.times[0])
-    spans = [slice(start, stop) for start, stop in true_runs(known) if (stop - start) / rate >= MIN_DURATION]
-    if not spans:
+    intervals = [slice(start, stop) for start, stop in true_runs(known) if (stop - start) / rate >= MIN_DURATION]
+    if not intervals:
         return None
     force = evidence.wrench[:, :3]
-    up = _fit_impulse(evidence, spans, force[:, 2], 2)
-    mean_force = np.mean(np.concatenate([force[span, 2] for span in spans]))
+    up = _fit_impulse(evidence, intervals, force[:, 2], 2)
+    mean_force = np.mean(np.concatenate([force[span, 2] for span in intervals]))
     # A plate cut to zero in flight shows its offset only while it is loaded.
-    touching = [np.abs(force[span, 2]) > UNLOADED_FRACTION * mean_force for span in spans]
-    sides = [_fit_impulse(evidence, spans, force[:, axis], axis) for axis in (0, 1)]
-    moments = np.concatenate([evidence.wrench[span] for span in spans]).mean(axis=0)
+    touching = [np.abs(force[span, 2]) > UNLOADED_FRACTION * mean_force for span in intervals]
+    sides = [_fit_impulse(evidence, intervals, force[:, axis], axis) for axis in (0, 1)]
+    moments = np.concatenate([evidence.wrench[span] for span in intervals]).mean(axis=0)
     std = float(np.hypot(up.std[1] / GRAVITY, PLATE_LINEARITY * up.steady / GRAVITY))
     return TrialMass(
         evidence.name,
@@ -179,7 +179,7 @@ def estimate_trial_mass(evidence: MassEvidence) -> TrialMass | None:
         float(up.std[0]),
         float(np.mean(np.concatenate(touching))),
         evidence.unloaded,
-        sum(span.stop - span.start for span in spans) / rate,
+        sum(span.stop - span.start for span in intervals) / rate,
         np.array([side.steady for side in sides]),
         np.array([side.std[1] for side in sides]),
         np.array([-moments[4], moments[3]]) / moments[2],
@@ -195,7 +195,7 @@ class _ImpulseFit:
 
 
 def _fit_impulse(evidence: MassEvidence, intervals: list[slice], force: np.ndarray, axis: int) -> _ImpulseFit:
-    """int F dt = dynamic v + steady t + a constant per stretch, residuals taken as correlated."""
+    """Fits int F dt = dynamic v + steady t + a constant per interval; residuals are treated as correlated."""
     rows, impulses = [], []
     for span in intervals:
         t = evidence.times[span]
@@ -225,7 +225,7 @@ def _fit_impulse(evidence: MassEvidence, intervals: list[slice], force: np.ndarr
 
 
 def _variance_inflation(residual: np.ndarray) -> float:
-    """How many times fewer independent samples there are: 1 + 2 sum of the autocorrelation up to its first zero."""
+    """Ratio of samples to independent samples: 1 + 2 sum of the autocorrelation up to its first zero."""
     square = float(residual @ residual)
     if square <= 0.0 or len(residual) < 3:
         return 1.0

@@ -1,4 +1,4 @@
-"""Laws of the mass from all trials and of the plates' offset."""
+"""The mass from all trials, and the offset of plates."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_std_of_a_trial_covers_its_error() -> None:
     assert np.mean(np.abs(scores) < 3.0) > 0.95
 
 
-def test_the_trials_that_unload_the_plates_are_believed() -> None:
+def test_trials_that_unload_the_plates_decide() -> None:
     """Two standing trials miss 35 N, two hopping trials prove zero: the mass is the hoppers', the offset is found."""
     trials = {
         "still": simulate(5.0, MASS, lambda t: np.ones_like(t), bias=-35.0),
@@ -82,7 +82,7 @@ def test_the_majority_does_not_decide() -> None:
     assert found.bias_of("still 1")[2] == pytest.approx(40.0, abs=3.0)
 
 
-def test_an_offset_that_unloaded_plates_show_is_taken_off() -> None:
+def test_an_offset_of_unloaded_plates_is_subtracted() -> None:
     """A hopper's plates that read 30 N in flight, uncut, have that offset, and the mass is corrected for it."""
     trial = simulate(5.0, MASS, hopping, bias=30.0)
     force = trial.filtered.total[:, :3]
@@ -94,14 +94,14 @@ def test_an_offset_that_unloaded_plates_show_is_taken_off() -> None:
     assert estimate_mass([rows]).mass == pytest.approx(MASS + 30.0 / 3 / GRAVITY, abs=0.3)
 
 
-def test_a_gain_is_told_from_an_offset() -> None:
+def test_a_gain_is_distinguished_from_an_offset() -> None:
     """Plates that read 5.5 % too little in weight and motion alike are called a gain."""
     low = evidence("squat", simulate(8.0, MASS, squats, gain=0.945))
     found = estimate_mass([low, *(evidence(f"hop {k}", simulate(5.0, MASS, hopping)) for k in range(2))])
     assert found.groups[1].kind == "gain"
 
 
-def test_without_proof_nobody_is_preferred() -> None:
+def test_without_unloaded_plates_no_trial_is_preferred() -> None:
     """Two trials that disagree and never unload: the uncertainty spans both, and a warning says so."""
     one = evidence("monday", simulate(5.0, MASS, squats))
     two = evidence("tuesday", simulate(5.0, MASS, squats, bias=-60.0))
@@ -111,7 +111,7 @@ def test_without_proof_nobody_is_preferred() -> None:
     assert any("none can be preferred" in text for text in found.warnings)
 
 
-def test_the_bias_puts_readings_right() -> None:
+def test_the_bias_corrects_the_readings() -> None:
     """Taking the bias off a standing trial's wrench leaves the body's weight, and moments that keep the same arm."""
     still = simulate(5.0, MASS, lambda t: np.ones_like(t), bias=-35.0)
     found = estimate_mass([evidence("still", still), evidence("hop", simulate(5.0, MASS, hopping))])
@@ -153,7 +153,7 @@ def recorded(folder: Path, trial: str, places: Places, mass: float) -> MassEvide
 
 
 @pytest.mark.parametrize("guess", [60.0, 63.5, 67.0])
-def test_subject_a_weighs_what_the_unloaded_plates_say(shared_data: Path, guess: float) -> None:
+def test_the_mass_of_subject_a_is_that_of_the_unloaded_plates(shared_data: Path, guess: float) -> None:
     """Real, all 8 trials, whatever mass the windows were found with: 63.5 +- 0.4 kg and the standing trials' offset."""
     found = estimate_mass([recorded(shared_data / "subject_a", trial, SUBJECT_A, guess) for trial in ALL_A])
     assert found.mass == pytest.approx(63.5, abs=0.4)
@@ -166,7 +166,7 @@ def test_subject_a_weighs_what_the_unloaded_plates_say(shared_data: Path, guess:
     assert any(text.startswith("DJ1 reads") for text in found.warnings)
 
 
-def test_static1_alone_reads_sixty_and_knows_that_it_cannot_know(shared_data: Path) -> None:
+def test_a_standing_trial_alone_has_a_wide_uncertainty(shared_data: Path) -> None:
     """Real: the standing trial alone gives 60.0 kg with an uncertainty that admits an unseen offset."""
     found = estimate_mass([recorded(shared_data / "subject_a", "static1", SUBJECT_A, 62.0)])
     assert found.mass == pytest.approx(60.0, abs=0.1)
@@ -185,10 +185,10 @@ def test_a_stated_mass_corrects_plates_that_prove_nothing() -> None:
     """Plates never seen unloaded that miss 40 N get the offset a stated mass implies; a near one changes nothing."""
     items = [evidence("standing", simulate(6.0, MASS, squats, bias=-40.0))]
     alone = estimate_mass(items)
-    told = estimate_mass(items, stated=MASS)
+    estimate = estimate_mass(items, stated=MASS)
     near = estimate_mass(items, stated=1.02 * alone.mass)
-    assert told.mass == pytest.approx(MASS)
-    assert told.bias_of("standing")[2] == pytest.approx(-40.0, abs=2.0)
-    assert any("stated" in warning for warning in told.warnings)
+    assert estimate.mass == pytest.approx(MASS)
+    assert estimate.bias_of("standing")[2] == pytest.approx(-40.0, abs=2.0)
+    assert any("stated" in warning for warning in estimate.warnings)
     assert near.mass == pytest.approx(alone.mass)
     assert near.bias_of("standing")[2] == 0.0

@@ -79,7 +79,7 @@ def test_limb_lengths_are_recovered(calibrated: tuple[Rig, list[Attachment], Cal
 def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     calibrated: tuple[Rig, list[Attachment], Calibration],
 ) -> None:
-    """With places and joints found, what is left over is of the size of the markers' noise (1 mm each axis)."""
+    """With locations and joint centres estimated, the residual has the size of the markers' noise (1 mm each axis)."""
     rig, attachments, found = calibrated
     fresh = recordings_of(rig, attachments)[1]
     assert fresh.markers is not None
@@ -88,7 +88,7 @@ def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     assert found.warnings == ()
 
 
-def test_markers_of_heavy_links_lead_the_centre_of_mass(
+def test_weighting_by_mass_improves_the_centre_of_mass(
     calibrated: tuple[Rig, list[Attachment], Calibration],
 ) -> None:
     """Where the spine grows by 20 mm, which no joint does, the centre of mass is nearer to the truth than when all
@@ -129,7 +129,7 @@ def centres(rig: Rig, q: np.ndarray) -> np.ndarray:
     return com_trajectory(rig, Motion(np.arange(len(q)) / 100.0, q, still, still), rig.prior)
 
 
-def test_weights_follow_the_mass_that_a_marker_shows(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
+def test_weights_grow_with_the_mass_per_marker(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
     """Weights keep their sum, a link weighs more the heavier it is beside the number of its markers, and a marker that
     is left out stays so."""
     rig, _, found = calibrated
@@ -150,8 +150,8 @@ def test_stature_is_estimated_when_unknown() -> None:
     assert found.height == pytest.approx(1.62, abs=0.04)
 
 
-def test_two_subjects_are_noticed() -> None:
-    """A second recording of somebody 7 % larger is told, and most of the difference is found."""
+def test_two_subjects_cause_a_warning() -> None:
+    """A second recording of a person 7 % larger causes a warning, and most of the difference is found."""
     rig, attachments, _ = subject(1.75)
     found = fit_calibration(recordings_of(rig, attachments, scale=1.07), mass=70.0, sex="male", height=1.75)
     assert any("different subjects" in warning for warning in found.warnings)
@@ -181,8 +181,8 @@ def test_the_fit_ends_in_a_minimum() -> None:
         assert fit.cost(theta + step, turned) > cost
 
 
-def test_unknown_markers_are_left_out_and_told() -> None:
-    """A marker no set knows costs a warning, not the calibration."""
+def test_unknown_markers_cause_a_warning() -> None:
+    """A marker in no set causes a warning; the calibration goes on without it."""
     rig, attachments, _ = subject(1.75)
     static = recordings_of(rig, attachments)[0]
     assert static.markers is not None
@@ -207,7 +207,7 @@ def without(recordings: list[Recording], *links: str) -> list[Recording]:
 
 
 @pytest.mark.parametrize("link", TRUNK_AND_LEGS)
-def test_a_bare_link_of_trunk_or_legs_is_named(link: str) -> None:
+def test_a_link_of_trunk_or_legs_without_markers_is_an_error(link: str) -> None:
     """Without any marker on a link of the trunk or the legs there is no calibration; the error names the link."""
     rig, attachments, _ = subject(1.75)
     recordings = without(recordings_of(rig, attachments)[:1], link)
@@ -215,7 +215,7 @@ def test_a_bare_link_of_trunk_or_legs_is_named(link: str) -> None:
         fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
 
 
-def test_a_bare_head_or_arm_is_no_error() -> None:
+def test_head_and_arms_may_have_no_markers() -> None:
     """Head, arms and hands may go without markers: they are fixed to the prior."""
     rig, attachments, _ = subject(1.75)
     recordings = without(recordings_of(rig, attachments)[:1], "head", "left_forearm", "right_hand")
@@ -243,8 +243,8 @@ def test_waist_markers_are_the_pelvis() -> None:
         assert found.lengths[link] == pytest.approx(length, abs=2e-3), link
 
 
-def test_a_set_that_leaves_the_pelvis_bare_is_not_the_one_that_was_worn() -> None:
-    """Where a built-in set knows no marker of the pelvis, markers that it does not know are found by how they move."""
+def test_a_set_without_pelvis_markers_is_rejected() -> None:
+    """If a built-in set has no marker on the pelvis, the markers unknown to it are recognised by their motion."""
     rig, attachments, _ = subject(1.75, "plug_in_gait")
     hidden = {"LASI": "U1", "RASI": "U2", "LPSI": "U3", "RPSI": "U4", "SACR": "U5"}
     recordings = []
@@ -286,8 +286,8 @@ def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -
         assert not any("HJC" in marker for marker in tracked.names)
 
 
-def test_a_standing_person_is_still_under_the_cameras_noise() -> None:
-    """Two millimetres of noise make a marker jump at 0.4 m/s; who stands is still found, who sways slowly is not."""
+def test_a_static_trial_is_recognised_despite_camera_noise() -> None:
+    """Two millimetres of noise move a marker at 0.4 m/s; standing is recognised as static, slow swaying is not."""
     rng = np.random.default_rng(3)
     times = np.arange(200) / 100.0
     place = rng.normal(size=(1, 12, 3)) + 2e-3 * rng.normal(size=(200, 12, 3))
@@ -298,7 +298,7 @@ def test_a_standing_person_is_still_under_the_cameras_noise() -> None:
 
 
 @pytest.mark.parametrize("write", [str.lower, "Subject01:{}".format, "Subject01_{}".format])
-def test_a_body_is_the_same_however_its_trials_write_the_markers(write: Callable[[str], str]) -> None:
+def test_trials_may_write_marker_names_differently(write: Callable[[str], str]) -> None:
     """A moving trial in other capitals, or behind a subject's name, fits and is tracked as if all wrote alike."""
     rig, attachments, marker_set = subject(1.75)
     still, moving = recordings_of(rig, attachments)

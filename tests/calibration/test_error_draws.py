@@ -1,4 +1,4 @@
-"""How far skin and beliefs may have led a calibration: the linear answer is that of the fit itself."""
+"""Errors of a calibration caused by skin and prior: the linear response is that of the fit itself."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def subject() -> SubjectState:
     return state
 
 
-def swung(subject: SubjectState, draw: int) -> list[np.ndarray]:
+def displaced(subject: SubjectState, draw: int) -> list[np.ndarray]:
     """Markers of the fitted frames, moved by a small part of a draw of skin."""
     frames = subject.fit.linearise(subject.samples, subject.offsets, exact=False)
     skin = ResidualDraws.from_fit(frames, subject.links, subject.names).with_draw(frames, draw).residuals
     return [sample.positions + SMALL * own for sample, own in zip(subject.samples, skin)]
 
 
-def test_a_fit_to_markers_on_moved_skin_goes_where_the_draw_says(subject: SubjectState) -> None:
-    """Markers moved by a draw of skin and fitted anew move joint centres and marker places as told."""
+def test_the_draw_is_the_change_of_a_fit_to_displaced_markers(subject: SubjectState) -> None:
+    """A fit to markers displaced by a draw of skin motion changes by the draw's error."""
     found = subject.draw_errors()
     assert (
         found.soft_tissue.shape == found.prior.shape == (DRAW_COUNT, len(subject.rig.links) - 1 + len(subject.names), 3)
     )
     fit = SubjectFit(subject.rig, subject.links, *subject.prior.information_form())
     before = [replace(sample) for sample in subject.samples]
-    after = [replace(s, positions=p) for s, p in zip(subject.samples, swung(subject, 0))]
+    after = [replace(s, positions=p) for s, p in zip(subject.samples, displaced(subject, 0))]
     start, _ = fit.solve(subject.theta.copy(), before)
     moved, _ = fit.solve(subject.theta.copy(), after)
-    step, told = (moved - start).reshape(-1, 3), SMALL * found.soft_tissue[0]
-    assert np.linalg.norm(step - told) < 0.2 * np.linalg.norm(told)
+    step, predicted = (moved - start).reshape(-1, 3), SMALL * found.soft_tissue[0]
+    assert np.linalg.norm(step - predicted) < 0.2 * np.linalg.norm(predicted)
 
 
-def test_markers_that_fit_exactly_show_no_skin(subject: SubjectState) -> None:
-    """Without residuals there is no draw of skin; what was believed stays as doubtful as it was."""
+def test_markers_that_fit_exactly_have_no_skin_motion(subject: SubjectState) -> None:
+    """Without residuals the draws of skin motion are zero; those of the prior are unchanged."""
     fit, places = subject.fit, subject.offsets
     exact = []
     for sample in subject.samples:
@@ -64,7 +64,7 @@ def test_markers_that_fit_exactly_show_no_skin(subject: SubjectState) -> None:
     assert np.sqrt(np.mean(found.prior**2)) > 1e-4
 
 
-def test_a_draw_keeps_the_size_of_what_was_left(subject: SubjectState) -> None:
+def test_a_draw_keeps_the_size_of_the_residuals(subject: SubjectState) -> None:
     """Turning residuals at random keeps the mean square of every marker's."""
     frames = subject.fit.linearise(subject.samples, subject.offsets, exact=False)
     swings = ResidualDraws.from_fit(frames, subject.links, subject.names)

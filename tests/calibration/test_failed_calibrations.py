@@ -1,4 +1,4 @@
-"""A calibration that failed says which marker, joint or segment is wrong; one that did not keeps silent."""
+"""A failed calibration names the wrong marker, joint or segment; a successful one has no message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solver.rigs import human
 from solver.trial import Recording
 
 
-def told(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
+def warnings_of(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
     """The warnings of a calibration with these recordings instead of the volunteer's."""
     return replace(body, recordings=recordings).calibrated().warnings
 
@@ -37,15 +37,15 @@ def test_a_volunteer_with_skin_motion_is_found_without_a_warning() -> None:
     assert found.warnings == ()
 
 
-def test_exchanged_labels_are_told_with_their_markers() -> None:
+def test_exchanged_labels_are_reported_with_their_markers() -> None:
     """Knee and ankle of one side exchanged in every trial: the warning names markers of that leg."""
     body = volunteer(1)
     exchanged = {"LKNE": "LANK", "LANK": "LKNE"}
-    warnings = told(body, tuple(relabelled(recording, exchanged) for recording in body.recordings[:1]))
+    warnings = warnings_of(body, tuple(relabelled(recording, exchanged) for recording in body.recordings[:1]))
     assert any("label" in warning and ("LKNE" in warning or "LANK" in warning) for warning in warnings)
 
 
-def test_a_stature_that_is_not_the_bodys_is_told_by_its_segments() -> None:
+def test_a_wrong_stature_is_reported_by_its_segments() -> None:
     """A stature of 2.3 m stated for a woman of 1.66 m: segments are far too short for it, and the warning says so."""
     body = volunteer(1)
     known = body.rig.provenance
@@ -54,7 +54,7 @@ def test_a_stature_that_is_not_the_bodys_is_told_by_its_segments() -> None:
 
 
 def test_hinges_are_pulled_back_only_beyond_their_ranges() -> None:
-    """The pull's gradient is that of its cost, which is zero inside the range."""
+    """The penalty's gradient is that of its cost, which is zero inside the range."""
     rig = human(1.75, 70.0, "male")
     hinges = HingeRanges(rig)
     assert hinges.cost(rig.neutral) == 0.0

@@ -1,4 +1,4 @@
-"""Each judgement of a calibration by evidence made by hand: what is wrong is named, what is usual keeps silent."""
+"""Each check of a calibration, on evidence made by hand: a fault is reported by name, usual values cause no message."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def usual() -> FitEvidence:
     )
 
 
-def test_a_usual_fit_is_silent() -> None:
-    """Nothing is told, and no other start is asked for."""
+def test_a_usual_fit_has_no_messages() -> None:
+    """There is no message, and no other start is tried."""
     assert check_fit(usual()) == ()
     assert not is_suspect(usual())
 
@@ -80,34 +80,34 @@ def short_thighs(evidence: FitEvidence) -> FitEvidence:
     return replace(evidence, lengths=lengths)
 
 
-def unlike_sides(evidence: FitEvidence) -> FitEvidence:
+def different_sides(evidence: FitEvidence) -> FitEvidence:
     """One shank a tenth longer than the other."""
     return replace(evidence, lengths={**evidence.lengths, "left_shank": 0.44})
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
+    ("change", "words"),
     [
-        (far_everywhere, ("calibration failed", "most in jump", "30 mm")),
+        (far_everywhere, ("calibration failed", "largest in jump", "30 mm")),
         (far_marker, ("marker left_shank_1", "50 mm", "left shank")),
         (far_place, ("marker left_foot_0", "7 standard deviations")),
         (beyond_range, ("left shank leaves its joint's range", "25 degrees", "30 % of the frames of walk")),
         (short_thighs, ("left thigh", "25 % shorter", "Check the stature")),
-        (unlike_sides, ("left shank comes out 10 % longer than the right shank",)),
+        (different_sides, ("left shank is 10 % longer than the right shank",)),
     ],
 )
-def test_what_is_wrong_is_told_and_asks_for_another_start(
-    spoil: Callable[[FitEvidence], FitEvidence], words: tuple[str, ...]
+def test_each_fault_is_reported_and_causes_another_start(
+    change: Callable[[FitEvidence], FitEvidence], words: tuple[str, ...]
 ) -> None:
-    """Each fault is told with its culprit and number, first of all warnings, and is reason for another start."""
-    evidence = spoil(usual())
+    """The first message names the fault with its number, and another start is tried."""
+    evidence = change(usual())
     warnings = check_fit(evidence)
     assert all(word in warnings[0] for word in words)
     assert is_suspect(evidence)
 
 
-def test_a_landmark_somewhat_off_asks_for_another_start_in_silence() -> None:
-    """Between the two bounds nothing is told yet, but another minimum may be better."""
+def test_a_landmark_between_the_bounds_causes_another_start_without_a_message() -> None:
+    """Between the two bounds there is no message yet, but another minimum may be better."""
     evidence = usual()
     deviations = evidence.deviations.copy()
     deviations[0] = 5.0
@@ -117,7 +117,7 @@ def test_a_landmark_somewhat_off_asks_for_another_start_in_silence() -> None:
 
 
 def test_another_start_wins_only_with_a_clearly_lower_cost() -> None:
-    """From the minimum no start leads elsewhere and the fit stays as it is; a fit that ended far above it is left."""
+    """From the minimum no start leads elsewhere and the fit is unchanged; a fit that ended far above it is replaced."""
     body = volunteer(1)
     known, static = body.rig.provenance, body.recordings[0]
     assert static.markers is not None

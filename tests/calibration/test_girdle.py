@@ -76,7 +76,7 @@ def test_a_girdle_follows_shoulders_that_move() -> None:
         assert np.linalg.norm(centres[0] - centres[1]) < 0.008
 
 
-def test_acromia_go_with_the_scapula() -> None:
+def test_acromia_are_on_the_scapula() -> None:
     """A landmark that is measured from the shoulder lies on the link that carries the shoulder; the others stay."""
     rigs = {kind: human(STATURE, MASS, "male", shoulders=kind) for kind in ("fixed", "girdle")}
     places = load_marker_set("plug_in_gait").locations
@@ -102,6 +102,6 @@ def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:
 
 
 def test_bad_shoulders_are_refused() -> None:
-    """Shoulders of another kind are told with the choices."""
+    """An unknown value of the shoulders is an error that lists the choices."""
     with pytest.raises(Exception, match="'fixed' or 'girdle'"):
         fit_calibration([], mass=MASS, sex="male", height=STATURE, shoulders="free")

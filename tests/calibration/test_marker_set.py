@@ -1,4 +1,4 @@
-"""Marker sets: every built-in one stands on the human rig, recordings find their own, unknown ones say what to do."""
+"""Marker sets: built-in sets fit the human rig, recordings find their own, errors say what to do."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_recording_finds_its_marker_set(shared_data: Path, file: str, expected
     assert detect_marker_set(markers.names) == load_marker_set(expected)
 
 
-def test_a_subject_prefix_is_no_obstacle() -> None:
+def test_a_subject_prefix_is_ignored() -> None:
     """Names like ``Anna:LASI`` belong to the set that knows LASI."""
     marker_set = load_marker_set("plug_in_gait")
     names = [f"Anna:{name}" for name in marker_set.locations]
@@ -67,8 +67,8 @@ def test_a_subject_prefix_is_no_obstacle() -> None:
     assert marker_set.find_landmark("Anna:LASI") == "left asis"
 
 
-def test_capitals_are_no_obstacle() -> None:
-    """A set is recognised by names in small letters; where capitals alone tell two of its markers apart, they do."""
+def test_capitals_are_ignored_where_unambiguous() -> None:
+    """A set is recognised by names in small letters; markers that differ in capitals alone are still distinguished."""
     marker_set = load_marker_set("plug_in_gait")
     assert detect_marker_set([name.lower() for name in marker_set.locations]) == marker_set
     assert marker_set.find_landmark("lasi") == "left asis"
@@ -112,7 +112,7 @@ def test_a_written_set_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "JSON"),
         ('{"name": "x"}', "markers"),
@@ -120,16 +120,16 @@ def test_a_written_set_is_read(tmp_path: Path) -> None:
         ('{"name": "x", "markers": {"a": {"offset": [0, 0, 0]}}}', "no link"),
     ],
 )
-def test_a_broken_set_is_refused_with_its_place(tmp_path: Path, text: str, told: str) -> None:
-    """What is wrong with a marker set file is said, with the file."""
+def test_a_broken_set_is_refused_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    """An error names the file and what is wrong with it."""
     path = tmp_path / "broken.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_marker_set(path)
     assert "broken.json" in str(caught.value)
 
 
-def test_a_link_alone_is_a_free_place_and_what_was_seen_there_a_known_one(tmp_path: Path) -> None:
+def test_a_marker_with_a_link_alone_has_a_free_location(tmp_path: Path) -> None:
     """Without an offset a marker is somewhere on its link; seen on it, where it was seen; not used, nowhere."""
     path, seen = tmp_path / "mine.json", {"left_thigh": [0.01, 0.05, -0.1]}
     markers = {
@@ -155,7 +155,7 @@ def test_an_unknown_name_lists_the_known_sets() -> None:
 
 
 def test_an_edited_set_is_read_again(tmp_path: Path) -> None:
-    """Who corrects a marker set in an open notebook gets the corrected one."""
+    """A marker set corrected in an open notebook is read with its corrections."""
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"name": "mine", "markers": {"A": {"landmark": "left asis"}}}), "utf-8")
     assert set(load_marker_set(path).locations) == {"A"}
@@ -164,8 +164,8 @@ def test_an_edited_set_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[]", "3", "[" * 100_000, '{"markers": []}'])
-def test_what_is_json_but_no_set_is_one_error(tmp_path: Path, content: str) -> None:
-    """Another shape than a marker set's ends in an error that shows how to write one."""
+def test_json_that_is_not_a_set_is_one_error(tmp_path: Path, content: str) -> None:
+    """JSON that is not a marker set gives one error, which shows how to write a set."""
     path = tmp_path / "odd.json"
     path.write_text(content, "utf-8")
     with pytest.raises(InputError, match="Write a marker set"):
@@ -173,7 +173,7 @@ def test_what_is_json_but_no_set_is_one_error(tmp_path: Path, content: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ({"landmark": "left asis", "weight": "heavy"}, "marker 'A'.weight: 'heavy' is no number"),
         ({"landmark": "left asis", "weight": -1.0}, "marker 'A': .*weight -1"),
@@ -188,18 +188,18 @@ def test_what_is_json_but_no_set_is_one_error(tmp_path: Path, content: str) -> N
         ("left asis", "is no JSON object"),
     ],
 )
-def test_a_wrong_marker_is_named(entry: object, said: str, tmp_path: Path) -> None:
-    """People write these files: the error names the file, the marker, its entry and what is wrong with it."""
+def test_a_wrong_marker_is_named(entry: object, message: str, tmp_path: Path) -> None:
+    """The error names the file, the marker, its entry and what is wrong with it."""
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"name": "mine", "markers": {"A": entry}}), "utf-8")
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_marker_set(path)
     assert "mine.json" in str(caught.value)
     assert "Write a marker set" in str(caught.value)
 
 
-def test_an_alias_must_mean_a_marker(tmp_path: Path) -> None:
-    """Otherwise the recorded marker would silently be unknown."""
+def test_an_alias_must_name_a_marker_of_the_set(tmp_path: Path) -> None:
+    """Otherwise the recorded marker would be unknown without a message."""
     path = tmp_path / "mine.json"
     path.write_text(
         json.dumps({"name": "mine", "markers": {"A": {"landmark": "sacrum"}}, "aliases": {"a": "B"}}), "utf-8"

@@ -1,4 +1,4 @@
-"""What is believed of hips before anything moves, and how much moving recordings may overrule it."""
+"""The prior of hip centres, and the weight of moving recordings against it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH, DEPTH = 0.25, 0.19  # m, between the ASIS and from them to the PSIS
 
 
 @pytest.mark.parametrize("sex", ["male", "female"])
-def test_hips_lie_where_the_pelvis_own_markers_say(sex: str) -> None:
+def test_hips_follow_the_pelvis_markers(sex: str) -> None:
     """Before any motion the hip centres are those of Harrington et al. 2007 from the middle of the ASIS, to a tenth of
     a millimetre: the stature's table, whose hips lie 20 to 30 mm higher, does not pull at them.
     """
@@ -22,17 +22,17 @@ def test_hips_lie_where_the_pelvis_own_markers_say(sex: str) -> None:
     names = ("LASI", "RASI", "LPSI", "RPSI", "LKNE", "RKNE")
     rig = human(1.76, 75.0, sex)
     places = [marker_set.locations[name] for name in names]
-    beliefs = build_prior(rig, marker_set, names, places, {"asis_width": WIDTH, "pelvis_depth": DEPTH})
-    information, vector, _ = beliefs.information_form()
+    prior = build_prior(rig, marker_set, names, places, {"asis_width": WIDTH, "pelvis_depth": DEPTH})
+    information, vector, _ = prior.information_form()
     best = np.linalg.solve(information, vector)
-    front = 0.5 * sum(best[beliefs.marker_index(k) :][:3] for k in (0, 1))
+    front = 0.5 * sum(best[prior.marker_index(k) :][:3] for k in (0, 1))
     for side, outwards in (("left", 1.0), ("right", -1.0)):
-        hip = best[beliefs.joint_index(f"{side}_thigh") :][:3] - front
+        hip = best[prior.joint_index(f"{side}_thigh") :][:3] - front
         expected = [-0.24 * DEPTH - 0.0099, outwards * (0.33 * WIDTH + 0.0073), -0.30 * WIDTH - 0.0109]
         np.testing.assert_allclose(hip, expected, atol=1e-4)
 
 
-def test_many_moving_recordings_tell_no_more_than_two() -> None:
+def test_many_moving_recordings_count_as_two() -> None:
     """The information of all moving frames together does not grow with the recordings: skin repeats its motion."""
     table = np.zeros((100, 3, 3))
 

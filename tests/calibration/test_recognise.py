@@ -37,7 +37,7 @@ def test_conventions_name_the_same_place(landmark: str) -> None:
         assert found.landmark == landmark, name
 
 
-def test_names_that_say_nothing_are_not_guessed() -> None:
+def test_names_without_meaning_are_not_interpreted() -> None:
     """Numbers and initials name no place; what several markers are called alike marks no single landmark."""
     assert [read_name(name) for name in ("P01", "Marker7", "*52", "XYZ", "U12")] == [None] * 5
     assert read_names([f"PT0{k}" for k in range(8)]) == {}
@@ -79,7 +79,7 @@ def renamed(recording: Recording, names: dict[str, str]) -> Recording:
     )
 
 
-def test_unknown_markers_go_to_the_link_they_move_with(person: Recording, tmp_path: Path) -> None:
+def test_unknown_markers_are_assigned_to_the_link_they_move_with(person: Recording, tmp_path: Path) -> None:
     """Markers whose names are hidden are found on their links; one beside the body on none; the set can be saved."""
     hidden = {"LTHI": "U1", "RTIB": "U2", "RFHD": "U4", "LELB": "U5", "RPSI": "U6", "T10": "U7"}
     other = renamed(person, hidden).markers
@@ -101,10 +101,10 @@ def test_unknown_markers_go_to_the_link_they_move_with(person: Recording, tmp_pa
     assert again.count_matches(more.names) == len(found.used_proposals)
 
 
-def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -> None:
-    """Simulated, names that tell nothing: refused with the names; eight that somebody tells place all others by motion.
+def test_given_entries_are_kept_and_place_the_others(person: Recording) -> None:
+    """Simulated, with names that mean nothing: refused with the names; eight given entries place all others by motion.
 
-    A marker that was put on a wrong link stays there, and it is told with what it moves; one that was rejected is not
+    A given marker on the wrong link stays there, with a message that says what it moves with; a rejected one is not
     used.
     """
     assert person.markers is not None
@@ -112,7 +112,7 @@ def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -
     nameless = renamed(person, hidden)
     with pytest.raises(InputError, match="P07"):
         recognise([nameless])
-    told = (
+    given_names = (
         "LASI",
         "RASI",
         "LKNE",
@@ -129,21 +129,21 @@ def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -
         "RFHD",
     )
     known = load_marker_set("plug_in_gait")
-    rows = [MarkerRow(hidden[name], known.landmarks[name]) for name in told]
+    rows = [MarkerRow(hidden[name], known.landmarks[name]) for name in given_names]
     rows += [MarkerRow(hidden["LTIB"], "right forearm"), MarkerRow(hidden["T10"], "", use=False)]
     found = recognise([nameless], given=apply_decisions({"name": "mine", "markers": {}}, rows))
     places = {p.marker: p for p in found.proposals}
-    assert all(places[hidden[name]].place == known.landmarks[name] for name in told)
+    assert all(places[hidden[name]].place == known.landmarks[name] for name in given_names)
     assert places[hidden["LTIB"]].place == "right_forearm"
     assert places[hidden["LTIB"]].reason == "given, but moves with left_shank"
     assert places[hidden["LTIB"]].confidence < REVIEW_CONFIDENCE
     assert places[hidden["T10"]].place == ""
-    for name in ("LTHI", "RTHI", "RTIB", "STRN"):  # feet show no marker that was told
+    for name in ("LTHI", "RTHI", "RTIB", "STRN"):  # feet have no given marker
         assert places[hidden[name]].place == known.locations[name].link, name
         assert places[hidden[name]].reason == "motion"
 
 
-def test_a_real_set_that_no_file_describes_is_recognised(shared_data: Path) -> None:
+def test_a_real_set_without_a_file_is_recognised(shared_data: Path) -> None:
     """The CAST markers of a real C3D file: no built-in set knows them; names and motion place them all."""
     markers = read_recording(shared_data / "c3d" / "more" / "Qualisys.c3d").markers
     assert markers is not None

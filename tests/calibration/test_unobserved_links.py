@@ -23,14 +23,16 @@ def attached(*without: str) -> list[Attachment]:
     ]
 
 
-def test_a_whole_set_shows_every_segment() -> None:
+def test_a_whole_set_observes_every_link() -> None:
     """With markers on head and hands nothing is left to the prior; without any marker nothing is judged."""
     assert find_unobserved_links(PERSON, attached()) == ()
     assert find_unobserved_links(PERSON, []) == ()
 
 
-def test_what_carries_no_marker_is_not_shown() -> None:
-    """Without markers on the head it turns unseen; two markers in line with the wrist do not show how a hand bends."""
+def test_links_without_markers_are_unobserved() -> None:
+    """Without markers on the head its rotation is unobserved; two markers in line with the wrist do not observe a
+    hand's flexion.
+    """
     assert find_unobserved_links(PERSON, attached("HD")) == ("head",)
     assert find_unobserved_links(PERSON, attached("FIN")) == ("right_hand", "left_hand")
 
