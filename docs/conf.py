@@ -13,8 +13,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import solver  # noqa: E402
-from docs import constants_page, package_map  # noqa: E402
+from docs import checks_page, constants_page, package_map  # noqa: E402
 from solver.demo.person import record_person, simulate_person  # noqa: E402
+from solver.feasibility.check_table import CHECKS  # noqa: E402
 
 project = "Exciting Dance"
 author = "Exciting Dance contributors"
@@ -96,6 +97,7 @@ def put(page: Path, text: str) -> None:
 write_reference(HERE / "reference")
 CONSTANTS = constants_page.find_constants(HERE.parent / "solver")
 put(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
+put(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
 put(HERE / "reference" / "package_map.txt", package_map.format_map())
 
 

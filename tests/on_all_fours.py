@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 
 from solver.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
-from solver.feasibility.foot_placement import patch_points
+from solver.feasibility.checks.planted_feet import patch_points
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import human

@@ -1,4 +1,4 @@
-"""Is a motion feasible: joint limits, balance, friction, feet, collisions, each with its margin in every frame."""
+"""Feasibility of a motion: joint limits, balance, friction, foot placement and collisions, with margins per frame."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .check_input import Body, CheckInput, PlantedPhase
 from .check_results import Checks, Failure, Margin
 from .check_table import get_check
 from .checker import FrameChecker, check_motion
+from .checks.joint_limits import angle_margins, speed_margins, torque_margins
+from .checks.planted_feet import patch_points, placement_errors, slip_distances
 from .collisions import CollisionDetector, NearPairs
 from .contact_forces import (
     foot_wrenches,
@@ -21,8 +23,6 @@ from .contact_forces import (
     surface_axes,
     zero_moment_point,
 )
-from .foot_placement import patch_points, placement_errors, slip_distances
-from .joint_limits import angle_margins, speed_margins, torque_margins
 from .link_pairs import collision_pairs
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which links touch by construction, wherever their joints are: told from real contact by looking at many postures."""
+"""Pairs of links that touch by construction, found from their distances in many postures."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from ..rig import ROOT_NV, Rig
 from .link_pairs import LinkPair, are_socketed, share_compound_joint
 
 POSTURE_SAMPLES = 96
-"""Postures that are looked at, the neutral one among them."""
+"""Number of postures, including the neutral one."""
 CONTACT_DISTANCE = 0.005
-"""[m] Links that no posture parts by more touch by construction; in a compound joint: see below."""
+"""[m] Links that are nearer in every posture touch by construction; for compound joints see below."""
 CONSTANT_TOLERANCE = 0.005
-"""[m] A distance that varies by no more is the same in every posture."""
+"""[m] A distance that varies by less is the same in every posture."""
 MAJORITY = 0.75
-"""Share of the postures in which links of one compound joint are near, or overlap, by construction, and that show how
-deep; a forearm that hangs at a wide hip is there in one of ten."""
+"""Links of one compound joint touch by construction if they are near, or overlap, in this share of the postures. A
+forearm beside a wide hip is near in one of ten."""
 SOCKET_DISTANCE = 0.003
-"""[m] As how far apart links are shown that are as deep in each other's sockets as is usual: designed motion keeps 2 mm
-(the check's slack)."""
+"""[m] Reported distance of links that overlap as deep as is usual for them. It exceeds the 2 mm that designed motions
+keep (the sampling margin of the check)."""
 UNLIMITED_RANGE = 0.8
-"""[rad, m] to each side of zero, for joints whose range is not known."""
+"""[rad, m] to each side of zero, for joints with unknown range."""
 
 
 def sample_postures(rig: Rig) -> np.ndarray:
-    """Configurations (N, nq) all over the joints' ranges, coupled joints as their sources; the first is neutral."""
+    """Configurations (N, nq) over the joints' ranges, with coupled joints following; the first is neutral."""
     limits = rig.limits
     lower = np.where(np.isfinite(limits.lower), np.maximum(limits.lower, -np.pi), -UNLIMITED_RANGE)
     upper = np.where(np.isfinite(limits.upper), np.minimum(limits.upper, np.pi), UNLIMITED_RANGE)
@@ -39,36 +39,34 @@ def sample_postures(rig: Rig) -> np.ndarray:
 def find_allowed_collisions(
     rig: Rig, pairs: tuple[LinkPair, ...], distances: np.ndarray
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
-    """Pairs that touch by construction, and what is forgiven [m] to pairs that are near each other in every posture.
+    """Pairs that need no check, and allowances [m] for pairs that are usually near or overlap.
 
-    Links nestle where two joints lie between them and they are near in most postures, or in one compound joint or
-    coupled mechanism where they overlap in most: their shapes say more than the links are. They may overlap as deep as
-    they do in most postures or in the neutral one, which is shown as `SOCKET_DISTANCE`, and that much deeper: a hand
-    that enters its forearm at the end of the wrist's range hits it. Where no posture brings them deeper, they touch by
-    construction, as do links that lie at one distance in all postures.
-
-    Others of one compound joint that lie in each other's sockets, a hair apart in the middle of all postures, are
-    watched (an upper arm hits the chest), that hair shown as `SOCKET_DISTANCE`. Others that overlap in every posture
-    may do so as deep as in the neutral one.
+    1. *Socket*: at most two joints lie between the links and they are near in most postures, or they belong to one
+       compound joint or coupled mechanism and overlap in most. Their usual overlap, in most postures or in the neutral
+       one, is reported as `SOCKET_DISTANCE`, so that they may overlap by that much more: a hand that enters its forearm
+       at the end of the wrist's range still collides. If no posture overlaps deeper, the pair needs no check.
+    2. Links at one distance in all postures need no check.
+    3. Other links that are near in every posture: in a compound joint their median distance is reported as
+       `SOCKET_DISTANCE` (an upper arm can hit the chest); else they may overlap as deep as in the neutral posture.
 
     Args:
-        rig: whose links.
-        pairs: P of them.
-        distances: (N, P) [m] in the `sample_postures`.
+        rig: with these links.
+        pairs: P of its links.
+        distances: (N, P) [m] in the postures of `sample_postures`.
     """
     related, close = share_compound_joint(rig), are_socketed(rig)
-    touching, forgiven = [], {}
+    touching, allowances = [], {}
     for pair, values in zip(pairs, distances.T):
-        at = rig.index(pair[0]), rig.index(pair[1])
+        links = rig.index(pair[0]), rig.index(pair[1])
         near = values.max(initial=-np.inf) < CONTACT_DISTANCE
-        nestled = (close[at] and (values < CONTACT_DISTANCE).mean() >= MAJORITY) or (
-            related[at] and (values < 0.0).mean() >= MAJORITY
+        socketed = (close[links] and (values < CONTACT_DISTANCE).mean() >= MAJORITY) or (
+            related[links] and (values < 0.0).mean() >= MAJORITY
         )
         usual = min(float(np.quantile(values, 1.0 - MAJORITY)), float(values[0]))
-        if (nestled and values.min() >= usual - SOCKET_DISTANCE) or (near and np.ptp(values) <= CONSTANT_TOLERANCE):
+        if (socketed and values.min() >= usual - SOCKET_DISTANCE) or (near and np.ptp(values) <= CONSTANT_TOLERANCE):
             touching.append(pair)
-        elif nestled:
-            forgiven[pair] = SOCKET_DISTANCE - usual
+        elif socketed:
+            allowances[pair] = SOCKET_DISTANCE - usual
         elif near:
-            forgiven[pair] = SOCKET_DISTANCE - float(np.median(values)) if related[at] else -float(values[0])
-    return tuple(touching), {pair: depth for pair, depth in forgiven.items() if depth > 0.0}
+            allowances[pair] = SOCKET_DISTANCE - float(np.median(values)) if related[links] else -float(values[0])
+    return tuple(touching), {pair: depth for pair, depth in allowances.items() if depth > 0.0}

@@ -1,4 +1,4 @@
-"""What was checked before: a dance of which one posture moved is checked anew only where it moved."""
+"""Cache of check results: after one posture of a dance is moved, only the frames that changed are checked again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..motion import Motion
 from .check_definition import NearMargins
 
 SAME_FRAME = {"q": 1e-9, "v": 1e-7, "a": 1e-5}
-"""[rad, m and their rates] Frames nearer than this are the same: checks forgive 1e-4 of their own units."""
+"""[rad, m and their rates] Frames that differ by less are the same; the tolerance of the checks is 1e-4."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPiece:
-    """What the checks found in n consecutive frames of one contact phase.
+    """Results of the checks in n consecutive frames of one contact phase.
 
     Attributes:
-        margins: of each check of the checker's, in its order: (n, K) values, or those of near items.
+        margins: of each check, in the checker's order: (n, K) values, or those of near items.
         zmp: (n, 2) [m]; com: (n, 3) [m].
         wrench: (n, 6) [N, N m]; loads: (n, P, 6) [N, N m]; torques: (n, nv - 6) [N m].
     """
@@ -33,10 +33,10 @@ class CheckedPiece:
 
 
 class CheckCache:
-    """The pieces of the motion checked last by one checker, by their first and last instants.
+    """Pieces of the motion that one checker checked last, by their first and last times.
 
     Attributes:
-        requested, checked: pieces of the last motion, and those of them that had to be checked.
+        requested, checked: number of pieces in the last motion, and of those that were not in the cache.
     """
 
     def __init__(self) -> None:
@@ -46,25 +46,25 @@ class CheckCache:
         self.requested = self.checked = 0
 
     def find(self, part: Motion, phase: Phase) -> CheckedPiece | None:
-        """What was found of the same frames under the same contacts; None where they moved or are new."""
+        """Results for the same frames with the same contacts; None if the frames changed or are new."""
         known = self._previous.get(_key(part))
         if known is None:
             return None
         before, contacts, piece = known
-        unmoved = all(
-            np.abs(getattr(before, name) - getattr(part, name)).max() <= far for name, far in SAME_FRAME.items()
+        unchanged = all(
+            np.abs(getattr(before, name) - getattr(part, name)).max() <= tolerance
+            for name, tolerance in SAME_FRAME.items()
         )
-        return (
-            piece if unmoved and _is_same_phase(contacts, phase) and np.array_equal(before.times, part.times) else None
-        )
+        same = unchanged and _is_same_phase(contacts, phase) and np.array_equal(before.times, part.times)
+        return piece if same else None
 
     def store(self, part: Motion, phase: Phase, piece: CheckedPiece, is_new: bool) -> None:
-        """Remember a piece for the next motion; one that was recalled stays with the frames it was found of."""
+        """Store a piece for the next motion. A piece from the cache keeps the frames that it was computed for."""
         self._current[_key(part)] = (part, phase, piece) if is_new else self._previous[_key(part)]
         self._new += is_new
 
     def finish_motion(self) -> None:
-        """A motion was checked: only its pieces are remembered."""
+        """Keep only the pieces of the motion that was just checked."""
         self.requested, self.checked = len(self._current), self._new
         self._previous, self._current, self._new = self._current, {}, 0
 

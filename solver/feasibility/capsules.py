@@ -1,4 +1,4 @@
-"""Distances of capsules, many at once: lower bounds that leave few pairs for the exact distance."""
+"""Distances of many capsules at once: lower bounds that exclude most pairs from the exact distance."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .link_pairs import LinkPair, collision_pairs
 PARALLEL_TOLERANCE = 1e-12
 """Squared sine of the angle (times both squared lengths) below which two axes count as parallel."""
 MAX_BLOCK, SPEED_SAMPLES = 32, 8
-"""Most frames that are looked at in one, and in how many it is looked how fast they move."""
+"""Largest number of frames in a block, and number of frames in which speeds are sampled to choose it."""
 
 
 def segment_distance(
     first: np.ndarray, first_direction: np.ndarray, second: np.ndarray, second_direction: np.ndarray
 ) -> np.ndarray:
-    """Distance (...) [m] of segments first + s along and second + t across, s and t in [0, 1]; all (..., 3).
+    """Distance (...) [m] of two segments, with start points and directions (..., 3).
 
-    Quickest on arrays whose components come first in memory.
+    Fastest on arrays whose components come first in memory.
     """
     own, first_direction, other, second_direction = (
         np.moveaxis(part, -1, 0) for part in (first, first_direction, second, second_direction)
@@ -45,10 +45,7 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 class WorldCapsules:
-    """The capsules of a rig in N frames, in the world.
-
-    Frames come last in memory, so that array arithmetic runs along contiguous rows.
-    """
+    """The capsules of a rig in N frames, world axes; frames last in memory, for contiguous array arithmetic."""
 
     def __init__(self, capsules: Capsules, rotation: np.ndarray, position: np.ndarray) -> None:
         turn = rotation.transpose(2, 3, 1, 0)[:, :, capsules.link]  # (3, 3, S, N)
@@ -62,16 +59,17 @@ class WorldCapsules:
     def find_near(
         self, pairs: np.ndarray, reach: float, measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Frames and pair numbers, (M,) each, by frames; none of which capsules come within ``reach`` [m] is left out.
+        """Frames and pair indices, (M,) each, sorted by frame, including all pairs of capsules within ``reach`` [m].
 
-        Many frames are looked at in blocks: no point of an axis moves farther from where it is in a block's middle than
-        one of its ends does, and what is farther apart there than both move, and the reach, stays out of it.
+        Frames are tested in blocks. No point of a capsule's axis moves farther from its position in the middle frame of
+        a block than one of the axis's ends does. So a pair whose distance in the middle frame exceeds both
+        displacements plus the reach stays beyond the reach in the whole block.
 
         Args:
             pairs: (P, 2) of capsules.
             reach: [m].
-            measure: distances [m] of what is in the capsules, in frames (K,) of pairs (K,), or less: what comes within
-                reach only as a capsule may then be left out of a block as well.
+            measure: lower bounds [m] for the distances of the shapes in the capsules, in frames (K,) of pairs (K,);
+                excludes blocks in which only the capsules are near.
         """
         count, size = self._start.shape[2], self._block_size()
         if not count:
@@ -97,7 +95,7 @@ class WorldCapsules:
         own = pairs[near]
         least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
         blocks, near = blocks[least < reach], near[least < reach]
-        if measure is not None and len(near):  # points off the axis move by the turn as well
+        if measure is not None and len(near):  # points off the axis also move by the rotation
             parts = [
                 self._rotation_displacements(starts[:-1], size),
                 self._rotation_displacements(starts[-1:], int(lengths[-1])),
@@ -112,7 +110,7 @@ class WorldCapsules:
         return frames[order], np.repeat(near, lengths)[order]
 
     def _block_size(self) -> int:
-        """Frames in which the quickest capsule moves by about the usual radius."""
+        """Number of frames in which the fastest capsule moves by about the mean radius."""
         count = self._start.shape[2]
         if count < 2:
             return 1
@@ -122,7 +120,7 @@ class WorldCapsules:
         return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, min(MAX_BLOCK, count)))
 
     def _end_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
-        """(S, B) [m] by which ends of capsules move at most from the middles of blocks of so many frames each."""
+        """(S, B) [m] largest displacement of a capsule's ends from the middle frame of each block."""
         first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
         blocks = (*self._start.shape[:2], len(starts), size)
         most = np.zeros(blocks[1:])
@@ -134,7 +132,7 @@ class WorldCapsules:
         return np.asarray(np.sqrt(most.max(axis=2)))
 
     def _rotation_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
-        """(L, B) by which unit vectors of links turn at most from the middles of blocks of so many frames each."""
+        """(L, B) largest displacement of a link's unit vectors from the middle frame of each block."""
         first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
         turn = self._rotation[..., first:last].reshape(9, self._rotation.shape[2], len(starts), size)
         turned = turn - turn[..., size // 2, None]
@@ -142,7 +140,7 @@ class WorldCapsules:
         return np.asarray(np.sqrt(0.5 * turned.sum(axis=0).max(axis=2)))  # |R - 1| is 2 sqrt 2 sines of half the angle
 
     def centre_offsets(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """(M, 3) [m] from the middle of the first to that of the second of M pairs (M, 2), each in its frame (M,)."""
+        """(M, 3) [m] from the centre of the first to that of the second capsule of M pairs (M, 2), in frames (M,)."""
         first, second = pairs.T
         start, along = self._start, self._axis
         return np.asarray(
@@ -151,7 +149,7 @@ class WorldCapsules:
         ).T  # fmt: skip
 
     def distances(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Signed distance (M,) [m] of M pairs (M, 2) of capsules, each in its frame (M,)."""
+        """Signed distances (M,) [m] of M pairs (M, 2) of capsules, in frames (M,)."""
         first, second = pairs.T
         start, along = self._start, self._axis
         gap = segment_distance(
@@ -160,7 +158,7 @@ class WorldCapsules:
         return gap - self.radius[first] - self.radius[second]
 
     def all_distances(self, pairs: np.ndarray) -> np.ndarray:
-        """The same of every pair in every frame (K, N)."""
+        """Signed distances (K, N) [m] of K pairs (K, 2) in every frame."""
         first, second = pairs.T
         start, along = self._start, self._axis
         gap = segment_distance(*(part.transpose(1, 2, 0) for part in (start[:, first], along[:, first],
@@ -169,7 +167,7 @@ class WorldCapsules:
 
 
 class CapsulePairs:
-    """Distances of the capsules around links: never more than the true distance, and cheap for an optimiser.
+    """Distances of the capsules around links: lower bounds of the true distances, cheap enough for optimisation.
 
     Attributes:
         pairs: (P,) pairs of link names, see `collision_pairs`.
@@ -182,7 +180,7 @@ class CapsulePairs:
         self._shape_pairs, self._owner = build_shape_pairs(rig, self._capsules.link, self.pairs)
 
     def distances(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-        """Smallest distance (N, P) [m] of each pair's capsules; infinite for a pair without shapes.
+        """Smallest distance (N, P) [m] between the capsules of each pair; infinite for pairs without shapes.
 
         Args:
             rotation: (N, L, 3, 3) link axes to world axes.
@@ -196,10 +194,10 @@ class CapsulePairs:
 
 
 def build_shape_pairs(rig: Rig, links: np.ndarray, pairs: Iterable[LinkPair]) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (K, 2) of shape numbers for pairs of links, and which link pair each belongs to (K,).
+    """Pairs (K, 2) of shape indices for pairs of links, and the index (K,) of the link pair.
 
     Args:
-        rig: whose link names the pairs hold.
+        rig: with these links.
         links: (S,) link index of each shape.
         pairs: of link names.
     """

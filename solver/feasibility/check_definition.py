@@ -1,4 +1,4 @@
-"""What a check is: what it measures, how its margins compare with others', and how it is said."""
+"""What a check is: what it evaluates, how its margins compare with those of others, and how results are described."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from ..rig import Rig
 from ..scene.labels import display_name
 from .check_input import Body, CheckInput
 
+COMFORTABLE_SHARE = 0.1
+"""A margin of this share of a limit, of this angle [rad] or of this share of the sole's length is comfortable."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckItems:
-    """Things that a check looks at.
+    """What a check evaluates.
 
     Attributes:
         names: (K,).
@@ -29,12 +32,12 @@ class CheckItems:
 
 @dataclass(frozen=True, slots=True)
 class NearMargins:
-    """Margins of the items that are near enough to be measured.
+    """Margins of the items that are near enough to be measured: for checks of many pairs.
 
     Attributes:
-        indices: (k,) which of the check's items.
+        indices: (k,) of the check's items.
         values: (N, k).
-        far_margin: what every item that is not listed has at least.
+        far_margin: lower bound for every item that is not listed.
     """
 
     indices: np.ndarray
@@ -51,13 +54,13 @@ def smallest_margins(margins: np.ndarray | NearMargins) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class CheckMessages:
-    """How people speak of a check.
+    """How results of a check are described.
 
     Attributes:
-        plural: what it looks at, ``"joint torques"``.
-        failure: the sentence of a failure, of ``{item}`` and ``{far}``, how far beyond the limit.
-        satisfied: the same of a margin that is kept, ``{far}`` from the limit.
-        format_value: the size of a margin.
+        plural: what is evaluated, ``"joint torques"``.
+        failure: message for a failure, with ``{item}`` and ``{far}``, the distance beyond the limit.
+        satisfied: message for a satisfied limit; ``{far}`` is the distance to it.
+        format_value: number and unit of a margin.
     """
 
     plural: str
@@ -68,18 +71,18 @@ class CheckMessages:
 
 @dataclass(frozen=True, slots=True)
 class SmoothLimit:
-    """How programmes take a check as a smooth limit.
+    """How optimisations take a check as a smooth limit.
 
     Attributes:
-        scale: [the check's unit] what counts as one, so that limits can be added up.
-        smooth_margins: (N, k) instead of the check's margins, where those have corners.
-        near_only: of a check of `NearMargins` items or of many: distances of the capsules of near ``"pairs"``, or the
-            margins of low ``"links"`` alone.
-        allowance: [the check's unit] what it may be missed by, because something else sees to it.
-        largest_margin: [the check's unit] all that may be left; where that is, but for what is given, no motion takes
-            from it that the solved legs follow. None: there is no such number.
-        joint_derivatives: (N, K) slope of each joint coordinate's margin by that coordinate alone, or by its speed,
-            where the margins are of joints and of nothing else.
+        scale: [the check's unit] one unit of violation, so that violations of different checks can be added.
+        smooth_margins: (N, k) to use instead of the check's margins where those have kinks.
+        near_only: for checks of many items: ``"pairs"`` uses the capsule distances of near pairs, ``"links"`` the
+            margins of low links.
+        allowance: [the check's unit] violation that is tolerated because inverse kinematics removes it.
+        largest_margin: [the check's unit] largest possible margin. A limit that has it, less the allowance, is kept by
+            the solved legs and needs no row. None: there is no largest margin.
+        joint_derivatives: (N, K) derivative of each margin by its joint coordinate, or by its speed; for checks of
+            single joints.
     """
 
     scale: float
@@ -92,30 +95,34 @@ class SmoothLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One row of `table.CHECKS`; nothing else in the package names a check.
+    """One row of `check_table.CHECKS`. No other file names a check.
 
     Attributes:
         name: ``"joint torque"``.
         unit: of its margins.
-        messages: how it is said.
-        items: what it looks at on a body.
-        margins: (N, K) what is left of each item, negative beyond the limit; or those of the `NearMargins` items.
-        comfortable_margin: a margin this large is comfortable: by it margins of different checks are compared.
-        category: what fails: drawings tell ``"joints"``, ``"balance"`` and ``"touch"`` apart.
-        depends_on: on the posture alone (it can fail standing still), on speeds too, or on forces too: then on torques,
-            each on its own, on the wrench that the motion needs, what follows from it, and the centre of mass.
-        applies_when: the contacts with which it applies.
-        needs_contacts: it must be known which patch stands where.
-        report_below: [unit] a larger margin that is kept is not worth a word.
-        no_items_label: named where no item is near enough to be measured.
+        limit: what the margins are distances to, for the documentation.
+        messages: how results are described.
+        items: what it evaluates on a body.
+        margins: (N, K) margin of each item, negative beyond the limit; or those of near items.
+        comfortable_margin: a margin this large is comfortable. Margins of different checks are compared in this unit.
+        category: overlays and attribution distinguish ``"joints"``, ``"balance"``, ``"feet"``, ``"body"`` and
+            ``"touch"``.
+        depends_on: ``"posture"`` alone (it can fail at rest), also ``"speed"``, or also ``"force"``. Margins by force
+            depend on the torque of their own joint, on the required wrench and what follows from it, and on the centre
+            of mass.
+        applies_when: contact state in which it applies.
+        needs_contacts: it applies only if a contact schedule is given.
+        report_below: [unit] a satisfied limit is reported if its margin is smaller.
+        no_items_label: label of the result if no item is near enough to be measured.
         sampling_margin: [unit] what a coarse sample keeps beyond the limit, so that the frames between samples keep it.
-        smooth_limit: how programmes take it; None: not at all.
-        limits_transitions: the search of exciting transitions keeps its least margin beside the joints' limits; its
-            slopes are by what the feet carry.
+        smooth_limit: how optimisations take it; None: they ignore it.
+        limits_transitions: the search for exciting transitions keeps its smallest margin, besides the joint limits. Its
+            derivatives are by the loads of the feet.
     """
 
     name: str
     unit: str
+    limit: str
     messages: CheckMessages
     items: Callable[[Body], CheckItems]
     margins: Callable[[CheckInput], np.ndarray | NearMargins]
@@ -132,19 +139,24 @@ class Check:
 
     @property
     def fails_at_rest(self) -> bool:
-        """A posture alone can fail it, and going slower does not help."""
+        """A posture alone can fail it, so that a slower motion does not help."""
         return self.depends_on == "posture"
 
     @property
     def eases_when_slower(self) -> bool:
-        """Dancing more slowly brings it towards what it is at rest."""
+        """A slower motion brings it towards its value at rest."""
         return self.depends_on == "force" and self.applies_when != "airborne"
 
     def applies_to(self, inputs: CheckInput) -> bool:
-        """Whether the phase asks it."""
+        """Whether it applies in the contact phase of the frames."""
         return self.applies_when == "always" or (self.applies_when == "airborne") == inputs.airborne
 
     def describe(self, item: str, margin: float, failed: bool) -> str:
         """``"joint torque of right ankle is 12 % beyond its limit"``."""
-        words = self.messages.failure if failed else self.messages.satisfied
-        return words.format(item=display_name(item), far=self.messages.format_value(abs(margin)))
+        message = self.messages.failure if failed else self.messages.satisfied
+        return message.format(item=display_name(item), far=self.messages.format_value(abs(margin)))
+
+
+def comfortable_share(_: Body) -> float:
+    """`COMFORTABLE_SHARE`, whatever the body."""
+    return COMFORTABLE_SHARE

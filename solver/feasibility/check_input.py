@@ -1,4 +1,4 @@
-"""What every check looks at: a prepared body, a contact phase, and N frames of it with what the floor has to push."""
+"""Input of every check: a body, a contact phase, and N frames with inverse dynamics and contact loads."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .load_distribution import LoadDistribution
 from .yaw_friction import half_lengths
 
 RAISED_HEIGHT = 0.02
-"""[m] over the ground from which feet stand on something else."""
+"""[m] Feet planted higher above the ground stand on an object."""
 RULE_SOLES = 2
-"""Soles between which a rule shares the load."""
+"""Up to this number of soles, a rule distributes the load."""
 
 
 class Body:
-    """A rig with everything prepared that its checks need, whatever the motion.
+    """A rig with its dynamics and collision models, and sizes that checks need.
 
     Args:
         rig: L links, F contact patches.
@@ -34,7 +34,7 @@ class Body:
         weight: [N].
         size: [m] diagonal of the box around the joint centres of the neutral posture.
         sole_length: [m] longest side of the soles.
-        mechanics, detector: workspaces.
+        mechanics, detector: of dynamics and collisions.
     """
 
     def __init__(self, rig: Rig, options: CheckOptions) -> None:
@@ -48,11 +48,11 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class PlantedPhase:
-    """A contact phase on a rig.
+    """A contact phase of a rig.
 
     Attributes:
         phase: the contacts.
-        patch_indices: (P,) where the planted patches stand among the rig's patches.
+        patch_indices: (P,) of the planted patches among the rig's patches.
         links: (P,) that carry them.
         centres: (P, 3) [m] centres of the planted patches, world.
         axes: (P, 2, 2) their horizontal axes.
@@ -74,16 +74,16 @@ class PlantedPhase:
     load_distribution: LoadDistribution | None = None
 
     def support_height(self, ground: float) -> float:
-        """[m] Height of what the patches stand on: the ground, or where all are higher, in the middle between them."""
+        """[m] Height of the support: the ground, or the patches' mean height if all of them are higher."""
         raised = self.centres[:, 2] - ground
         return ground + (float(raised.mean()) if len(raised) and raised.min() > RAISED_HEIGHT else 0.0)
 
     @staticmethod
     def from_phase(rig: Rig, phase: Phase, options: CheckOptions) -> PlantedPhase:
-        """Prepare a phase.
+        """From a phase of a contact schedule.
 
         Raises:
-            InvalidValue: a patch the rig does not have, or a support polygon without area.
+            InvalidValue: the rig does not have one of the patches, or the support polygon has no area.
         """
         names = rig.patches
         corners = [anchor.points(rig) for anchor in phase.anchors]
@@ -115,11 +115,11 @@ class CheckInput:
 
     Attributes:
         body: that moves.
-        planted: what stands.
+        planted: contact phase.
         ground: [m] height of the floor.
         curves: q (N, nq), v and a (N, nv).
-        state: poses, inverse dynamics and the external wrench.
-        zmp: (N, 2) [m] zero-moment point on what the feet stand on; NaN while airborne.
+        state: poses, inverse dynamics and the required external wrench.
+        zmp: (N, 2) [m] zero-moment point at the height of the support; NaN while airborne.
         loads: (N, P, 6) wrenches under the planted patches, world axes, about the world origin.
         torques: (N, nv - 6) [N m].
     """
@@ -137,7 +137,7 @@ class CheckInput:
     def from_motion(
         body: Body, planted: PlantedPhase, ground: float, curves: Curves, measured_wrench: np.ndarray | None = None
     ) -> CheckInput:
-        """What a motion of one phase needs of the floor and of its joints; or what ``measured`` (N, 6) asks of them."""
+        """From a motion in one phase, with the wrench that it requires or a measured one (N, 6)."""
         state = body.mechanics.compute_state(curves.q, curves.v, curves.a)
         if measured_wrench is not None:
             state = replace(state, wrench=measured_wrench)
@@ -147,7 +147,7 @@ class CheckInput:
     def from_state(
         body: Body, planted: PlantedPhase, ground: float, curves: Curves, state: DynamicState, *, forces: bool = True
     ) -> CheckInput:
-        """The same where the state of the curves is known; without forces for checks of postures alone."""
+        """From a known state of the curves. Without forces, ZMP, loads and torques are NaN: for checks of postures."""
         if not forces:
             count = len(planted.patch_indices)
             unknown = [np.full((len(state), n), np.nan) for n in (2, 6 * count, body.rig.nv - ROOT_NV)]
@@ -171,11 +171,11 @@ class CheckInput:
 
     @property
     def airborne(self) -> bool:
-        """Nothing stands."""
+        """No patch is planted."""
         return self.planted.polygon is None
 
     def expand_to_patches(self, values: np.ndarray) -> np.ndarray:
-        """Values (N, P) of planted patches among all F patches of the rig, infinite for the others: (N, F)."""
+        """Values (N, F) of all patches from values (N, P) of the planted ones; infinite for the others."""
         result = np.full((len(self), len(self.body.rig.contacts)), np.inf)
         result[:, self.planted.patch_indices] = values
         return result

@@ -1,4 +1,4 @@
-"""What the checks found: margins, culprits and failures as values."""
+"""Results of the checks: margins, worst items and failures as values."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Margin:
 
     Attributes:
         check: its row of the table.
-        items: K things checked (joint coordinates, patches, pairs).
+        items: K names: joint coordinates, patches or pairs.
         links: (K,) links to colour when the item fails.
-        pieces: the values of consecutive frames, (n, K) each or of the items that are near there. They are joined when
-            `values` is first asked for: most of a long dance is only ever looked at by its smallest margins.
-        scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
-        tolerance: values down to minus this count as kept.
-        far_margin: what items that are too far away to be measured are given instead; infinite where all are measured.
-        indices: (K,) which of the check's items these are, where parts hold near ones alone.
-        smallest: (N,) margin of each frame.
+        pieces: values (n, K) of consecutive frames, or of the items that are near in them. They are joined when
+            `values` is first read, because for most of a long dance only the smallest margins are needed.
+        scale: a comfortable margin. Margins in different units are divided by it to be compared.
+        tolerance: a limit counts as satisfied down to minus this margin.
+        far_margin: margin of items that are too far away to be measured; infinite if all are measured.
+        indices: (K,) of the check's items, if the pieces hold near ones only.
+        smallest: (N,) smallest margin of each frame.
     """
 
     check: Check
@@ -47,15 +47,15 @@ class Margin:
         smallest = np.concatenate([smallest_margins(part) for part in self.pieces])
         smallest.setflags(write=False)
         object.__setattr__(self, "smallest", smallest)
-        if np.isnan(smallest).any():  # which would pass for a margin that holds
+        if np.isnan(smallest).any():  # a comparison with NaN would count as satisfied
             frame, item = np.argwhere(np.isnan(self.values))[0].tolist()
-            raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} has no number in frame {frame}")
+            raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} is NaN in frame {frame}")
         if len(smallest) * len(self.items) * self.smallest.itemsize > HELD:
-            _ = self.values  # they belong into a file, at once
+            _ = self.values  # large arrays are moved to a file at once
 
     @cached_property
     def values(self) -> np.ndarray:
-        """(N, K) what is left; negative beyond the limit, infinite where the check does not apply."""
+        """(N, K) margins: negative beyond the limit, infinite where the check does not apply."""
         whole = [self._expand(part) if isinstance(part, NearMargins) else part for part in self.pieces]
         joined = frozen(
             self.name,
@@ -73,32 +73,32 @@ class Margin:
 
     @property
     def name(self) -> str:
-        """Of the check."""
+        """Name of the check."""
         return self.check.name
 
     @property
     def unit(self) -> str:
-        """Of the values."""
+        """Unit of the margins."""
         return self.check.unit
 
     @property
     def relative_margin(self) -> np.ndarray:
-        """(N,) the smallest margin in units of the scale: negative beyond the tolerance, from one on comfortable."""
+        """(N,) smallest margin plus tolerance over the scale: negative for a failure, 1 or more if comfortable."""
         return (self.smallest + self.tolerance) / self.scale
 
     @property
     def worst_items(self) -> np.ndarray:
-        """Item (N,) with the smallest margin of each frame."""
+        """Index (N,) of the item with the smallest margin in each frame."""
         return self.values.argmin(axis=1)
 
     @property
     def failed(self) -> np.ndarray:
-        """(N,) True where an item is beyond its limit by more than the tolerance."""
+        """(N,) True where an item exceeds its limit by more than the tolerance."""
         return self.smallest < -self.tolerance
 
     @property
     def total_violation(self) -> float:
-        """Sum of what is beyond the limit by more than the tolerance, over all items and frames."""
+        """Sum of the violations beyond the tolerance, over all items and frames."""
         total, first, failed = 0.0, 0, self.failed
         for part in self.pieces:
             values = part.values if isinstance(part, NearMargins) else part
@@ -109,7 +109,7 @@ class Margin:
         return total
 
     def worst(self, frame: int, time: float) -> Failure:
-        """The worst item of a frame."""
+        """The item with the smallest margin in a frame."""
         column = int(self.values[frame].argmin())
         value = float(self.values[frame, column])
         return Failure(self.check, self.items[column], frame, time, value, value < -self.tolerance)
@@ -117,14 +117,14 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One check's worst item in one frame (a failure when ``failed``).
+    """The worst item of one check in one frame.
 
     Attributes:
         check: its row of the table.
         item: name.
         frame: index; time: [s].
         margin: in the check's unit.
-        failed: beyond the tolerance.
+        failed: the limit is exceeded by more than the tolerance.
     """
 
     check: Check
@@ -136,7 +136,7 @@ class Failure:
 
     @property
     def description(self) -> str:
-        """What fails and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
+        """What fails, and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
         return self.check.describe(self.item, self.margin, self.failed)
 
     def __str__(self) -> str:
@@ -145,21 +145,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """Every check of a motion against a contact schedule. Frames first.
+    """Results of all checks of a motion with a contact schedule. Frames first.
 
     Attributes:
         times: (N,) [s].
         margins: of each check, in a fixed order.
-        schedule: that was checked against; airborne throughout where none was given.
+        schedule: contacts that were assumed; without any contact if none was given.
         patches: F names, the columns of ``foot_wrenches`` and ``loaded``.
         loaded: (N, F) True where the schedule puts load.
         zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
         com: (N, 3) [m] world.
-        wrench: (N, 6) external wrench the motion needs, world axes, about the world origin.
-        foot_wrenches: (N, F, 6) its distribution, world axes, about the world origin.
-        torques: (N, nv - 6) [N m]; NaN where no schedule was given.
+        wrench: (N, 6) required external wrench [N, N m], world axes, about the world origin.
+        foot_wrenches: (N, F, 6) its distribution over the patches, world axes, about the world origin.
+        torques: (N, nv - 6) [N m] of the joints; NaN if no schedule was given.
         notes: what could not be checked, and why.
-        skipped: checks that were not made, because no schedule was given.
+        skipped: checks that were not evaluated because no schedule was given.
     """
 
     times: np.ndarray
@@ -196,49 +196,49 @@ class Checks:
 
     @property
     def feasible(self) -> bool:
-        """Every check that was made holds in every frame."""
+        """Every evaluated check is satisfied in every frame."""
         return not self.failed.any()
 
     @property
     def failed(self) -> np.ndarray:
-        """(N,) True where some check fails."""
+        """(N,) True where a check fails."""
         return np.any([margin.failed for margin in self.margins], axis=0)
 
     @property
     def relative_margin(self) -> np.ndarray:
-        """Smallest margin (N,) over all checks, each divided by its scale: the bar under the timeline."""
+        """(N,) smallest relative margin of all checks, as the timeline draws it."""
         return np.min([margin.relative_margin for margin in self.margins], axis=0)
 
     def worst(self, frame: int) -> Failure:
-        """The check with the least comfort in a frame."""
+        """The check with the smallest relative margin in a frame."""
         return self._worst_of(min(self.margins, key=lambda m: (m.values[frame].min() + m.tolerance) / m.scale), frame)
 
     @property
     def first_failures(self) -> tuple[Failure, ...]:
-        """Where each check that fails does so first, earliest first."""
+        """First failure of each failed check, earliest first."""
         return self.find_first_failures(np.ones(len(self), bool))
 
     def find_first_failures(self, frames: np.ndarray) -> tuple[Failure, ...]:
-        """The same among some frames, a mask (N,)."""
+        """First failures within selected frames, a mask (N,)."""
         failing = [(m, m.failed & frames) for m in self.margins]
         found = [self._worst_of(m, int(np.argmax(failed))) for m, failed in failing if failed.any()]
         return tuple(sorted(found, key=lambda failure: failure.frame))
 
     @property
     def worst_failures(self) -> tuple[Failure, ...]:
-        """Where each check that fails does so most, largest share of its scale first."""
+        """Worst failure of each failed check, largest relative violation first."""
         failing = [m for m in self.margins if m.failed.any()]
         failing.sort(key=lambda m: float(m.smallest.min()) / m.scale)
         return tuple(self._worst_of(m, int(np.argmin(m.smallest))) for m in failing)
 
     @property
     def failed_ranges(self) -> tuple[tuple[int, int], ...]:
-        """(start, stop) frames of every run of failing frames, for markers on the timeline."""
+        """Intervals (start, stop) of failing frames, for markers on the timeline."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.failed, [False]]).astype(int)))
         return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
 
     def failing_links(self, frame: int) -> frozenset[str]:
-        """Links to colour red in a frame."""
+        """Links of the failed items in a frame, to be coloured red."""
         return frozenset(
             link
             for margin in self.margins

@@ -1,4 +1,4 @@
-"""All checks of a motion, or of one frame while scrubbing: bonnet2016 (2), (14) to (20)."""
+"""Evaluates all checks of a motion, or of one frame while scrubbing: bonnet2016 (2), (14) to (20)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..coordinates import Curves
-from ..dynamics.kinematics import require_matching_motion as require_motion_of
+from ..dynamics.kinematics import require_matching_motion
 from ..errors import InvalidValue
 from ..motion import Motion
 from ..rig import Rig
-from . import check_table as table
+from . import check_table
 from .cache import CheckCache, CheckedPiece
 from .check_definition import Check, CheckItems, NearMargins, smallest_margins
 from .check_input import Body, CheckInput, PlantedPhase
 from .check_results import Checks, Margin
-from .joint_limits import missing_limits
+from .checks.joint_limits import missing_limits
 from .load_derivatives import LinearisedLoads, OtherLimits, linearise_loads
 
 CHUNK_FRAMES = 512
-"""Frames treated at once: bounds the memory of a long dance."""
+"""Frames evaluated at once, to bound the memory of a long dance."""
 FLOOR_TOLERANCE = 0.02
-"""[m] Where the lowest sole is planted farther from the floor, nothing stands on it: the floor is elsewhere."""
+"""[m] If the lowest sole is planted farther from the floor, the schedule's ground is at the wrong height."""
 MIN_SCALE = 1e-9
 LARGEST_VALUE = 1e12
-"""[m, N, N m] No dance comes near; what is computed of more loses its digits, and then overflows."""
+"""[m, N, N m] Larger values occur in no motion; computations with them lose their digits and then overflow."""
 
 
 def check_motion(
@@ -38,21 +38,20 @@ def check_motion(
     *,
     measured_wrench: np.ndarray | None = None,
 ) -> Checks:
-    """Check a motion against its contact schedule: every margin of `table.CHECKS` in every frame.
-
-    Without a schedule those are left out that must know which patch stands where; the result says which.
+    """Check a motion against its contact schedule: every margin of `check_table.CHECKS` in every frame.
 
     Args:
         rig: that moves.
-        motion: N frames of it.
-        schedule: when which patch stands where; None where nobody knows.
-        options: what must hold.
-        measured_wrench: (N, 6) what pushed [N, N m], world axes about the world origin; by default what the motion
-            needs.
+        motion: N frames.
+        schedule: which patch is planted where, and when. None if unknown: checks that need contacts are skipped, and
+            the result lists them.
+        options: the limits.
+        measured_wrench: (N, 6) external wrench [N, N m], world axes, about the world origin; by default the wrench that
+            the motion requires.
 
     Raises:
-        InvalidValue: a rig without contact patches, a motion of another rig or outside the schedule, a support
-            polygon without area, feet planted off the floor. What fails a check is data, not an error.
+        InvalidValue: the rig has no contact patches, the motion belongs to another rig or leaves the schedule, a
+            support polygon has no area, or feet are planted off the floor. A failed check is a result, not an error.
     """
     if schedule is not None:
         return FrameChecker(rig, schedule, options).check_frames(motion, measured_wrench=measured_wrench)
@@ -62,18 +61,18 @@ def check_motion(
 
 
 class FrameChecker:
-    """The checks with everything prepared that does not depend on the frame.
+    """All checks of a rig, with everything that does not depend on the frame computed once.
 
     Args:
         rig: L links, F contact patches.
-        schedule: when which patch stands where.
+        schedule: which patch is planted where, and when.
         options: `CheckOptions()` by default.
-        contacts: the schedule tells what stands; otherwise it is airborne for want of a better one.
+        contacts: the schedule is known. If not, it is a placeholder without contacts.
 
     Attributes:
-        body: the rig prepared.
+        body: the rig with its collision and dynamics models.
         notes: what cannot be checked on this rig, and why.
-        skipped: checks that are not made, because nothing tells what stands.
+        skipped: checks that are not evaluated because the contacts are unknown.
     """
 
     def __init__(
@@ -85,8 +84,8 @@ class FrameChecker:
         self.body = Body(rig, self.options)
         self.notes = (*missing_limits(rig), *self.body.detector.notes)
         self.schedule = schedule
-        self.skipped = tuple(check for check in table.CHECKS if check.needs_contacts and not contacts)
-        self._items = [(check, check.items(self.body)) for check in table.CHECKS if check not in self.skipped]
+        self.skipped = tuple(check for check in check_table.CHECKS if check.needs_contacts and not contacts)
+        self._items = [(check, check.items(self.body)) for check in check_table.CHECKS if check not in self.skipped]
         self._planted: dict[int, PlantedPhase] = {}
 
     def with_schedule(self, schedule: Schedule) -> FrameChecker:
@@ -95,36 +94,38 @@ class FrameChecker:
         return self
 
     def check(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, time: float) -> Checks:
-        """One frame: q (nq,), v (nv,), a (nv,) at a time [s]; the result has N = 1."""
+        """Check one frame: q (nq,), v (nv,), a (nv,) at a time [s]; the result has N = 1."""
         return self.check_frames(Motion(np.array([time]), q[None], v[None], a[None]))
 
     def check_frames(
         self, motion: Motion, cache: CheckCache | None = None, *, measured_wrench: np.ndarray | None = None
     ) -> Checks:
-        """A whole motion; see `require_matching_motion`.
+        """Check a whole motion; see `check_motion`.
 
         Args:
-            motion: to check.
-            cache: of what was checked before; pieces that did not move are taken from it, all are put into it.
-            measured_wrench: (N, 6) what pushed, instead of what the motion needs; not together with a memory.
+            motion: N frames.
+            cache: results of the previous motion. Unchanged pieces are taken from it, and all pieces are stored in it.
+            measured_wrench: (N, 6) external wrench to use instead of the required one; not together with a cache.
 
         Raises:
-            InvalidValue: besides those of `require_matching_motion`, measured wrenches of other frames, or together
-                with a memory.
+            InvalidValue: as `check_motion`; also if the measured wrench has another number of frames or is given
+                together with a cache.
         """
-        require_motion_of(self.rig, motion)
+        require_matching_motion(self.rig, motion)
         _require_nonempty(motion)
         if measured_wrench is not None and (cache is not None or np.shape(measured_wrench) != (len(motion), 6)):
-            raise InvalidValue("measured wrenches are (frames, 6), and no memory keeps what was found with them")
+            raise InvalidValue(
+                f"the measured wrench must have shape ({len(motion)}, 6), and it cannot be combined with a cache"
+            )
         pieces = []
-        for cut, planted in self._split(motion.times):
-            part = Motion(motion.times[cut], motion.q[cut], motion.v[cut], motion.a[cut])
+        for frames, planted in self._split(motion.times):
+            part = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
             known = None if cache is None else cache.find(part, planted.phase)
-            pushed = None if measured_wrench is None else measured_wrench[cut]
-            piece = self._evaluate_piece(planted, part, pushed) if known is None else known
+            wrench = None if measured_wrench is None else measured_wrench[frames]
+            piece = self._evaluate_piece(planted, part, wrench) if known is None else known
             if cache is not None:
                 cache.store(part, planted.phase, piece, known is None)
-            pieces.append((cut, planted, piece))
+            pieces.append((frames, planted, piece))
         if cache is not None:
             cache.finish_motion()
         return self._assemble(motion, pieces)
@@ -132,13 +133,12 @@ class FrameChecker:
     def _evaluate_piece(
         self, planted: PlantedPhase, part: Motion, measured_wrench: np.ndarray | None = None
     ) -> CheckedPiece:
-        now = CheckInput.from_motion(
-            self.body, planted, self.schedule.ground, Curves(part.q, part.v, part.a), measured_wrench
-        )
-        margins = tuple(_margins(check, items, now) for check, items in self._items)
-        # what the floor gives the joints to carry is not known where nothing tells what stands
-        torques = np.full_like(now.torques, np.nan) if self.skipped else now.torques
-        return CheckedPiece(margins, now.zmp, now.state.com, now.state.wrench, now.loads, torques)
+        curves = Curves(part.q, part.v, part.a)
+        inputs = CheckInput.from_motion(self.body, planted, self.schedule.ground, curves, measured_wrench)
+        margins = tuple(_margins(check, items, inputs) for check, items in self._items)
+        # without known contacts the ground reaction forces, and so the joint torques, are unknown
+        torques = np.full_like(inputs.torques, np.nan) if self.skipped else inputs.torques
+        return CheckedPiece(margins, inputs.zmp, inputs.state.com, inputs.state.wrench, inputs.loads, torques)
 
     def _assemble(self, motion: Motion, pieces: Sequence[tuple[slice, PlantedPhase, CheckedPiece]]) -> Checks:
         count, patches = len(motion), len(self.rig.contacts)
@@ -147,8 +147,8 @@ class FrameChecker:
             for name in ("zmp", "com", "wrench", "torques")
         )
         loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
-        for cut, planted, piece in pieces:
-            loads[cut, planted.patch_indices], loaded[cut, planted.patch_indices] = piece.loads, True
+        for frames, planted, piece in pieces:
+            loads[frames, planted.patch_indices], loaded[frames, planted.patch_indices] = piece.loads, True
         floor = np.full((count, 1), self.schedule.ground)
         _require_bounded(motion.times, np.concatenate([com, wrench, floor], axis=1))
         margins = tuple(
@@ -162,26 +162,25 @@ class FrameChecker:
         )  # fmt: skip
 
     def loads(self, curves: Curves, phase: Phase) -> LinearisedLoads:
-        """What frames of one phase ask of joints and floor, with slopes; others are the checks of `transitions`."""
+        """Joint torques and contact loads of frames in one phase, with derivatives.
+
+        The other margins are those of the checks with `Check.limits_transitions`.
+        """
         planted = PlantedPhase.from_phase(self.rig, phase, self.options)
-        wanted = [(check, items) for check, items in self._items if check.limits_transitions]
+        limiting = [(check, items) for check, items in self._items if check.limits_transitions]
 
-        def others(now: CheckInput) -> np.ndarray:
-            return (
-                np.array([smallest_margins(_margins(check, items, now)) for check, items in wanted])
-                .reshape(-1, len(now))
-                .T
-            )
+        def load_margins(inputs: CheckInput) -> np.ndarray:
+            margins = [smallest_margins(_margins(check, items, inputs)) for check, items in limiting]
+            return np.array(margins).reshape(-1, len(inputs)).T
 
-        def heights(now: CheckInput) -> np.ndarray:
-            found = table.FLOOR.margins(now)
-            assert not isinstance(found, NearMargins)
-            return found
+        def height_margins(inputs: CheckInput) -> np.ndarray:
+            margins = check_table.FLOOR.margins(inputs)
+            assert not isinstance(margins, NearMargins)
+            return margins
 
-        slack = np.array([check.sampling_margin for check, _ in wanted])
-        return linearise_loads(
-            self.body, planted, curves, OtherLimits(others, slack, heights, table.FLOOR.sampling_margin)
-        )
+        sampling_margins = np.array([check.sampling_margin for check, _ in limiting])
+        other_limits = OtherLimits(load_margins, sampling_margins, height_margins, check_table.FLOOR.sampling_margin)
+        return linearise_loads(self.body, planted, curves, other_limits)
 
     def _split(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:
         phases = self.schedule.index_at(times)
@@ -199,24 +198,27 @@ class FrameChecker:
         return self._planted[number]
 
     def _require_floor(self, planted: PlantedPhase) -> None:
-        """No patch is planted below the floor, nor any above it unless others stand on it: that one is on something."""
+        """Raise `InvalidValue` for patches planted at an impossible height.
+
+        No patch may be planted below the floor. One may be planted above it, on an object, if others are on the floor.
+        """
         ground = self.schedule.ground
         for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - ground):
             if planted.load_distribution is not None and abs(height) > FLOOR_TOLERANCE:
                 raise InvalidValue(
                     f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m together with "
-                    f"{len(planted.phase.anchors) - 1} others: hands, knees and more than two feet carry on one floor "
-                    "only; move the patch onto it or take it out of the schedule"
+                    f"{len(planted.phase.anchors) - 1} others. Hands, knees and more than two feet need one "
+                    "level floor: move the patch onto it or remove it from the schedule"
                 )
             if height < -FLOOR_TOLERANCE or height > FLOOR_TOLERANCE < self._lowest_anchor - ground:
                 raise InvalidValue(
-                    f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m, and none lower: "
-                    "move the rig or the schedule's ground"
+                    f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m, and no patch is "
+                    "planted lower: move the rig or the schedule's ground"
                 )
 
     @property
     def _lowest_anchor(self) -> float:
-        """[m] Of the heights at which patches are planted."""
+        """[m] Smallest height at which a patch is planted."""
         anchors = [anchor for phase in self.schedule.phases for anchor in phase.anchors]
         return min(float(anchor.points(self.rig)[:, 2].mean()) for anchor in anchors)
 
@@ -235,17 +237,17 @@ class FrameChecker:
 
 def _require_nonempty(motion: Motion) -> None:
     if not len(motion):
-        raise InvalidValue("a motion without frames cannot be checked")
+        raise InvalidValue("the motion has no frames to check")
 
 
 def _require_bounded(times: np.ndarray, values: np.ndarray) -> None:
     if (beyond := ~(np.abs(values) <= LARGEST_VALUE).all(axis=1)).any():
         frame = int(np.argmax(beyond))
         raise InvalidValue(
-            f"frame {frame} at {times[frame]:g} s needs forces, or lies at a place, beyond all measure: look for a "
-            "height, a place, a time or a mass of a wrong order of magnitude"
+            f"frame {frame} at {times[frame]:g} s needs a force or has a position above {LARGEST_VALUE:g}: look for a "
+            "height, a position, a time or a mass of the wrong order of magnitude"
         )
 
 
-def _margins(check: Check, items: CheckItems, now: CheckInput) -> np.ndarray | NearMargins:
-    return check.margins(now) if check.applies_to(now) else np.full((len(now), len(items.names)), np.inf)
+def _margins(check: Check, items: CheckItems, inputs: CheckInput) -> np.ndarray | NearMargins:
+    return check.margins(inputs) if check.applies_to(inputs) else np.full((len(inputs), len(items.names)), np.inf)

@@ -1,4 +1,4 @@
-"""Collision shapes of a rig as coal's geometry, and the capsules around them that rule most pairs out cheaply."""
+"""Collision shapes of a rig as coal's geometry, and bounding capsules."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ..rig import Rig
 from ..shape import Shape
 
 LIMB_RATIO = 1.5
-"""A box longer than this many times its second side is a limb and is fitted by a capsule."""
+"""A box longer than this many times its second side is fitted by a capsule."""
 MIN_SHAPELESS_MASS = 0.5
-"""Share of the mass in links without shapes from which on the shapes are missing, not left out on purpose."""
+"""If links without shapes have at least this share of the mass, their shapes are assumed to be missing."""
 MIN_HALF_EXTENT = 1e-4
-"""[m] Half extents below this are no shape."""
+"""[m] Boxes with a smaller half extent have no shape."""
 CAPSULE_KINDS = ("capsule", "sphere")
-"""Kinds that are their own bounding capsule."""
+"""Shapes that are their own bounding capsule."""
 
 
 @lru_cache(maxsize=8)
 def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
-    """The rig's shapes, and where most of its links have none, shapes fitted to the bounding boxes of those; notes.
+    """The rig's shapes and notes. If most of its links have none, shapes are fitted to their bounding boxes.
 
-    A link without shapes among many that have some is an axis of a compound joint, or lies inside another link.
+    A few links without shapes among many with shapes are axes of compound joints, or lie inside other links.
     """
     shaped = {shape.link for shape in rig.shapes}
     bare = [k for k, link in enumerate(rig.links) if link not in shaped]
     if shaped and rig.masses[bare].sum() < MIN_SHAPELESS_MASS * rig.prior.total_mass:
         heavy = [rig.links[k] for k in bare if rig.masses[k] > 0.0]
-        told = f"Not checked for touching because they have no shapes: {', '.join(heavy)}"
-        return rig.shapes, (told,) if heavy else ()
+        note = f"Not checked for collisions because they have no shapes: {', '.join(heavy)}"
+        return rig.shapes, (note,) if heavy else ()
     fitted = [fit_shape(rig.links[k], *rig.boxes[k]) for k in bare]
     found = [shape for shape in fitted if shape is not None]
     notes: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
 
 
 def fit_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
-    """Capsule for a long box, box otherwise, of corners (3,) [m]; None for one without extent.
+    """Capsule for a long box with corners (3,) [m], else a box; None without extent.
 
-    The capsule reaches to the box's faces and rounds its edges off, as a limb does.
+    The capsule touches the box's faces and cuts its edges off, as a limb does.
     """
     half = (upper - lower) / 2.0
     centre = (upper + lower) / 2.0
@@ -61,13 +61,13 @@ def fit_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
 
 
 def geometry_model(rig: Rig, shapes: Sequence[Shape], pairs: np.ndarray) -> pin.GeometryModel:
-    """Pinocchio's geometry of the shapes, with pairs (P, 2) of shape indices, for coal to measure."""
+    """Pinocchio's geometry model of the shapes, with pairs (P, 2) of shape indices."""
     model = pin.GeometryModel()
     solids = (
         _coal_geometries(rig) if shapes is collision_shapes(rig)[0] else [_coal_geometry(shape) for shape in shapes]
     )
     for number, (shape, solid) in enumerate(zip(shapes, solids)):
-        inside = shape.kind == "mesh"  # whose vertices already are in the link's frame
+        inside = shape.kind == "mesh"  # vertices of meshes are in the link's frame
         pose = pin.SE3.Identity() if inside else pin.SE3(np.array(shape.rotation), np.array(shape.centre))
         name = f"{number} {shape.link}"
         model.addGeometryObject(pin.GeometryObject(name, rig.joint(shape.link), pose, solid))
@@ -78,7 +78,7 @@ def geometry_model(rig: Rig, shapes: Sequence[Shape], pairs: np.ndarray) -> pin.
 
 @lru_cache(maxsize=8)
 def _coal_geometries(rig: Rig) -> list[object]:
-    """Those of a rig's collision shapes: hulls of many points take a tenth of a second, and many judges ask."""
+    """coal's geometries of a rig's collision shapes, cached because convex hulls take a tenth of a second."""
     return [_coal_geometry(shape) for shape in collision_shapes(rig)[0]]
 
 
@@ -100,13 +100,13 @@ def _coal_geometry(shape: Shape) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Capsules:
-    """A capsule around each of S shapes, and what the distance to the floor needs.
+    """Bounding capsules of S shapes.
 
     Attributes:
         link: (S,) index of the link.
         start, end: (S, 3) [m] ends of the axis, link frame.
         radius: (S,) [m].
-        exact: (S,) True where the capsule is the shape itself.
+        exact: (S,) True if the shape is a capsule or a sphere.
     """
 
     link: np.ndarray
@@ -117,7 +117,7 @@ class Capsules:
 
 
 def bounding_capsules(rig: Rig, shapes: Sequence[Shape]) -> Capsules:
-    """Capsules that contain the shapes."""
+    """Capsules that contain the shapes of a rig."""
     axes = [_capsule_axis(shape) for shape in shapes]
     return Capsules(
         np.array([rig.index(shape.link) for shape in shapes], int),
@@ -143,7 +143,7 @@ def _capsule_axis(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
         half = np.array(size)
     order = np.argsort(half)
     direction = rotation[:, order[2]]
-    if shape.kind == "ellipsoid":  # an end this far in keeps the whole ellipsoid within the second radius
+    if shape.kind == "ellipsoid":  # with these ends the second radius contains the whole ellipsoid
         reach, radius = half[order[2]] - half[order[1]], half[order[1]]
     else:
         reach, radius = half[order[2]], np.hypot(half[order[0]], half[order[1]])

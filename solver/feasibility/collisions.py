@@ -1,8 +1,8 @@
-"""Self-collision and the floor: distance and pair in every frame, bonnet2016 III.D.
+"""Distances between links, and between links and the floor, in every frame: bonnet2016 III.D.
 
-coal measures; balls, then capsules around shapes, then planes between them decide which pairs are near enough to ask
-it. A pair farther than the reach of the options reports the reach, so that margins are continuous in time and far pairs
-cost nothing.
+coal measures the distances of near pairs. Far pairs are excluded by bounding spheres, then by capsules, then by
+separating planes. A pair farther than the reach of the options has the reach as its distance, so that margins are
+continuous in time and far pairs cost little.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from .link_pairs import LinkPair, collision_pairs
 from .separating_planes import DISTANCE_TOLERANCE, find_separated, get_support_functions, support_point_pairs
 
 BATCH_PAIRS = 200_000
-"""Pairs of shapes, in all frames together, that are looked at at once: what the processor's cache holds."""
+"""Pairs of shapes, over all frames, that are tested at once; so many fit in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearPairs:
-    """Distances of the pairs that are nearer than the reach, listed: once for every two shapes of the two links.
+    """Distances below the reach: M entries, one for every two shapes of the two links.
 
     Attributes:
-        frames: (M,) frame of each.
-        pairs: (M,) which of the detector's link pairs.
-        distances: (M,) [m] signed, below the reach; from the neutral overlap for a pair that overlaps there.
+        frames: (M,) indices.
+        pairs: (M,) indices of the detector's link pairs.
+        distances: (M,) [m] signed, plus the pair's allowance.
     """
 
     frames: np.ndarray
@@ -44,15 +44,15 @@ class NearPairs:
 
 @dataclass(frozen=True, slots=True)
 class Contacts:
-    """Pairs that are near each other, and where.
+    """Nearest points of M pairs of shapes that are near each other.
 
     Attributes:
-        frames: (M,) frame of each.
-        pairs: (M,) which of the detector's link pairs.
+        frames: (M,) indices.
+        pairs: (M,) indices of the detector's link pairs.
         distances: (M,) [m] signed.
         points: (M, 2, 3) [m] nearest points of the two links, world.
         normals: (M, 3) from the first link to the second, world.
-        shapes: (M, 2) numbers of the detector's shapes that these are.
+        shapes: (M, 2) indices of the detector's shapes.
     """
 
     frames: np.ndarray
@@ -63,21 +63,21 @@ class Contacts:
     shapes: np.ndarray
 
     def select(self, chosen: np.ndarray) -> Contacts:
-        """Some of them."""
+        """Selected entries."""
         return Contacts(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 class PairDistances:
-    """Distances of a rig's links, its collision geometry built once.
+    """Distances between a rig's links, with collision geometry built once.
 
     Args:
-        rig: whose links.
-        pairs: of link names, to be watched.
-        reach: [m] up to which they are measured.
+        rig: with collision shapes.
+        pairs: of link names.
+        reach: [m] largest distance that is measured.
 
     Attributes:
-        pairs: (P,) link pairs that are watched.
-        allowances: (P,) [m] that distances are measured from.
+        pairs: (P,) link pairs.
+        allowances: (P,) [m] added to the distances.
     """
 
     def __init__(self, rig: Rig, pairs: tuple[LinkPair, ...], reach: float) -> None:
@@ -88,19 +88,19 @@ class PairDistances:
         self._shape_pairs, self._pair_index = build_shape_pairs(rig, self._capsules.link, pairs)
         self._is_capsule = self._capsules.exact[self._shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
-        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # of others coal's distance costs no more than planes do
+        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # for other shapes coal is as fast as planes
         self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self._shape_pairs]]
         self._separating_coordinates = (
             self._separating_coordinates[:, 0] ^ self._separating_coordinates[:, 1]
         )  # (S, nq) coordinates that move one against the other
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
-        for number in range(len(self._geometry.distanceRequests)):  # whose own would start from what came before
+        for number in range(len(self._geometry.distanceRequests)):  # defaults start from the last result
             self._geometry.distanceRequests[number] = pin.coal.DistanceRequest()
         self._data = data_of(rig.model)
 
     def minimum_distances(self, q: np.ndarray) -> np.ndarray:
-        """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach where they are farther."""
+        """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach at most."""
         links = range(1, self.rig.model.njoints)
         rotation, position = np.empty((len(q), len(links), 3, 3)), np.empty((len(q), len(links), 3))
         for frame, row in enumerate(q):
@@ -113,10 +113,10 @@ class PairDistances:
         return result
 
     def find_near_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> NearPairs:
-        """Every pair nearer than the reach.
+        """All pairs nearer than the reach.
 
         Args:
-            q: (N, nq).
+            q: (N, nq) configurations.
             rotation: (N, L, 3, 3) link axes to world axes.
             position: (N, L, 3) [m] link origins.
         """
@@ -124,7 +124,7 @@ class PairDistances:
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         moving = self._separating_coordinates[:, (q != q[:1]).any(axis=0)].any(axis=1)
         frames, columns, distances = self._measure_near(q, rotation, position, np.flatnonzero(moving))
-        if len(q) and not moving.all():  # as far apart in all frames as in the first: fingers, arms while legs step
+        if len(q) and not moving.all():  # pairs whose relative pose is the same in all frames, such as fingers
             _, still, alike = self._measure_near(q[:1], rotation[:1], position[:1], np.flatnonzero(~moving))
             frames = np.concatenate([frames, np.repeat(np.arange(len(q)), len(still))])
             columns = np.concatenate([columns, np.tile(still, len(q))])
@@ -139,7 +139,7 @@ class PairDistances:
     def _measure_near(
         self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frames, numbers of pairs of shapes, of these, that are near, and distances [m], (M,) each, by frames."""
+        """Frames, indices of shape pairs and distances [m] of those selected pairs that are near, (M,) each."""
         if not len(selected):
             return np.zeros(0, int), np.zeros(0, int), np.zeros(0)
         frames, columns, distances = self._candidates(q, rotation, position, self.reach, selected)
@@ -147,7 +147,7 @@ class PairDistances:
         return frames, columns, distances
 
     def find_contacts(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> Contacts:
-        """Every pair nearer than so much [m], with its nearest points; see `find_near_pairs`."""
+        """All pairs nearer than ``reach`` [m], with their nearest points; see `find_near_pairs`."""
         if not len(self._shape_pairs):
             none = np.zeros(0, int)
             return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
@@ -170,7 +170,7 @@ class PairDistances:
     def measure_along(
         self, contacts: Contacts, normals: np.ndarray, rotations: np.ndarray, positions: np.ndarray
     ) -> Contacts:
-        """The same pairs parted along other directions, how far they are in these.
+        """The same pairs with their distances along other directions.
 
         Args:
             contacts: M of them.
@@ -185,10 +185,10 @@ class PairDistances:
     def _candidates(
         self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frames, numbers of pairs of shapes, of these, and lower bounds [m] of their distances, (M,) each, by frames.
+        """Frames, indices of selected shape pairs, and lower bounds [m] of their distances, (M,) each.
 
-        None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
-        shapes, their distances in other frames, then planes between them show that the others are not.
+        They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules, distances in
+        neighbouring frames and separating planes exclude the others.
         """
         size = max(1, BATCH_PAIRS // len(selected))
         parts = []
@@ -202,7 +202,7 @@ class PairDistances:
     def _candidates_of_batch(
         self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Those in frames that the processor's cache holds."""
+        """`_candidates` of frames that fit in the processor's cache."""
         placed = WorldCapsules(self._capsules, rotation, position)
         frames, columns = placed.find_near(
             self._shape_pairs[selected],
@@ -214,39 +214,39 @@ class PairDistances:
         limits = within - self.allowances[self._pair_index]
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
-        asked = np.flatnonzero(self._has_mesh[columns])
-        if not len(asked):
+        rows = np.flatnonzero(self._has_mesh[columns])
+        if not len(rows):
             return frames, columns, bounds
-        at, pairs = frames[asked], self._shape_pairs[columns[asked]]
+        at, pairs = frames[rows], self._shape_pairs[columns[rows]]
         first, second = self._capsules.link[pairs].T
         between, inside = position[at, second] - position[at, first], placed.centre_offsets(at, pairs)
         turns = rotation[at, first], rotation[at, second]
         near = np.ones(len(frames), bool)
-        near[asked] = ~find_separated(self._supports, pairs, turns, between, inside, limits[columns[asked]])
+        near[rows] = ~find_separated(self._supports, pairs, turns, between, inside, limits[columns[rows]])
         return frames[near], columns[near], bounds[near]
 
     def _lower_bounds(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(M,) [m] lower bounds: coal's distances, but none where capsules are the shapes or planes are quicker."""
+        """(M,) [m] lower bounds by coal; -infinity where the shapes are capsules or planes are faster."""
         result = np.full(len(frames), -np.inf)
-        asked = np.flatnonzero(~(self._is_capsule | self._has_mesh)[columns])
-        measured = np.empty(len(asked))
-        self._measure_exactly(q, frames[asked], columns[asked], measured)
-        result[asked] = measured - DISTANCE_TOLERANCE
+        rows = np.flatnonzero(~(self._is_capsule | self._has_mesh)[columns])
+        measured = np.empty(len(rows))
+        self._measure_exactly(q, frames[rows], columns[rows], measured)
+        result[rows] = measured - DISTANCE_TOLERANCE
         return result
 
     def _measure_exactly(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
-        """Replace the bounds by coal's distances, except where capsules are the shapes."""
+        """Replace the lower bounds by coal's distances, except where the shapes are capsules."""
         model, geometry = self._model, self._geometry
         placed, measure = -1, pin.computeDistance
-        asked = np.nonzero(~self._is_capsule[columns])[0]
-        for entry, frame, column in zip(asked.tolist(), frames[asked].tolist(), columns[asked].tolist()):
+        rows = np.nonzero(~self._is_capsule[columns])[0]
+        for entry, frame, column in zip(rows.tolist(), frames[rows].tolist(), columns[rows].tolist()):
             if frame != placed:
                 pin.updateGeometryPlacements(self.rig.model, self._data, model, geometry, q[frame])
                 placed = frame
             distances[entry] = measure(model, geometry, column).min_distance
 
     def floor_distances(self, rotation: np.ndarray, position: np.ndarray, ground: float) -> np.ndarray:
-        """Height (N, L) [m] of each link's lowest point above the floor; infinite for a link without shapes."""
+        """Height (N, L) [m] of the lowest point of each link above the floor; infinite for links without shapes."""
         result = np.full(rotation.shape[:2], np.inf)
         for shape, link in zip(self._shapes, self._capsules.link):
             height = lowest_points(shape, rotation[:, link], position[:, link]) - ground
@@ -255,29 +255,29 @@ class PairDistances:
 
 
 class CollisionDetector(PairDistances):
-    """What a rig's links, and the floor, must not touch.
+    """Collision distances of a rig, without the pairs that touch by construction.
 
-    Contact is contact: what overlaps in one posture is not forgiven in another. Only pairs that touch by construction,
-    wherever their joints are, are left out, or may overlap as deep as is usual for them (`construction`).
+    Pairs that touch in every posture are not checked, or may overlap as deep as is usual for them
+    (`allowed_collisions`). An overlap in one posture does not allow one in another.
 
     Attributes:
-        notes: what was fitted, left out and forgiven.
+        notes: fitted shapes, unchecked pairs and allowances.
     """
 
     def __init__(self, rig: Rig, options: CheckOptions) -> None:
         excluded = set(collision_pairs(rig, (*options.excluded, *rig.excluded)))
         wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
-        touching, forgiven = _find_allowed_collisions(rig, wanted, options.reach)
+        touching, allowances = _find_allowed_collisions(rig, wanted, options.reach)
         super().__init__(rig, tuple(pair for pair in wanted if pair not in touching), options.reach)
-        self.allowances = np.array([forgiven.get(pair, 0.0) for pair in self.pairs])
+        self.allowances = np.array([allowances.get(pair, 0.0) for pair in self.pairs])
         self.notes = collision_shapes(rig)[1]
         if touching:
             names = ", ".join(map(_format_pair, touching))
-            self.notes += (f"Not checked because they touch by construction, wherever their joints are: {names}",)
-        if forgiven:
-            deep = ", ".join(f"{_format_pair(pair)} ({format_length(depth)})" for pair, depth in forgiven.items())
+            self.notes += (f"Not checked because they touch by construction in every posture: {names}",)
+        if allowances:
+            deep = ", ".join(f"{_format_pair(pair)} ({format_length(depth)})" for pair, depth in allowances.items())
             self.notes += (
-                f"Near each other or overlapping by construction, so may overlap by what stands here: {deep}",
+                f"Near each other or overlapping by construction, and allowed to overlap by the given depth: {deep}",
             )
 
 
@@ -285,12 +285,12 @@ class CollisionDetector(PairDistances):
 def _find_allowed_collisions(
     rig: Rig, pairs: tuple[LinkPair, ...], reach: float
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
-    """See `find_allowed_collisions`: looked at once for the many judges of a dance."""
+    """`find_allowed_collisions`, cached for the many checkers of a dance."""
     return find_allowed_collisions(rig, pairs, PairDistances(rig, pairs, reach).minimum_distances(sample_postures(rig)))
 
 
 def _moving_coordinates(rig: Rig) -> np.ndarray:
-    """(L, nq) whether a coordinate of the joints, not of the root, moves a link."""
+    """(L, nq) True where a joint coordinate, not one of the root, moves a link."""
     firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
     result = np.zeros((len(rig.links), rig.nq), bool)
     for link in range(len(rig.links)):

@@ -11,22 +11,22 @@ from ..dynamics.mechanics import DynamicState, contact_joint_forces
 from ..rig import ROOT_NV, Rig
 
 MIN_LOAD = 0.01
-"""Share of the weight below which the vertical force no longer places the zero-moment point."""
+"""Smallest vertical force, over the weight, with which a zero-moment point is computed."""
 
 HORIZONTAL_TOLERANCE = 1e-3
-"""Vertical part below which a link's axis lies in the ground."""
+"""An axis with a smaller vertical component is horizontal."""
 
 
 def zero_moment_point(
     wrench: np.ndarray, ground: float | np.ndarray, weight: float, reference: np.ndarray | None = None
 ) -> np.ndarray:
-    """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
+    """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment, (1).
 
     Args:
         wrench: (N, 6) world axes, about the world origin [N, N m].
         ground: [m] height of the floor, or (N,) heights.
         weight: [N] of the body; vertical forces below `MIN_LOAD` of it count as that much.
-        reference: (2,) [m] where a body that hardly presses is taken to press, the world's origin by default.
+        reference: (2,) [m] zero-moment point of a body without vertical force; the world's origin by default.
     """
     vertical = bounded_vertical_force(wrench, weight)
     point = np.zeros(2) if reference is None else reference
@@ -35,7 +35,7 @@ def zero_moment_point(
 
 
 def bounded_vertical_force(wrench: np.ndarray, weight: float) -> np.ndarray:
-    """Vertical force (N,) [N] of wrenches (N, 6) by which zero-moment points are placed: `MIN_LOAD` or more."""
+    """Vertical force (N,) [N] of wrenches (N, 6), at least `MIN_LOAD` of the weight, for zero-moment points."""
     return np.maximum(wrench[:, 2], MIN_LOAD * weight)
 
 
@@ -44,17 +44,17 @@ def load_shares(
 ) -> np.ndarray:
     """Share of the load (N, F) that each of F planted patches carries; every row sums to one.
 
-    ``"distance"`` is (2) as meant: F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more;
-    as printed the farther one would. Its form for F patches, a share inverse to the distance, holds for two as well.
-    ``"line"`` puts the load where the ZMP projects on the line between two patches, all of it on one beyond its end.
-    ``"soles"`` is (2) with distances to soles instead of their centres: a foot bears no load while another's sole holds
-    the ZMP, so that none is put on or taken off at once where a foot meets or leaves the floor.
+    - ``"distance"``: (2) as intended, F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more
+      (as printed, the farther one would). For F patches, shares are inverse to the distances.
+    - ``"line"``: by the projection of the ZMP on the line between two patches; beyond its ends one carries all.
+    - ``"soles"``: (2) with the distances from the soles. A foot carries nothing while the ZMP is in another sole, so
+      that the load is continuous when a foot touches or leaves the floor.
 
     Args:
         zmp: (N, 2) [m].
         centres: (F, 2) [m] centres of the patches.
         rule: as in `CheckOptions.distribution`.
-        outlines: of the patches, where the rule is of soles.
+        outlines: of the patches, for the rule ``"soles"``.
     """
     count = len(centres)
     if count == 1:
@@ -75,16 +75,17 @@ def load_shares(
 def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Wrench (N, F, 6) under each patch, world axes about the world origin; they add up to the total.
 
-    Each patch pushes at its centre with its share of the force. Part of the yaw moment that this leaves over is held by
-    patches that push sideways against each other, as springs would that are as stiff as their share of the load and
-    are all turned by one angle about their middle. The moment that is left then is shared alike, so that all centres
-    of pressure lie off their patch's centre by the same vector.
+    1. Each patch pushes at its centre with its share of the force.
+    2. Part of the remaining yaw moment is produced by horizontal forces between the patches, as of springs with
+       stiffness proportional to the load, all rotated by one angle about their centre.
+    3. The remaining moment is distributed by the same shares, so that all centres of pressure have the same offset
+       from their patch's centre.
 
     Args:
         wrench: (N, 6) total, world axes, about the world origin.
         shares: (N, F).
         centres: (F, 3) [m] centres of the patches, world.
-        sizes: (F,) [m] of the patches, by which a yaw moment of a patch counts as a force.
+        sizes: (F,) [m] of the patches: levers of their yaw moments.
     """
     force = shares[:, :, None] * wrench[:, None, :3]
     yaw = wrench[:, 5] - np.cross(centres, force)[:, :, 2].sum(axis=1)
@@ -103,13 +104,13 @@ def joint_torques(rig: Rig, state: DynamicState, links: Sequence[str], wrenches:
     """Joint torques (N, nv - 6) [N m] of the lower rows of (1), with wrenches (N, F, 6) acting on F links."""
     torques = state.tau[:, ROOT_NV:].copy()
     for column, link in enumerate(links):
-        columns, borne_there = contact_joint_forces(rig, state, link, wrenches[:, column])
-        torques[:, columns] -= borne_there
+        columns, forces = contact_joint_forces(rig, state, link, wrenches[:, column])
+        torques[:, columns] -= forces
     return torques
 
 
 def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Horizontal axes (2, 2), one per row, of a planted patch: its link's where they lie in it, else along and across.
+    """Horizontal axes (2, 2), one per row, of a planted patch: a horizontal axis of its link, else the longest side.
 
     Args:
         corners: (V, 3) [m] of the patch, world.
@@ -123,19 +124,19 @@ def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
 
 
 def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
-    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) as a share of the weight; printed with mu on the wrong side."""
+    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) over the weight (printed with mu on the wrong side)."""
     sides = friction_margins_by_side(loads, axes, friction, weight)
     return sides.reshape(len(loads), 4, len(axes)).min(axis=1)
 
 
 def friction_margins_by_side(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
-    """Margins (N, 4 F) of (19) forwards, backwards and to both sides of every patch: linear in the loads.
+    """Margins (N, 4 F) of (19) forwards, backwards and to both sides of every patch; linear in the loads.
 
     Args:
         loads: (N, F, 6) wrenches under the patches.
         axes: (F, 2, 2) horizontal axes of each patch.
         friction: mu.
-        weight: [N].
+        weight: [N] of the body.
     """
     # frames n, patches f, world directions i, a patch's own axes a
     tangential = np.einsum("nfi,fai->naf", loads[:, :, :2], axes)

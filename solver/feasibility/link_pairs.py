@@ -1,4 +1,4 @@
-"""Which links must not touch: bonnet2016 III.D, or all that are not neighbours."""
+"""Pairs of links that are checked for collisions: those of bonnet2016 III.D, or all that are not neighbours."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..rig import Rig
 LinkPair = tuple[str, str]
 
 CLUSTER_SIZE = 0.06
-"""Joint centres closer than this share of the rig's extent make one compound joint (a hip of three motors)."""
+"""Joint centres closer than this share of the rig's size form one compound joint, such as a hip of three motors."""
 MAX_SOCKET_JOINTS = 2
-"""Joints between two links of one compound joint, however far they are from each other."""
+"""Links with at most this number of joints between them belong to one compound joint, at any distance."""
 
 FOOT = ("foot", "ankle")
 LOWER_LEG = ("shank",)
@@ -27,13 +27,13 @@ def collision_pairs(rig: Rig, pairs: str | Iterable[LinkPair] = "all") -> tuple[
     """Pairs of links, each once, in the rig's order.
 
     Args:
-        rig: whose links are meant.
-        pairs: ``"all"``: every two links that are not neighbours; ``"paper"``: feet to the opposite leg, lower arms
-            to the trunk, to the upper legs and to the opposite lower arm; or the pairs themselves.
+        rig: with these links.
+        pairs: ``"all"``: every two links that are not neighbours; ``"paper"``: feet with the opposite leg, lower arms
+            with the trunk, the upper legs and the opposite lower arm; or a list of pairs.
 
     Raises:
-        InvalidValue: the rig's links have other names than ``"paper"`` knows.
-        UnknownLink: a pair names a link the rig does not have.
+        InvalidValue: for ``"paper"``, the rig's links do not have the names of a humanoid.
+        UnknownLink: the rig does not have a link of a pair.
     """
     if not isinstance(pairs, str):
         return _unique_pairs(rig, pairs)
@@ -61,7 +61,7 @@ def _paper_pairs(rig: Rig) -> list[LinkPair]:
     if missing:
         raise InvalidValue(
             f"the pairs of the paper need links called {', '.join(missing)}, which rig {rig.name!r} lacks: "
-            "use pairs='all' or name them"
+            "use pairs='all' or list the pairs"
         )
     result = []
     for own, other in side.items():
@@ -75,10 +75,10 @@ def _paper_pairs(rig: Rig) -> list[LinkPair]:
 
 
 def _are_neighbours(rig: Rig) -> np.ndarray:
-    """(L, L) True for links that one joint or one mechanism of coupled joints connects, or a cluster of joints.
+    """(L, L) True for links that are connected by one joint, one mechanism of coupled joints or one compound joint.
 
-    Links of a cluster or a mechanism that both have meshes are no neighbours for that: an upper arm hits the chest, a
-    finger its bracket. Solids drawn for them are too rough to tell.
+    Two links with meshes in one compound joint or mechanism are not neighbours, because they can collide: an upper arm
+    with the chest, a finger with its bracket. Primitive shapes are too rough to check this.
     """
     meshed = {shape.link for shape in rig.shapes if shape.kind == "mesh"}
     exact = np.array([link in meshed for link in rig.links])
@@ -86,23 +86,23 @@ def _are_neighbours(rig: Rig) -> np.ndarray:
 
 
 def share_compound_joint(rig: Rig) -> np.ndarray:
-    """(L, L) True for links of one compound joint: what nestles there nestles by construction."""
+    """(L, L) True for links of one compound joint, whose shapes overlap by construction."""
     return are_socketed(rig) | _are_clustered(rig) | are_coupled(rig)
 
 
 def are_socketed(rig: Rig) -> np.ndarray:
-    """(L, L) True for links with two joints between them at most: one turns in a socket of the other."""
+    """(L, L) True for links with at most two joints between them: one may turn in a socket of the other."""
     return count_joints_between(rig) <= MAX_SOCKET_JOINTS
 
 
 def _are_clustered(rig: Rig) -> np.ndarray:
-    """(L, L) True for links that one cluster of joints connects."""
+    """(L, L) True for links that are connected by one cluster of joints."""
     centres = rig.rest[1]
     return _largest_joint_distances(rig, centres) <= CLUSTER_SIZE * float(np.linalg.norm(np.ptp(centres, axis=0)))
 
 
 def are_coupled(rig: Rig) -> np.ndarray:
-    """(L, L) True for links that one source moves, such as the fingers of a gripper, and for those that carry them."""
+    """(L, L) True for links of one mechanism of coupled joints, such as the fingers of a gripper and their base."""
     result = np.zeros((len(rig.links), len(rig.links)), bool)
     mechanisms: dict[str, set[int]] = {}
     numbers = {joint.name: link for link, joint in enumerate(rig.joints)}
@@ -117,7 +117,7 @@ def are_coupled(rig: Rig) -> np.ndarray:
 
 
 def count_joints_between(rig: Rig) -> np.ndarray:
-    """Number (L, L) of joints on the way from one link to another."""
+    """Number (L, L) of joints on the path between two links."""
     result = np.zeros((len(rig.links), len(rig.links)), int)
     for link, parent in enumerate(rig.parents[1:], start=1):
         result[link, :link] = result[:link, link] = result[parent, :link] + 1
@@ -125,14 +125,14 @@ def count_joints_between(rig: Rig) -> np.ndarray:
 
 
 def _largest_joint_distances(rig: Rig, centres: np.ndarray) -> np.ndarray:
-    """(L, L) [m] largest distance between two of the joints on the way from one link to another.
+    """(L, L) [m] largest distance between two joints on the path between two links.
 
-    Grown from parent to child, for O(L^2) steps: the way between a link and an earlier one is the way from its parent,
-    and its own joint.
+    Computed from parent to child in O(L^2) steps: the path between a link and an earlier one is the path from its
+    parent, and its own joint.
     """
     parents, below = rig.parents, rig.descendants
     apart = np.linalg.norm(centres[:, None] - centres, axis=-1)
-    farthest = np.zeros_like(apart)  # (from a link's own joint, to any joint on the way to the other link)
+    farthest = np.zeros_like(apart)  # from a link's own joint to any joint on the path to the other link
     for link in range(len(parents) - 1, 0, -1):
         under, parent = below[link], parents[link]
         farthest[under, parent] = np.maximum(farthest[under, link], apart[under, link])

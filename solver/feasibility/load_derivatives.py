@@ -1,8 +1,9 @@
-"""What a motion asks of joints and floor, and how that changes with it to first order: what programmes hold.
+"""Joint torques and contact loads of a motion, and their first derivatives, for optimisations.
 
-Inverse dynamics by Pinocchio's derivatives. What the feet carry follows from the wrench that the motion needs, so its
-slopes are by the wrench's six components, times those of the wrench; a foot's wrench acts on the joints above it by
-their axes, which turn with the joints between them and the root. The same axes say how soles in the air rise and sink.
+Pinocchio computes the derivatives of inverse dynamics. Foot loads follow from the required wrench. Their derivatives
+are those by its six components, times the derivatives of the wrench. A foot's wrench acts on the joints above it
+through their axes, which rotate with the joints between them and the root. The same axes give the derivatives of the
+heights of soles in the air.
 """
 
 from __future__ import annotations
@@ -19,23 +20,21 @@ from ..so3 import skew
 from .check_input import Body, CheckInput, PlantedPhase
 
 RELATIVE_STEP = 1e-6
-"""Difference of a wrench's components, as a share of the weight, and of the weight at the body's size; of places, as a
-share of that size."""
+"""Finite-difference step: of forces over the weight, of moments over weight times body size, of positions over size."""
 WRENCH, COM, TORQUE = slice(0, 6), slice(6, 9), 9
-"""What margins by forces depend on: the wrench needed, the centre of mass, and a joint's own torque."""
+"""Variables of margins that depend on forces: required wrench, centre of mass, and the torque of one's own joint."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinearisedLoads:
-    """What a motion of N frames asks for, with its derivatives.
+    """Loads of a motion of N frames, with their derivatives.
 
     Attributes:
         torques: (N, nv - 6) [N m] of the joints.
         zmp: (N, 2) [m] zero-moment point.
-        other_margins: (N, C) least margins of checks of the loads, then those above the floor of the corners of soles
-            in the air.
+        other_margins: (N, C) smallest margins of the checks of loads, then heights of the corners of soles in the air.
         sampling_margins: (C,) of these checks.
-        derivatives: (3, N, nv - 4 + C, nv) of all of these by tangent coordinates, their speeds and accelerations.
+        derivatives: (3, N, nv - 4 + C, nv) of all of these by tangent coordinates, velocities and accelerations.
     """
 
     torques: np.ndarray
@@ -47,12 +46,12 @@ class LinearisedLoads:
 
 @dataclass(frozen=True, slots=True)
 class OtherLimits:
-    """Checks that are held beside torques and the zero-moment point.
+    """Limits besides those of torques and the zero-moment point.
 
     Attributes:
-        load_margins: (N, c) least margins of a situation, which depend on its loads alone.
-        sampling_margins: (c,) of their checks.
-        height_margins: (N, L) margins of a situation's links above the floor; infinite for those that stand.
+        load_margins: function that returns the smallest margins (N, c) of checks that depend on the loads alone.
+        sampling_margins: (c,) of these checks.
+        height_margins: function that returns the heights (N, L) [m] of the links; infinite for planted ones.
         height_sampling_margin: [m] of that check.
     """
 
@@ -63,79 +62,80 @@ class OtherLimits:
 
 
 def linearise_loads(body: Body, planted: PlantedPhase, curves: Curves, other_limits: OtherLimits) -> LinearisedLoads:
-    """Loads of frames of one phase on the floor.
+    """Loads of the frames of one phase on the floor at z = 0.
 
     Args:
         body: that moves.
-        planted: what stands.
+        planted: contact phase.
         curves: N frames.
-        other_limits: held besides.
+        other_limits: to linearise as well.
     """
-    now = CheckInput.from_motion(body, planted, 0.0, curves)
+    inputs = CheckInput.from_motion(body, planted, 0.0, curves)
     _, own, axes = inverse_dynamics_derivatives(body.rig, curves.q, curves.v, curves.a)
-    wrench = wrench_derivatives(now.state, own, axes[:, :, :ROOT_NV])
+    wrench = wrench_derivatives(inputs.state, own, axes[:, :, :ROOT_NV])
 
-    def values(found: CheckInput) -> np.ndarray:
-        return np.concatenate([found.torques, found.zmp, other_limits.load_margins(found)], axis=1)
+    def values(shifted: CheckInput) -> np.ndarray:
+        return np.concatenate([shifted.torques, shifted.zmp, other_limits.load_margins(shifted)], axis=1)
 
-    slopes = derivatives_by_loads(now, values, WRENCH.stop) @ wrench
-    torques = slopes[:, :, : body.rig.nv - ROOT_NV]
+    derivatives = derivatives_by_loads(inputs, values, WRENCH.stop) @ wrench
+    torques = derivatives[:, :, : body.rig.nv - ROOT_NV]
     torques += own[:, :, ROOT_NV:]
     for column, link in enumerate(planted.links):
-        torques[0] -= contact_torque_derivatives(body.rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
-    heights, rising = _sole_heights(now, axes, other_limits.height_margins(now))
-    slack = np.concatenate(
+        torques[0] -= contact_torque_derivatives(body.rig, axes, link, inputs.loads[:, column])[:, ROOT_NV:]
+    heights, height_derivatives = _sole_heights(inputs, axes, other_limits.height_margins(inputs))
+    sampling_margins = np.concatenate(
         [other_limits.sampling_margins, np.full(heights.shape[1], other_limits.height_sampling_margin)]
     )
-    margins = np.concatenate([other_limits.load_margins(now), heights], axis=1)
-    return LinearisedLoads(now.torques, now.zmp, margins, slack, np.concatenate([slopes, rising], axis=2))
+    margins = np.concatenate([other_limits.load_margins(inputs), heights], axis=1)
+    derivatives = np.concatenate([derivatives, height_derivatives], axis=2)
+    return LinearisedLoads(inputs.torques, inputs.zmp, margins, sampling_margins, derivatives)
 
 
-def _sole_heights(now: CheckInput, axes: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Margins (N, k) above the floor of the corners of soles in the air, and their slopes (3, N, k, nv).
+def _sole_heights(inputs: CheckInput, axes: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Heights (N, k) of the corners of soles in the air, and their derivatives (3, N, k, nv).
 
-    The lowest corner is given its link's margin (N, L), whatever of the link is lowest.
+    The lowest corner has its link's margin (N, L), whichever point of the link is lowest.
     """
-    rig, count = now.body.rig, len(now)
-    found, slopes = [np.zeros((count, 0))], [np.zeros((3, count, 0, rig.nv))]
+    rig, count = inputs.body.rig, len(inputs)
+    heights, derivatives = [np.zeros((count, 0))], [np.zeros((3, count, 0, rig.nv))]
     for patch in rig.contacts:
         link = rig.index(patch.link)
-        if not patch.sole or patch.link in now.planted.links or not np.isfinite(margins[:, link]).all():
+        if not patch.sole or patch.link in inputs.planted.links or not np.isfinite(margins[:, link]).all():
             continue
-        corners = patch.vertices @ now.state.rotation[:, link].swapaxes(1, 2) + now.state.position[:, link, None]
+        corners = patch.vertices @ inputs.state.rotation[:, link].swapaxes(1, 2) + inputs.state.position[:, link, None]
         height = corners[:, :, 2]
-        found.append(margins[:, link, None] + height - height.min(axis=1, keepdims=True))
+        heights.append(margins[:, link, None] + height - height.min(axis=1, keepdims=True))
         own = np.zeros((3, count, len(patch.vertices), rig.nv))
         x, y = corners[:, :, 0, None], corners[:, :, 1, None]
         own[0] = (axes[:, None, 2] + y * axes[:, None, 3] - x * axes[:, None, 4]) * moving_coordinates(rig, patch.link)
-        slopes.append(own)
-    return np.concatenate(found, axis=1), np.concatenate(slopes, axis=2)
+        derivatives.append(own)
+    return np.concatenate(heights, axis=1), np.concatenate(derivatives, axis=2)
 
 
 def wrench_derivatives(state: DynamicState, generalised_forces: np.ndarray, root_axes: np.ndarray) -> np.ndarray:
-    """Slopes (3, N, 6, nv), world, of the needed wrench from inverse dynamics' and the root's axes (N, 6, 6)."""
+    """Derivatives (3, N, 6, nv) of the required wrench, world axes, from those of inverse dynamics and the root's axes
+    (N, 6, 6)."""
     count = len(state)
-    turn, place = state.rotation[:, 0], skew(state.position[:, 0])
+    rotation, lever = state.rotation[:, 0], skew(state.position[:, 0])
     world = np.zeros((count, 6, 6))
-    world[:, :3, :3] = world[:, 3:, 3:] = turn
-    world[:, 3:, :3] = place @ turn
+    world[:, :3, :3] = world[:, 3:, 3:] = rotation
+    world[:, 3:, :3] = lever @ rotation
     result = world @ generalised_forces[:, :, :ROOT_NV]
     result[0, :, :, :ROOT_NV] += _moved_wrenches(root_axes, state.wrench)
     return result
 
 
 def derivatives_by_loads(
-    now: CheckInput, values: Callable[[CheckInput], np.ndarray], count: int = TORQUE + 1
+    inputs: CheckInput, values: Callable[[CheckInput], np.ndarray], count: int = TORQUE + 1
 ) -> np.ndarray:
-    """Slopes (N, h, count) of values (N, h) by what they depend on: the first `PUSHED` of it, and `CENTRE` and
-    `TORQUE`.
+    """Derivatives (N, h, count) of values (N, h) by the first ``count`` variables of `WRENCH`, `COM` and `TORQUE`.
 
-    The last is by all torques, which each value may depend on one of.
+    The last one is by all torques at once, since each value depends on one torque at most.
     """
-    frames, weight, size = len(now), now.body.weight, now.body.size
+    frames, weight, size = len(inputs), inputs.body.weight, inputs.body.size
     steps = RELATIVE_STEP * np.array([*[weight] * 3, *[weight * size] * 3, *[size] * 3, weight * size])[:count]
     many = np.tile(np.arange(frames), count + 1)
-    state = now.state.at_frames(many)
+    state = inputs.state.at_frames(many)
     wrench, com, tau = (np.array(part).reshape(count + 1, frames, -1) for part in (state.wrench, state.com, state.tau))
     for shift in range(count):
         if shift < WRENCH.stop:
@@ -145,16 +145,16 @@ def derivatives_by_loads(
         else:
             tau[shift] += steps[shift]
     wrench, com, tau = (part.reshape(len(many), -1) for part in (wrench, com, tau))
-    curves = Curves(now.curves.q[many], now.curves.v[many], now.curves.a[many])
+    curves = Curves(inputs.curves.q[many], inputs.curves.v[many], inputs.curves.a[many])
     shifted = replace(state, wrench=wrench, com=com, tau=tau)
-    found = values(CheckInput.from_state(now.body, now.planted, now.ground, curves, shifted)).reshape(
+    found = values(CheckInput.from_state(inputs.body, inputs.planted, inputs.ground, curves, shifted)).reshape(
         count + 1, frames, -1
     )
     return ((found[:count] - found[count]) / steps[:, None, None]).transpose(1, 2, 0)
 
 
 def contact_torque_derivatives(rig: Rig, axes: np.ndarray, link: str, load: np.ndarray) -> np.ndarray:
-    """Slopes (N, nv, nv) by the coordinates of the generalised forces of a wrench (N, 6), world, on a link, by axes."""
+    """Derivatives (N, nv, nv) by the coordinates of the generalised forces of a wrench (N, 6), world, on a link."""
     above, moves = carried_axes(rig, link)
     own = axes[:, :, above]
     result = np.zeros((len(axes), rig.nv, rig.nv))
@@ -163,6 +163,6 @@ def contact_torque_derivatives(rig: Rig, axes: np.ndarray, link: str, load: np.n
 
 
 def _moved_wrenches(axes: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """Changes (N, 6, k) of wrenches (N, 6) moved along twists (N, 6, k)."""
+    """Changes (N, 6, k) of wrenches (N, 6) that move with twists (N, 6, k)."""
     force, moment = skew(wrench[:, :3]), skew(wrench[:, 3:])
     return np.concatenate([-force @ axes[:, 3:], -moment @ axes[:, 3:] - force @ axes[:, :3]], axis=1)

@@ -1,15 +1,15 @@
-"""How hands, knees and feet share the load: the smallest forces that the floor can give and that do what is needed.
+"""Distribution of the total wrench over hands, knees and feet: the smallest contact wrenches that add up to it.
 
-Between two feet a rule of the distance to the zero-moment point decides. Of more contacts, or of others than soles, no
-rule keeps every centre of pressure within its patch, so the wrenches are those of least squares,
+Between two soles a rule by the distance to the zero-moment point is used (`contact_forces.load_shares`). With more
+contacts, or other patches, no such rule keeps every centre of pressure within its patch. Then the wrenches solve
 
     min sum_p |f_p|^2 + |m_p / l_p|^2   with   sum_p [f_p, m_p + c_p x f_p] = w   and   w_p in the cone of patch p,
 
-with l_p the patch's size: alike springs would share alike. A patch's cone is that of Caron, Pham and Nakamura (ICRA
-2015, see `twist`) as the checks have it: it pushes, its centre of pressure lies within its corners, and it neither
-slides nor turns. What the equation alone gives is linear in w; frames in which that leaves a cone
-are least-distance programmes, solved by non-negative least squares (Lawson and Hanson, Solving Least Squares
-Problems, 1974, chapter 23). Where no forces would do, cones are left by as little as possible, and the checks say so.
+with l_p the patch's size, as equal springs would. The cone of a patch is that of Caron, Pham and Nakamura (ICRA 2015,
+see `yaw_friction`): it pushes, its centre of pressure lies within its corners, and it neither slides nor turns. Without
+the cones the solution is linear in w. Frames in which it violates a cone are least-distance problems, solved by
+non-negative least squares (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23). If no wrenches satisfy
+all cones, the violation is as small as possible, and the checks report it.
 """
 
 from __future__ import annotations
@@ -25,26 +25,25 @@ from ..contacts.support import SupportPolygon
 from ..so3 import skew
 
 CONE_TOLERANCE = 1e-9
-"""Share of the weight by which a cone is left to rounding."""
+"""Violation of a cone, over the weight, that counts as rounding."""
 INFEASIBLE_TOLERANCE = 1e-9
-"""Norm of the residual, beside one, below which a programme has no solution."""
+"""A least-distance problem has no solution if its dual residual, of order one otherwise, is below this."""
 VIOLATION_WEIGHT = 1e3
-"""Weight of leaving a cone beside forces, where it must be."""
+"""Weight of cone violations against forces, if the cones cannot be satisfied."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadDistribution:
-    """The cones of P planted patches, and what the equation alone gives.
+    """Friction cones of P planted patches, and the least-squares distribution without them.
 
     Attributes:
         centres: (P, 3) [m] of the patches, world.
-        sizes: (P,) [m] by which moments count as forces.
+        sizes: (P,) [m] that moments are divided by.
         least_squares: (P, 6, 6) wrench about each centre per unit of the total about the world's origin.
-        null_space: (6 P, 6 P - 6) forces and moments over their size that add up to nothing, orthonormal.
-        cone_rows: (R, 6 P) rows that are not negative while every patch stays as it is; of forces and moments over
-            size.
-        edge_rows: (P, E, 6) of a patch's wrench about its centre: load on the side of each edge of its outline [N];
-            unused ones repeat the first.
+        null_space: (6 P, 6 P - 6) orthonormal forces, and moments over size, with zero sum.
+        cone_rows: (R, 6 P) times forces, and moments over size: not negative within the cones.
+        edge_rows: (P, E, 6) times a patch's wrench about its centre: load at each edge of its outline [N]. Unused
+            rows repeat the first.
     """
 
     centres: np.ndarray
@@ -62,11 +61,11 @@ class LoadDistribution:
         half_lengths: np.ndarray,
         friction: float,
     ) -> LoadDistribution:
-        """Prepare a phase.
+        """From the patches of a contact phase.
 
         Args:
             centres: (P, 3) [m] of the patches, world.
-            outlines: of each.
+            outlines: of the patches.
             axes: (P, 2, 2) their horizontal axes.
             half_lengths: (P, 2) [m] half lengths along these.
             friction: mu of Coulomb's cone.
@@ -112,10 +111,10 @@ class LoadDistribution:
         return own
 
     def edge_loads(self, loads: np.ndarray) -> np.ndarray:
-        """(N, P) [N] least load on the side of any edge of each patch: its load where it is pressed in its middle.
+        """(N, P) [N] smallest load at an edge of each patch: the patch's load if it is centred.
 
         Args:
-            loads: (N, P, 6) as `wrenches` gives them.
+            loads: (N, P, 6) from `distribute`.
         """
         about = loads.copy()
         about[:, :, 3:] -= np.cross(self.centres, loads[:, :, :3])
@@ -125,17 +124,17 @@ class LoadDistribution:
 
 
 def _shortest_or_relaxed(rows: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """The shortest vector (n,) with rows (R, n) times it at least ``floor`` (R,); else the nearest to that."""
+    """Shortest x (n,) with rows (R, n) @ x >= floor (R,); with the smallest violation if there is none."""
     found = _least_distance(rows, floor)
     if found is None:
         found = _least_distance(np.column_stack([rows, np.full(len(rows), 1.0 / VIOLATION_WEIGHT)]), floor)
-        assert found is not None  # whatever is missing can be given up
+        assert found is not None  # always feasible, since violations are variables
         found = found[:-1]
     return found
 
 
 def _least_distance(rows: np.ndarray, floor: np.ndarray) -> np.ndarray | None:
-    """Least distance programming: the residual of one of non-negative least squares points to it."""
+    """Shortest x with rows @ x >= floor, from the residual of non-negative least squares; None if infeasible."""
     matrix = np.vstack([rows.T, floor])
     target = np.zeros(len(matrix))
     target[-1] = 1.0
@@ -146,8 +145,10 @@ def _least_distance(rows: np.ndarray, floor: np.ndarray) -> np.ndarray | None:
 
 
 def _edge_rows(outline: SupportPolygon, centre: np.ndarray) -> np.ndarray:
-    """(E, 6) of a wrench about the centre: distance of the centre of pressure from each edge times the load, over that
-    of the centre."""
+    """(E, 6) times a wrench about the centre: load times distance of the centre of pressure from each edge.
+
+    The distance is relative to that of the centre.
+    """
     inside = outline.edge_distances(centre[None, :2])[0]
     rows = np.zeros((len(inside), 6))
     rows[:, 2] = 1.0
@@ -156,7 +157,7 @@ def _edge_rows(outline: SupportPolygon, centre: np.ndarray) -> np.ndarray:
 
 
 def _friction_rows(axes: np.ndarray, half_lengths: np.ndarray, friction: float) -> np.ndarray:
-    """(13, 6) that a wrench about the centre pushes (1), slides not (4) and turns not (8): as `twist` has it."""
+    """(13, 6) times a wrench about the centre: it pushes (1), does not slide (4) and does not turn (8)."""
     up, pushed = np.eye(6)[2], np.zeros((2, 6))
     pushed[:, :2] = axes
     tilted, yaw = np.zeros((2, 6)), np.eye(6)[5]

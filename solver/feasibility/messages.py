@@ -1,4 +1,4 @@
-"""What the checks found, in sentences for people."""
+"""Messages about check results."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .check_results import Checks
 
 
 def plural_names(checks: Iterable[Check]) -> list[str]:
-    """What checks look at as people call it, in the plural or as what cannot be counted."""
+    """Display names of what the checks evaluate, in the plural."""
     return [check.messages.plural for check in checks]
 
 
 def describe_unsupported(
     schedule: Schedule, checks: Checks, allowed: Sequence[tuple[float, float]] = ()
 ) -> tuple[str, ...]:
-    """Spans in which no foot is planted though it is no jump: the body would have to hang there; a sentence each.
+    """One message for every interval without contact in which the body does not fall freely.
 
     Args:
         schedule, checks: of the motion.
-        allowed: start and stop [s] of spans that are let pass.
+        allowed: start and stop [s] of intervals that are not reported.
     """
     spans: list[tuple[float, float]] = []
     for phase in schedule.phases:
@@ -39,47 +39,49 @@ def describe_unsupported(
             spans.append((phase.start, phase.stop))
     return tuple(
         f"nothing carries the body from {start:.2f} to {stop:.2f} s, and it does not fall as in a jump: add a contact "
-        "strip there for a foot that stands"
+        "strip there for a foot on the floor"
         for start, stop in spans
         if not any(a - 1e-9 <= start and stop <= b + 1e-9 for a, b in allowed)
     )
 
 
 def describe_unreachable(name: str, configurations: Sequence[str], notes: Sequence[str]) -> str:
-    """Why no posture can be reached from where a rig stands, as far as is known, and what may help.
+    """Why no posture can be reached from the home posture, as far as is known, and what to do.
 
     Args:
         name: of the rig.
-        configurations: of its feet, that were tried.
-        notes: what stood in the way elsewhere, a sentence each.
+        configurations: foot configurations that were tried.
+        notes: messages of failed weight shifts.
     """
-    met = dict.fromkeys(each.rpartition(": ")[2] for each in notes if "left out" in each)
-    ways = "draw more postures (--effort 3), or ask less (--shrink, --clearance, --torque-reserve)"
-    begun = f"rig {name!r}: no way leads from home to any feasible posture of {', '.join(configurations)}"
-    return f"{begun}; where weight should shift, {'; '.join(met)}: {ways}" if met else f"{begun}: {ways}"
+    reasons = dict.fromkeys(each.rpartition(": ")[2] for each in notes if "left out" in each)
+    remedy = "draw more postures (--effort 3), or relax the limits (--shrink, --clearance, --torque-reserve)"
+    problem = f"rig {name!r}: no path leads from home to any feasible posture of {', '.join(configurations)}"
+    if reasons:
+        return f"{problem}; weight shifts fail because {'; '.join(reasons)}: {remedy}"
+    return f"{problem}: {remedy}"
 
 
 def find_overlapping(rig: Rig, sentences: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs of a rig's links that sentences of the checks say overlap, each once, in the rig's order."""
+    """Pairs of a rig's links that overlap according to messages of the checks, each once, in the rig's order."""
     text = "\n".join(sentences)
     result = []
     for pair in combinations(rig.links, 2):
         both = " and ".join(pair)
-        words = rf"(?:^|[:;] ){re.escape(display_name(both))} overlap|\({re.escape(both)}\) fails"
-        if re.search(words, text, re.MULTILINE):
+        pattern = rf"(?:^|[:;] ){re.escape(display_name(both))} overlap|\({re.escape(both)}\) fails"
+        if re.search(pattern, text, re.MULTILINE):
             result.append(pair)
     return tuple(result)
 
 
 def suggest_allowed_pairs(rig: Rig, sentences: Iterable[str]) -> str:
-    """What to add to what a rig cannot do where links overlap: the option that lets them; nothing where none do."""
+    """The option that allows the overlaps named in messages, to be appended to an error; empty if none overlap."""
     pairs = " ".join(f"{one}:{other}" for one, other in find_overlapping(rig, sentences))
-    said = "Where shapes are larger than the links they stand for, let these overlap: --may-touch"
-    return f". {said} {pairs}" if pairs else ""
+    advice = "If shapes are larger than the links they represent, allow these overlaps: --may-touch"
+    return f". {advice} {pairs}" if pairs else ""
 
 
 def describe_contradictions(rig: Rig) -> str:
-    """What to add to what a rig cannot do where its file gives its two sides ranges that no body has; else nothing."""
+    """Contradictory joint ranges of the two sides in the rig's file, to be appended to an error; empty if none."""
     notes = "; ".join(note for note in rig.notes if CONTRADICTING in note)
     return f". In its file {notes}: correct axes or limits there first" if notes else ""
 

@@ -1,13 +1,13 @@
-"""How far apart convex shapes are at least: planes between them, many at once, so that few pairs need their distance.
+"""Separating planes between convex shapes: lower bounds of many distances at once, so that few need to be measured.
 
-A plane of unit normal n (from the first shape to the second) parts them by
+A plane with unit normal n (from the first shape to the second) separates them by
 
     -h1(n) - h2(-n),    h(n) = max over the shape of n . x (its support function),
 
-which is never more than their signed distance, whatever n. h is tabulated on directions d_i to the nodes of a grid on
-the faces of a cube. Between them it is bounded from above: it is convex and positively homogeneous, so that
-h(sum w_i d_i) <= sum w_i h(d_i) for w_i >= 0, and bilinear weights of a cell's four nodes are such w. Normals are
-looked for as Gilbert does (the point of the shapes' difference that is nearest to zero, one support point at a time).
+which is at most their signed distance, for any n. h is tabulated for the directions d_i of the nodes of a grid on the
+faces of a cube. Between nodes it is bounded from above: h is convex and positively homogeneous, so that
+h(sum w_i d_i) <= sum w_i h(d_i) for w_i >= 0, and bilinear weights of a cell's four nodes are such w. Normals are found
+by Gilbert's method: the point of the Minkowski difference that is nearest to zero, one support point at a time.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..shape import Shape
 from .collision_shapes import collision_shapes
 
 GRID_CELLS = 16
-"""Cells along an edge of the cube: balls of 10 cm seem 0.4 mm larger at most, flat sides 6 %."""
+"""Cells along an edge of the cube: spheres of 10 cm appear 0.4 mm larger at most, flat sides 6 %."""
 NORMAL_ITERATIONS = 8
-"""Normals that are looked at."""
+"""Normals that are tried."""
 DISTANCE_TOLERANCE = 1e-5
-"""[m] Bounds beat what is asked for by more, so that the tolerances of measured distances (1e-6) change nothing."""
+"""[m] Bounds exceed a limit by more than this, so that tolerances of measured distances (1e-6) have no effect."""
 DEFAULT_NORMAL = np.array([0.0, 0.0, 1.0])
-"""Where to look first in one point of both shapes, as good as any other."""
+"""First normal if the first guess is zero."""
 GRID_NODES = np.linspace(-1.0, 1.0, GRID_CELLS + 1)
 
 
 def support_points(shape: Shape, directions: np.ndarray) -> np.ndarray:
-    """Points (D, 3) [m] of a shape that lie farthest in directions (D, 3) of any length, link frame."""
+    """Points (D, 3) [m] of a shape that are farthest in directions (D, 3) of any length, link frame."""
     if shape.kind == "mesh":
         points = shape.vertices
         parts = [(directions[k : k + 512] @ points.T).argmax(axis=1) for k in range(0, len(directions), 512)]
@@ -43,7 +43,7 @@ def support_points(shape: Shape, directions: np.ndarray) -> np.ndarray:
         local = np.copysign(size, own)
     elif shape.kind == "ellipsoid":
         local = size * size * own / np.linalg.norm(size * own, axis=1)[:, None]
-    else:  # a ball, for a capsule at either end
+    else:  # a sphere; for a capsule one at either end
         local = size[0] * own / np.linalg.norm(own, axis=1)[:, None]
         if shape.kind == "capsule":
             local[:, 2] += np.copysign(size[1], own[:, 2])
@@ -53,14 +53,13 @@ def support_points(shape: Shape, directions: np.ndarray) -> np.ndarray:
 def support_point_pairs(
     shapes: Sequence[Shape], pairs: np.ndarray, rotations: np.ndarray, positions: np.ndarray, directions: np.ndarray
 ) -> np.ndarray:
-    """Points (M, 2, 3) [m], world, of pairs of shapes: the first's farthest along directions, the second's against.
+    """Points (M, 2, 3) [m], world: of each pair, the first shape's farthest along a direction, the second's against it.
 
-    The way from one to the other, along the direction, is how far apart a plane across that parts them; how deep they
-    are inside each other along it where it is negative.
+    Their distance along the direction is the separation by a plane normal to it; a penetration depth if negative.
 
     Args:
-        shapes: convex, or taken for their hulls.
-        pairs: (M, 2) numbers of the shapes.
+        shapes: convex, or represented by their hulls.
+        pairs: (M, 2) indices of the shapes.
         rotations: (M, 2, 3, 3) link axes to world axes.
         positions: (M, 2, 3) [m] link origins, world.
         directions: (M, 3) unit vectors, world.
@@ -86,10 +85,10 @@ def _grid_directions() -> np.ndarray:
 
 
 class SupportFunctions:
-    """Support functions of S shapes, tabulated.
+    """Tabulated support functions of S shapes.
 
     Args:
-        shapes: convex, or taken for their hulls.
+        shapes: convex, or represented by their hulls.
     """
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
@@ -100,10 +99,10 @@ class SupportFunctions:
         self._nodes_per_shape = len(nodes)
 
     def evaluate(self, shapes: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Upper bounds (M,) [m] of support functions, and support points (M, 3) [m] of directions nearby.
+        """Upper bounds (M,) [m] of support functions, and support points (M, 3) [m] of the nearest grid directions.
 
         Args:
-            shapes: (M,) number of each shape.
+            shapes: (M,) indices.
             directions: (M, 3) unit vectors, axes of the shapes' links.
         """
         rows = np.arange(len(directions))
@@ -125,7 +124,7 @@ class SupportFunctions:
 
 @lru_cache(maxsize=8)
 def get_support_functions(rig: Rig) -> SupportFunctions:
-    """Those of a rig's collision shapes."""
+    """Support functions of a rig's collision shapes."""
     return SupportFunctions(collision_shapes(rig)[0])
 
 
@@ -137,14 +136,14 @@ def find_separated(
     first_guess: np.ndarray,
     limits: np.ndarray,
 ) -> np.ndarray:
-    """(M,) True where a plane is found that parts two shapes by more than so much.
+    """(M,) True where a plane is found that separates two shapes by more than a limit.
 
     Args:
         supports: of all shapes.
-        pairs: (M, 2) numbers of the shapes.
+        pairs: (M, 2) indices of the shapes.
         rotations: link axes (M, 3, 3) of either to world axes.
         origin_offsets: (M, 3) [m] from the first shape's link origin to the second's, world.
-        first_guess: (M, 3) [m] from some point of the first shape to one of the second, world: where to look first.
+        first_guess: (M, 3) [m] from some point of the first shape to one of the second, world; gives the first normal.
         limits: (M,) [m].
     """
     done = np.zeros(len(pairs), bool)
@@ -160,7 +159,7 @@ def find_separated(
         far = (n[:, 0] * origin_offsets).sum(axis=1) - own - other > limit
         done[left[far]] = True
         to = origin_offsets + (two @ bottom[..., None] - one @ top[..., None])[..., 0]
-        along = to - nearest  # of the way from the nearest so far, the point that is nearest to zero
+        along = to - nearest  # the nearest point becomes the point of this segment that is nearest to zero
         share = -(along * nearest).sum(axis=1) / np.maximum((along * along).sum(axis=1), DISTANCE_TOLERANCE**2)
         nearest = nearest + np.clip(share, 0.0, 1.0)[:, None] * along
         keep = ~far & (length > DISTANCE_TOLERANCE)

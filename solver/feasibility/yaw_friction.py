@@ -1,9 +1,9 @@
-"""Whether planted soles turn on the floor: the yaw moment that friction holds, which bonnet2016 leaves out of (19).
+"""Yaw moment that friction under a planted sole can resist; bonnet2016 (19) does not include it.
 
-Fast arms and legs turn the body about the vertical. A rectangular sole under sliding friction of a pyramid holds the
-yaw moments between two bounds in closed form (Caron, Pham and Nakamura, Stability of surface contacts for humanoid
-robots, ICRA 2015); the pyramid inside Coulomb's cone is taken, so that what is allowed is held in any direction.
-What two soles hold by pushing sideways against each other is in their loads already (`balance.foot_wrenches`).
+Fast motions of arms and legs produce yaw moments. The bounds for a rectangular sole with a friction pyramid have a
+closed form (Caron, Pham and Nakamura, Stability of surface contacts for humanoid robots, ICRA 2015). The pyramid lies
+inside Coulomb's cone, so that the bounds hold in any direction. Yaw moments produced by horizontal forces between two
+soles are part of their loads already (`contact_forces.foot_wrenches`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 
 def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """Half length and width (2,) [m] of the rectangle like a sole (V, 3) along its horizontal axes (2, 2).
+    """Half length and half width (2,) [m] of a sole (V, 3) along its horizontal axes (2, 2).
 
-    A rectangle has its own; corners of a rounder sole count with their root mean square.
+    They are the root mean square of its corners, which is exact for a rectangle.
     """
     flat = corners[:, :2] - corners[:, :2].mean(axis=0)
     return np.sqrt(((flat @ axes.T) ** 2).mean(axis=0))
@@ -23,7 +23,7 @@ def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
 def yaw_margins(
     loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, half_sizes: np.ndarray, friction: float, weight: float
 ) -> np.ndarray:
-    """Margin (N, F) of the yaw moment under each patch, see `yaw_margins_by_side`: of the side that it turns to."""
+    """Margin (N, F) of the yaw moment under each patch: the smaller one of `yaw_margins_by_side`."""
     sides = yaw_margins_by_side(loads, centres, axes, half_sizes, friction, weight)
     return np.minimum(*np.split(sides, 2, axis=1))
 
@@ -31,8 +31,9 @@ def yaw_margins(
 def yaw_margins_by_side(
     loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, half_sizes: np.ndarray, friction: float, weight: float
 ) -> np.ndarray:
-    """Margins (N, 2 F) of the yaw moment under each patch, over its lever (the half lengths' sum), as share of the
-    weight: of turning to the left under every patch, then to the right.
+    """Margins (N, 2 F) of the yaw moment under each patch: to the left for every patch, then to the right.
+
+    The moment is divided by the sum of the half lengths and by the weight.
 
     Args:
         loads: (N, F, 6) wrenches under the patches, world axes, about the world origin [N, N m].

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ..feasibility import check_table as table
+from ..feasibility import check_table
 from .limit_values import LimitValues
 
 GAUSS_POINTS = 3
@@ -42,7 +42,7 @@ class FlightMomentum:
         self._weights = 0.5 * np.polynomial.legendre.leggauss(GAUSS_POINTS)[1]
         self._gauss_index = np.full(len(times), -1)
         self._gauss_index[self._gauss_samples] = np.arange(len(gauss))
-        (self._check,) = (c for c in table.CHECKS if c.applies_when == "airborne" and c.smooth_limit is not None)
+        (self._check,) = (c for c in check_table.CHECKS if c.applies_when == "airborne" and c.smooth_limit is not None)
         assert self._check.smooth_limit is not None
         self._scale = self._check.smooth_limit.scale / MEAN_UNIT
         self._allowance = np.tile(SAMPLE_ALLOWANCES, 2) * lacking / self._check.smooth_limit.scale

@@ -179,7 +179,7 @@ class _DerivativeRows:
         curves = to_manifold(rig, *self._solved[:, frames])
         body, ground = limits.body, limits.trajectory.schedule.ground
         state = body.mechanics.compute_state(curves.q, curves.v, curves.a)
-        now = CheckInput.from_state(body, limits.phases[number], ground, curves, state)
+        inputs = CheckInput.from_state(body, limits.phases[number], ground, curves, state)
         _, own, axes = inverse_dynamics_derivatives(rig, curves.q, curves.v, curves.a)
         needed = wrench_derivatives(state, own, axes[:, :, :ROOT_NV])
         torques, centre = own[:, :, ROOT_NV:], None
@@ -192,15 +192,15 @@ class _DerivativeRows:
             def values(found: CheckInput, check: Check = check, items: np.ndarray = items) -> np.ndarray:
                 return self._near.smooth_margins(check, found)[:, items]
 
-            by = derivatives_by_loads(now, values)[at, item.reshape(-1)]
+            by = derivatives_by_loads(inputs, values)[at, item.reshape(-1)]
             result = (by[:, None, WRENCH] @ needed[:, at])[:, :, 0]
             if by[:, COM].any():
                 centre = com_and_jacobian(rig, curves.q)[1] if centre is None else centre
                 result[0] += (by[:, None, COM] @ centre[at])[:, 0]
             if by[:, TORQUE].any():
                 moved = torques[:, at, rows.items]
-                for column, link in enumerate(now.planted.links):
-                    carried = contact_torque_derivatives(rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
+                for column, link in enumerate(inputs.planted.links):
+                    carried = contact_torque_derivatives(rig, axes, link, inputs.loads[:, column])[:, ROOT_NV:]
                     moved[0] -= carried[at, rows.items]
                 result += by[:, TORQUE, None] * moved
             self._slopes[:, rows.indices] = result / rows.smooth_limit.scale

@@ -10,7 +10,7 @@ import numpy as np
 from ..check_options import CheckOptions
 from ..coordinates import Curves, static_motion
 from ..dynamics.mechanics import DynamicState
-from ..feasibility import check_table as table
+from ..feasibility import check_table
 from ..feasibility.check_definition import Check
 from ..feasibility.check_input import CheckInput, PlantedPhase
 from ..feasibility.checker import FrameChecker
@@ -43,7 +43,9 @@ class LimitValues:
     def is_leg_limit(self) -> np.ndarray:
         """(G,) True for limits that the solved legs see to."""
         given = [
-            check.name for check in table.CHECKS if check.smooth_limit is not None and check.smooth_limit.allowance
+            check.name
+            for check in check_table.CHECKS
+            if check.smooth_limit is not None and check.smooth_limit.allowance
         ]
         return np.isin(self.names, [LEG_LIMIT, *given])
 
@@ -72,7 +74,7 @@ class TrajectoryChecks:
         self.checker = FrameChecker(trajectory.rig, trajectory.schedule, options)
         self.body = self.checker.body
         self.phases = [PlantedPhase.from_phase(trajectory.rig, phase, options) for phase in trajectory.schedule.phases]
-        self.checks = [check for check in table.CHECKS if check.smooth_limit is not None]
+        self.checks = [check for check in check_table.CHECKS if check.smooth_limit is not None]
         self._widths = {check.name: self._width(check) for check in self.checks}
 
     def posture_margins(self, check: Check, times: np.ndarray, y: np.ndarray, near: NearItems) -> np.ndarray:
@@ -94,9 +96,9 @@ class TrajectoryChecks:
 
         def found(cut: np.ndarray, phase: PlantedPhase) -> list[np.ndarray]:
             own = Curves(curves.q[cut], curves.v[cut], curves.a[cut])
-            now = self._check_input(phase, own, self.body.mechanics.compute_state(own.q, own.v, own.a), forces=True)
+            inputs = self._check_input(phase, own, self.body.mechanics.compute_state(own.q, own.v, own.a), forces=True)
             return [
-                near.exact_distances[c.name][cut] if c.name in near.exact_distances else near.smooth_margins(c, now)
+                near.exact_distances[c.name][cut] if c.name in near.exact_distances else near.smooth_margins(c, inputs)
                 for c in self.checks
             ]
 
@@ -130,4 +132,4 @@ class TrajectoryChecks:
             *(np.zeros((0, n)) for n in (self.trajectory.rig.model.nq, *[self.trajectory.rig.model.nv] * 2))
         )
         phases = [CheckInput.from_motion(self.body, phase, 0.0, nothing) for phase in self.phases]
-        return max((smooth(now).shape[1] for now in phases if check.applies_to(now)), default=0)
+        return max((smooth(inputs).shape[1] for inputs in phases if check.applies_to(inputs)), default=0)

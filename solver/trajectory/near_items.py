@@ -44,21 +44,21 @@ class NearItems:
         self._pairs[margin.name] = capsules
         self.exact_distances[margin.name] = margin.values[:, [order[frozenset(pair)] for pair in capsules.pairs]]
 
-    def smooth_margins(self, check: Check, now: CheckInput) -> np.ndarray:
+    def smooth_margins(self, check: Check, inputs: CheckInput) -> np.ndarray:
         """(N, k) of a check as programmes take it, of near items alone where it has many."""
         programme = check.smooth_limit
         assert programme is not None
         if programme.near_only == "pairs":
             capsules = self._pairs.get(check.name)
-            return np.zeros((len(now), 0)) if capsules is None else _distances(capsules, now)
-        if not check.applies_to(now):
-            return np.full((len(now), len(check.items(now.body).names)), np.inf)
+            return np.zeros((len(inputs), 0)) if capsules is None else _distances(capsules, inputs)
+        if not check.applies_to(inputs):
+            return np.full((len(inputs), len(check.items(inputs.body).names)), np.inf)
         if programme.near_only == "links" and not self._links.get(check.name):
-            return np.zeros((len(now), 0))
-        values = (programme.smooth_margins or check.margins)(now)
+            return np.zeros((len(inputs), 0))
+        values = (programme.smooth_margins or check.margins)(inputs)
         assert isinstance(values, np.ndarray)
         return values[:, self._links[check.name]] if programme.near_only == "links" else values
 
 
-def _distances(capsules: CapsulePairs, now: CheckInput) -> np.ndarray:
-    return capsules.distances(now.state.rotation, now.state.position)
+def _distances(capsules: CapsulePairs, inputs: CheckInput) -> np.ndarray:
+    return capsules.distances(inputs.state.rotation, inputs.state.position)

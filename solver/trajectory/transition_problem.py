@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..coordinates import Curves, to_manifold
-from ..feasibility.check_table import ANGLE_SAMPLING_MARGIN
+from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from ..identification.excitation.expected_deviations import ExpectedDeviations
 from ..identification.excitation.gram_matrices import GramMatrices
 from ..motion import Motion

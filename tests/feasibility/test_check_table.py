@@ -1,8 +1,9 @@
-"""The table of checks is all that knows them: a row added to it is taken up everywhere."""
+"""A check is one file and one row of the table: every reader of the table takes it up."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from docs import checks_page
 from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import Curves
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.workflows.check import format_check_table, summarise_checks
 from solver.dance.workflows.summaries import scene_failures
-from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion
-from solver.feasibility import check_table as table
+from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion, check_table
 from solver.live.protocol import done_line
 from solver.live.scene_frames import scene_frames
 from solver.rigs import hoap3
@@ -31,14 +32,46 @@ RIG = hoap3(torque="peak")
 NEW = "another check"
 UNMISTAKABLE = ("joint angle", "joint speed", "joint torque", "twist", "unilateral", "self-collision", "placement")
 """Names that say nothing else than the check."""
-ADDITIONS = [check.name for check in table.CHECKS]
+TRUNK_HEIGHT = """
+import numpy as np
+
+from solver.feasibility.check_definition import Check, CheckItems, CheckMessages
+from solver.scene.labels import format_length
+
+
+def items(body):
+    return CheckItems(("trunk",), (body.rig.links[:1],))
+
+
+def margins(inputs):
+    return inputs.curves.q[:, 2:3] - 9.0
+
+
+def comfortable(body):
+    return 0.1
+
+
+TRUNK_HEIGHT = Check(
+    name="trunk height",
+    unit="m",
+    limit="9 m above the floor",
+    items=items,
+    margins=margins,
+    comfortable_margin=comfortable,
+    messages=CheckMessages("trunk height", "{item} is {far} too low", "{item} is {far} high enough", format_length),
+    category="body",
+    depends_on="posture",
+)
+"""
+"""A whole file of a new check."""
+ADDITIONS = [check.name for check in check_table.CHECKS]
 
 
 @pytest.fixture(params=ADDITIONS)
 def added(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Check:
-    """A check of the table, of which the table has a copy under another name."""
-    check = table.get_check(request.param)
-    monkeypatch.setattr(table, "CHECKS", (*table.CHECKS, replace(check, name=NEW)))
+    """A check of the table; the table has a copy of it under another name."""
+    check = check_table.get_check(request.param)
+    monkeypatch.setattr(check_table, "CHECKS", (*check_table.CHECKS, replace(check, name=NEW)))
     return check
 
 
@@ -106,7 +139,7 @@ def test_a_row_is_in_the_programmes(added: Check) -> None:
     assert bool(mine.shape[1]) == (added.smooth_limit is not None and (added.name != "floor" or copied.shape[1] > 0))
     motion = keyed.motion(20.0)
     held = FrameChecker(RIG, keyed.schedule).loads(Curves(motion.q, motion.v, motion.a), keyed.schedule.phases[0])
-    assert held.other_margins.shape[1] == sum(check.limits_transitions for check in table.CHECKS)
+    assert held.other_margins.shape[1] == sum(check.limits_transitions for check in check_table.CHECKS)
 
 
 def literals(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -117,18 +150,41 @@ def literals(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path.relative_to(ROOT), node.value
 
 
-def test_one_file_names_the_checks() -> None:
-    """Adding a check changes the table alone: no other file of the solver or the add-on says a check's name."""
+def test_one_file_names_each_check() -> None:
+    """The name of a check occurs in one file of the solver and the add-on, among the checks."""
     public = {"solver/feasibility/__init__.py"}  # `placement` is a function there
-    found = {
-        path.as_posix() for part in ("solver", "addon") for path, text in literals(ROOT / part) if text in UNMISTAKABLE
-    }
-    assert found - public == {"solver/feasibility/check_table.py"}
-    assert set(UNMISTAKABLE) <= {check.name for check in table.CHECKS}
+    files: dict[str, set[str]] = {name: set() for name in UNMISTAKABLE}
+    for part in ("solver", "addon"):
+        for path, text in literals(ROOT / part):
+            if text in files and path.as_posix() not in public:
+                files[text].add(path.as_posix())
+    for name, found in files.items():
+        assert len(found) == 1, name
+        assert found.pop().startswith("solver/feasibility/checks/")
+    assert set(UNMISTAKABLE) <= {check.name for check in check_table.CHECKS}
+
+
+def test_a_new_check_is_one_file_and_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with a check and a row that lists it reach results, command line, live frames and documentation."""
+    (tmp_path / "trunk_height.py").write_text(TRUNK_HEIGHT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    check = importlib.import_module("trunk_height").TRUNK_HEIGHT
+    monkeypatch.setattr(check_table, "CHECKS", (*check_table.CHECKS, check))
+    q, anchors = home(RIG)
+    motion = static_motion(RIG, q, 2)
+    schedule = Schedule.constant(anchors, -1.0, 1.0)
+    checks = check_motion(RIG, motion, schedule)
+    margin = checks.get_margin("trunk height")
+    np.testing.assert_allclose(margin.values, motion.q[:, 2:3] - 9.0)
+    lines = [line for line in format_check_table(checks).splitlines() if "trunk height" in line]
+    assert len(lines) == 1
+    assert "trunk is" in next(f.description for f in checks.worst_failures if f.check is check)
+    assert "trunk height" in {m.check for m in scene_frames(RIG, checks, CheckOptions())[0].margins}
+    assert "| trunk height | m | 9 m above the floor |" in checks_page.format_page(check_table.CHECKS)
 
 
 def test_names_are_unique() -> None:
     """A name finds one check, and an unknown one lists those there are."""
-    names = [check.name for check in table.CHECKS]
+    names = [check.name for check in check_table.CHECKS]
     assert len(set(names)) == len(names)
-    assert all(table.get_check(name).name == name for name in names)
+    assert all(check_table.get_check(name).name == name for name in names)

@@ -361,7 +361,7 @@ def test_a_hand_that_enters_its_forearm_is_seen(tmp_path: Path) -> None:
     pair = ("forearm", "hand")
     detector = CollisionDetector(rig, CheckOptions(pairs=(pair,)))
     assert detector.pairs == (pair,)
-    assert any("may overlap by" in note and "forearm and hand" in note for note in detector.notes)
+    assert any("allowed to overlap" in note and "forearm and hand" in note for note in detector.notes)
     q = np.tile(rig.neutral, (3, 1))
     q[:, 7:] = [[0.0, 0.0], [0.1, -1.0], [0.0, 1.0]]
     straight, down, up = detector.minimum_distances(q)[:, 0]

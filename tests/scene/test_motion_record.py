@@ -124,7 +124,7 @@ def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Moti
         margin.name for margin in verdict.checks.margins if margin.failed.any()
     }
     assert "Assumed: which foot stands when was found from its motion" in verdict.report
-    assert "Whose doing: planted feet: 100 % the tracking's (a sole that stands slides by up to" in verdict.report
+    assert "Whose doing: planted feet: 100 % tracking error (a planted sole slides by up to" in verdict.report
     assert any(note.startswith("Whose doing") for note in verdict.summary().notes)
     assert verdict.summary().strips
 

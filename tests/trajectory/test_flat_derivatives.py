@@ -7,7 +7,7 @@ import pytest
 
 from solver.check_options import DANCE_CHECKS
 from solver.coordinates import to_manifold
-from solver.feasibility import check_table as table
+from solver.feasibility import check_table
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.flat_derivatives import FlatDerivatives, leg_derivatives_by_root
@@ -16,7 +16,7 @@ from solver.trajectory.segment import SegmentChecker
 
 FRAMES = 4
 STEP = 1e-5
-CHECKS = sum(check.limits_transitions for check in table.CHECKS)
+CHECKS = sum(check.limits_transitions for check in check_table.CHECKS)
 """Least margins that depend on loads. Those of corners in the air come after: the lowest has its link's margin and its
 own slope, see `load_slopes`, and is tested there."""
 

@@ -15,7 +15,7 @@ from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_st
 from solver.dance.authoring.repair import REPAIRED, repair
 from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
-from solver.feasibility.foot_placement import patch_points
+from solver.feasibility.checks.planted_feet import patch_points
 from solver.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
 from tests.on_all_fours import PATCHES, person, places, posture
