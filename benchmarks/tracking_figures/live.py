@@ -113,9 +113,11 @@ def lived(how: FollowOptions, stream: Stream, seconds: float) -> Lived:
     spent, empty = time.process_time() - began, ours.recv()
     peer.join(PATIENCE)
     growth = resident() - before
-    tally = capture.sequencer.counts
+    counts = capture.sequencer.counts
     capture.discard()
-    return Lived(latencies[latencies > 0.0], empty, spent / max(tally.taken, 1), growth, count, tally.taken, tally.lost)
+    return Lived(
+        latencies[latencies > 0.0], empty, spent / max(counts.accepted, 1), growth, count, counts.accepted, counts.lost
+    )
 
 
 def wait(pipe: Connection) -> None:

@@ -1,7 +1,7 @@
-"""Balance of a body that is followed live: centre of mass, zero-moment point, and how far inside the support it is.
+"""Balance of a body that is tracked live: centre of mass, zero-moment point, and margin inside the support polygon.
 
-Forces are not measured: the zero-moment point is that of the motion, whose acceleration is read off the parabola that
-fits the last moments of the centre of mass best. It is as late as half of them.
+Forces are not measured. The zero-moment point is computed from the motion: the acceleration is that of a parabola
+fitted to the last positions of the centre of mass, so that it is delayed by half of that window.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from ..rig import GRAVITY, Rig
 from ..scene.motion import NEAR_GROUND
 
 WINDOW = 0.2
-"""[s] Of motion that the parabola is fitted to."""
+"""[s] Window of motion to which the parabola is fitted."""
 MIN_SAMPLES = 6
-"""Samples of it."""
+"""Smallest number of samples in the window."""
 MAX_GAP = 0.1
-"""[s] Between two samples, after which the parabola begins anew."""
+"""[s] Longest gap between two samples; after a longer one the window starts again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """At one instant.
+    """Balance at one instant.
 
     Attributes:
         com: (3,) [m] centre of mass, world.
-        zmp: (2,) [m] zero-moment point of the motion on the floor, world; None until enough was seen, and in flight.
+        zmp: (2,) [m] zero-moment point of the motion on the floor, world; None until the window is long enough, and in
+            flight.
         polygon: (V, 2) [m] support polygon of the soles near the floor, counter-clockwise; V = 0 in flight.
-        margin: [m] of the zero-moment point, or of the centre of mass as long as it is not known, inside the polygon;
-            below 0 outside; None without a polygon.
+        margin: [m] of the zero-moment point, or of the centre of mass while it is unknown, inside the polygon; negative
+            outside; None without a polygon.
     """
 
     com: np.ndarray
@@ -45,10 +46,10 @@ class Balance:
 
 
 class LiveBalance:
-    """Tells the balance of a rig from one configuration after the other.
+    """Computes the balance of a rig from successive configurations.
 
     Args:
-        rig: with a mass; where it has no soles there is no polygon.
+        rig: with a mass; without soles there is no polygon.
     """
 
     def __init__(self, rig: Rig) -> None:
@@ -76,7 +77,7 @@ class LiveBalance:
         return Balance(com, zmp, polygon.vertices, float(polygon.margin(held[None])[0]))
 
     def _sole_corners(self, q: np.ndarray) -> np.ndarray:
-        """(P, 3) [m] of all soles, world."""
+        """(P, 3) [m] corners of all soles, world."""
         self._workspace.update_positions(q)
         found = [np.zeros((0, 3))]
         for contact in self._rig.soles:
@@ -85,7 +86,7 @@ class LiveBalance:
         return np.concatenate(found)
 
     def _zero_moment_point(self) -> np.ndarray | None:
-        """(2,) [m] on the floor z = 0, of a point mass at the parabola's end."""
+        """(2,) [m] zero-moment point on the floor z = 0, of a point mass at the end of the parabola."""
         if len(self._last) < MIN_SAMPLES or self._last[-1][0] - self._last[0][0] < 0.5 * WINDOW:
             return None
         times = np.array([time for time, _ in self._last]) - self._last[-1][0]
@@ -93,5 +94,5 @@ class LiveBalance:
         end, _, half = np.linalg.lstsq(np.vander(times, 3, increasing=True), places, rcond=None)[0]
         lift = GRAVITY + 2.0 * half[2]
         if lift < 0.2 * GRAVITY:
-            return None  # falling: what carries the body is not the floor
+            return None  # falling: the floor does not carry the body
         return end[:2] - end[2] / lift * 2.0 * half[:2]

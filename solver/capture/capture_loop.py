@@ -1,4 +1,4 @@
-"""A capture without a window: until the stream or the user ends it, then the take is written."""
+"""A capture on the command line, until the stream or the user ends it."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from .session import Capture, FollowedSample
 from .udp import Arrival
 
 WAIT_TIME = 0.02
-"""[s] for the next datagram, between looks at the clock."""
+"""[s] Longest wait for the next datagram before the stop conditions are checked."""
 PROGRESS_INTERVAL = 1.0
-"""[s] between words on how it goes."""
+"""[s] Interval of progress messages."""
 
 
 class Source(Protocol):
-    """Where datagrams come from: `UdpReceiver`, or the laboratory's own network of streams.
+    """A source of datagrams: `UdpReceiver` or `LslReceiver`.
 
     Attributes:
-        overrun: datagrams that were thrown away because nobody took them.
+        overrun: number of datagrams that were discarded because they were not received in time.
     """
 
     overrun: int
 
     def receive(self, timeout: float) -> list[Arrival]:
-        """Datagrams that have come, as soon as there is one; none after so many seconds."""
+        """Wait for datagrams for at most ``timeout`` seconds, and return all that have arrived."""
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopConditions:
-    """When a capture ends by itself; always with the stream's own end.
+    """Conditions that end a capture, besides the end of the stream.
 
     Attributes:
-        silence: [s] without a sample after the first one; None: it waits.
-        seconds: [s] after the first sample; None: as long as the stream lasts.
+        silence: [s] without a sample after the first one; None: never.
+        seconds: [s] after the first sample; None: never.
     """
 
     silence: float | None = None
     seconds: float | None = None
 
     def are_met(self, capture: Capture, first: float | None, last: float | None, now: float) -> bool:
-        """Whether it ends now; times [s] of `time.perf_counter`, None before the first sample."""
+        """Whether the capture ends now; times [s] of `time.perf_counter`, None before the first sample."""
         if capture.sequencer.ended:
             return True
         if first is None or last is None:
@@ -56,39 +56,39 @@ class StopConditions:
 
 
 def run_capture(source: Source, capture: Capture, until: StopConditions, progress: Progress) -> None:
-    """Follow and record until it ends.
+    """Track and record a stream until the capture ends.
 
     Raises:
         InvalidValue: the stream's names do not fit the body.
-        Cancelled: nobody reads the progress any more.
+        Cancelled: the reader of the progress output has gone.
     """
     capture.record()
     first: float | None = None
     last: float | None = None
-    told = time.perf_counter()
+    last_report = time.perf_counter()
     while True:
         found = follow_arrivals(source, capture)
         now = time.perf_counter()
         if found is not None:
             last = now
             first = now if first is None else first
-        if now - told > PROGRESS_INTERVAL:
-            told = now
+        if now - last_report > PROGRESS_INTERVAL:
+            last_report = now
             progress(0.0, capture.status_text)
         if until.are_met(capture, first, last, now):
             return
 
 
 def follow_arrivals(source: Source, capture: Capture, wait: float = WAIT_TIME) -> FollowedSample | None:
-    """Follow all that has come; the newest of it.
+    """Process all datagrams that have arrived; the newest tracked sample.
 
     Raises:
-        InvalidValue: a stream's names do not fit the body; the datagrams after it were followed all the same.
+        InvalidValue: a stream's names do not fit the body; the datagrams after it were processed nevertheless.
     """
     newest: FollowedSample | None = None
     unfit: InvalidValue | None = None
     arrivals = source.receive(wait)
-    if not arrivals:  # while some wait, it is we who are late and not the stream
+    if not arrivals:  # while datagrams wait, this program is late and not the stream
         capture.sequencer.check_pause(time.perf_counter())
     for arrival in arrivals:
         try:
@@ -97,7 +97,7 @@ def follow_arrivals(source: Source, capture: Capture, wait: float = WAIT_TIME) -
             unfit = error
     if source.overrun > capture.sequencer.counts.overrun:
         capture.sequencer.counts.overrun = source.overrun
-        capture.sequencer.report_once("overrun", "samples come faster than they can be followed: some are thrown away")
+        capture.sequencer.report_once("overrun", "samples arrive faster than they can be processed: some are discarded")
     if unfit is not None:
         raise unfit
     return newest

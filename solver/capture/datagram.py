@@ -1,7 +1,7 @@
-"""The datagrams of a live stream, byte for byte as docs/capture.md has them: version 1, little-endian.
+"""Datagrams of a live stream, as specified byte for byte in docs/capture.md: version 1, little-endian.
 
-A stream declares once what its samples hold (`Layout`, sent again every second, so that who comes later understands it)
-and then sends numbers only. SI units, world z up, quaternions xyzw.
+A stream declares what its samples hold (`Layout`, repeated every second for late receivers) and otherwise sends only
+numbers. SI units, world z up, quaternions xyzw.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ MAGIC, VERSION = b"EDMC", 1
 HEADER_FORMAT = struct.Struct("<4sBBHIId")
 """Magic, version, kind, number of names, layout, sequence number, time [s]."""
 LAYOUT_FORMAT = struct.Struct("<BBHf")
-"""Of a layout, before its names: quantity, whether a root's pose goes first, zero, samples a second."""
+"""Start of a layout, before its names: quantity, whether the root's pose comes first, zero, samples a second."""
 LAYOUT, SAMPLE, END = 0, 1, 2
 """Kinds of datagrams."""
 MARKERS, SEGMENTS, JOINTS = "markers", "segments", "joints"
 QUANTITIES = {MARKERS: 3, SEGMENTS: POSE, JOINTS: 1}
-"""Numbers of each name: a place [m]; a quaternion xyzw and a place [m]; an angle [rad] or a length [m]."""
+"""Count of numbers per name: a position [m]; a quaternion xyzw and a position [m]; an angle [rad] or a length [m]."""
 MAX_BYTES = 65_507
-"""Bytes that UDP carries at once."""
+"""[bytes] Largest UDP datagram."""
 MAX_NAMES, MAX_NAME_BYTES = 4096, 255
 SEQUENCE_MODULUS = 1 << 32
-"""Sequence numbers begin again at 0 after it."""
+"""Sequence numbers are modulo this."""
 FLOAT = np.dtype("<f4")
 
 
 class InvalidDatagram(InvalidValue):
-    """A datagram that is none of ours; says why."""
+    """A datagram is not valid; the text says why."""
 
 
 class LayoutMissing(InvalidDatagram):
-    """A datagram that came before its stream declared what samples hold: nothing is wrong with it."""
+    """A valid datagram arrived before the declaration of its layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Layout:
         quantity: ``"markers"``, ``"segments"`` or ``"joints"``.
         names: C of them, unique, in the order of the numbers.
         root: whether the pose of the root, position [m] and quaternion xyzw, goes before joint values.
-        rate: [1/s] samples are meant to come at; 0 where nobody knows.
+        rate: [1/s] nominal sample rate; 0 if unknown.
     """
 
     quantity: str
@@ -59,23 +59,23 @@ class Layout:
     root: bool = False
     rate: float = 0.0
     checksum: int = field(init=False, default=0)
-    """By which samples say that they are of this layout: the CRC-32 of its body."""
+    """CRC-32 of the body, by which samples refer to their layout."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         if self.quantity not in QUANTITIES:
-            raise InvalidValue(f"a stream holds {', '.join(QUANTITIES)}, not {self.quantity!r}")
+            raise InvalidValue(f"a stream holds one of {', '.join(QUANTITIES)}, not {self.quantity!r}")
         if not 0 < len(self.names) <= MAX_NAMES:
             raise InvalidValue(f"a stream has 1 to {MAX_NAMES} names, not {len(self.names)}")
         if twice := find_repeated(self.names):
-            raise InvalidValue(f"names of a stream are unique; twice: {', '.join(twice)}")
+            raise InvalidValue(f"names of a stream must be unique; twice: {', '.join(twice)}")
         long = [name for name in self.names if not 0 < len(name.encode()) <= MAX_NAME_BYTES]
         if long:
             raise InvalidValue(f"a name has 1 to {MAX_NAME_BYTES} bytes, not {long[0][:40]!r}")
         if self.root and self.quantity != JOINTS:
-            raise InvalidValue("only joint values go with the pose of the root")
+            raise InvalidValue("only joint values can include the pose of the root")
         if not (math.isfinite(self.rate) and self.rate >= 0.0):
-            raise InvalidValue(f"samples a second are 0 or more, not {self.rate:g}")
+            raise InvalidValue(f"the sample rate must be 0 or more, got {self.rate:g}")
         if HEADER_FORMAT.size + max(self.size * FLOAT.itemsize, len(self.body)) > MAX_BYTES:
             raise InvalidValue(f"{len(self.names)} names do not fit into a datagram of {MAX_BYTES} bytes")
         object.__setattr__(self, "checksum", zlib.crc32(self.body))
@@ -87,7 +87,7 @@ class Layout:
 
     @property
     def body(self) -> bytes:
-        """What follows the header."""
+        """The bytes after the header."""
         names = [name.encode() for name in self.names]
         fixed = LAYOUT_FORMAT.pack(tuple(QUANTITIES).index(self.quantity), self.root, 0, self.rate)
         return fixed + b"".join(bytes([len(name)]) + name for name in names)
@@ -98,9 +98,9 @@ class Sample:
     """One instant.
 
     Attributes:
-        sequence: one more than that of the sample before, modulo `SEQUENCE_MODULUS`.
+        sequence: one more than that of the previous sample, modulo `SEQUENCE_MODULUS`.
         time: [s] of the sender's clock.
-        values: (n,) as the layout has them; NaN where not measured.
+        values: (n,) as in the layout; NaN where not measured.
     """
 
     sequence: int
@@ -110,7 +110,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class EndOfStream:
-    """The stream is over.
+    """The stream has ended.
 
     Attributes:
         sequence: that the next sample would have had.
@@ -121,11 +121,11 @@ class EndOfStream:
 
 @dataclass(frozen=True, slots=True)
 class LayoutDeclaration:
-    """What samples will hold.
+    """Declaration of the layout of samples.
 
     Attributes:
-        layout: of them.
-        sequence: of the next one.
+        layout: of the samples.
+        sequence: of the next sample.
     """
 
     layout: Layout
@@ -144,49 +144,49 @@ def sample_datagram(layout: Layout, sample: Sample) -> bytes:
         InvalidValue: it holds another number of values.
     """
     if np.shape(sample.values) != (layout.size,):
-        raise InvalidValue(f"a sample holds {np.shape(sample.values)} values, its layout says ({layout.size},)")
+        raise InvalidValue(f"a sample holds {np.shape(sample.values)} values, but its layout has ({layout.size},)")
     values = np.asarray(sample.values).astype(FLOAT)
     return _pack_header(layout, SAMPLE, sample.sequence, sample.time) + values.tobytes()
 
 
 def end_datagram(layout: Layout, sequence: int, time: float) -> bytes:
-    """The datagram that says that no sample follows."""
+    """The datagram that ends a stream."""
     return _pack_header(layout, END, sequence, time)
 
 
 def layout_checksum(data: bytes) -> int:
-    """The number of the layout that a datagram belongs to; 0 where it is too short to have one."""
+    """The checksum of the layout of a datagram; 0 if the datagram is too short."""
     return int(HEADER_FORMAT.unpack_from(data)[4]) if len(data) >= HEADER_FORMAT.size else 0
 
 
 def read_datagram(data: bytes, layout: Layout | None) -> LayoutDeclaration | Sample | EndOfStream:
-    """What a datagram says.
+    """Decode a datagram.
 
     Args:
-        data: as it came.
-        layout: of the stream; None as long as none was declared.
+        data: as received.
+        layout: of the stream; None if none was declared yet.
 
     Raises:
-        Garbled: it is none of ours, cut off, of another version, or of another layout.
+        Garbled: it is not a datagram of this format, truncated, of another version, or of another layout.
         Early: no layout was declared yet.
     """
     if len(data) < HEADER_FORMAT.size or data[:4] != MAGIC:
-        raise InvalidDatagram("no datagram of a motion stream")
+        raise InvalidDatagram("not a datagram of a motion stream")
     _, version, kind, count, number, sequence, time = HEADER_FORMAT.unpack_from(data)
     if version != VERSION:
-        raise InvalidDatagram(f"a datagram of version {version}; version {VERSION} is understood")
+        raise InvalidDatagram(f"a datagram of version {version}; only version {VERSION} is supported")
     if kind == LAYOUT:
         return LayoutDeclaration(_read_layout(data, count), sequence)
     if kind not in (SAMPLE, END):
         raise InvalidDatagram(f"a datagram of the unknown kind {kind}")
     if layout is None:
-        raise LayoutMissing("samples come before their names, which follow within a second")
+        raise LayoutMissing("samples arrived before their names, which follow within a second")
     if number != layout.checksum or count != len(layout.names):
-        raise InvalidDatagram("a sample of another stream, which holds other names")
+        raise InvalidDatagram("a sample of another stream with other names")
     if kind == END:
         return EndOfStream(sequence)
     if len(data) != HEADER_FORMAT.size + layout.size * FLOAT.itemsize:
-        raise InvalidDatagram(f"a sample of {len(data)} bytes, where its layout makes {layout.size} numbers")
+        raise InvalidDatagram(f"a sample of {len(data)} bytes, but its layout has {layout.size} numbers")
     if not math.isfinite(time):
         raise InvalidDatagram("a sample without a time")
     return Sample(sequence, time, np.frombuffer(data, FLOAT, offset=HEADER_FORMAT.size).astype(float))
@@ -207,7 +207,7 @@ def _read_layout(data: bytes, count: int) -> Layout:
             length = data[place]
             name = data[place + 1 : place + 1 + length]
             if len(name) != length:
-                raise InvalidDatagram("a declaration that is cut off")
+                raise InvalidDatagram("a truncated declaration")
             names.append(name.decode())
             place += 1 + length
         return Layout(tuple(QUANTITIES)[quantity], tuple(names), bool(root), rate)

@@ -1,4 +1,4 @@
-"""From the numbers of a sample to the configuration of a rig: markers, segments or joint values by their names."""
+"""Configuration of a rig from the numbers of a sample: markers, segments or joint values."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .datagram import MARKERS, SEGMENTS, Layout
 from .live_labels import LiveLabels
 
 MAX_VALUE = 1e3
-"""[m, rad] Numbers beyond are taken for missing: no body is there."""
+"""[m, rad] Larger numbers are implausible and treated as missing."""
 MAX_LENGTH_ERROR = 0.1
-"""By which the length of a quaternion may differ from 1 before it counts as missing."""
+"""Largest error of a quaternion's length; a quaternion with a larger one is treated as missing."""
 FADE_IN = 0.1
-"""[s] In which a marker that comes back regains its weight, so that it does not bend the motion in one frame."""
+"""[s] Time in which a reappearing marker regains its weight, so that the motion stays smooth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """What one sample made of a rig.
+    """Pose of a rig from one sample.
 
     Attributes:
         q: (nq,) configuration.
-        tracked: False where too little was seen and the pose was held.
-        converged: False where the time budget ended the refinement.
+        tracked: False if the sample had too little data and the previous pose is kept.
+        converged: False if the time budget ended the iteration.
         error: [m] root mean square distance of the markers; NaN without any.
-        measured, modelled: (P, 3) [m] markers where they were seen (NaN: not) and where the rig has them; P may be 0.
+        measured, modelled: (P, 3) [m] markers as measured (NaN: missing) and on the rig; P may be 0.
     """
 
     q: np.ndarray
@@ -53,7 +53,7 @@ class Follower(Protocol):
 
     Attributes:
         rig: that moves.
-        markers: P names of the markers that it follows.
+        markers: P names of the markers that it tracks.
     """
 
     rig: Rig
@@ -61,15 +61,15 @@ class Follower(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed, and what was found of the stream so far."""
+        """Assumptions, and findings about the stream so far."""
 
     def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose | None:
-        """The pose of a sample (n,); None as long as more is needed for the first one.
+        """The pose of a sample (n,); None while more samples are needed for the first pose.
 
         Args:
             values: of the sample.
             time: [s] of the stream.
-            arrived: [s] when its time budget begins, of `time.perf_counter`.
+            arrived: [s] start of its time budget, of `time.perf_counter`.
         """
 
 
@@ -79,9 +79,9 @@ class FollowOptions:
 
     Attributes:
         body: calibrated person for markers; rig for segments and joint values.
-        options: of the tracker; its budget bounds the time of a sample.
-        mapping: of segments to links; None: guessed from their names and the first half second of standing.
-        planted_patch: patch that stands still where joint values come without the root's pose.
+        options: of the tracker; its budget limits the time of a sample.
+        mapping: of segments to links; None: estimated from their names and the first half second of standing.
+        planted_patch: contact patch that is fixed to the floor if joint values have no root pose.
     """
 
     body: Calibration | Rig
@@ -91,19 +91,19 @@ class FollowOptions:
 
     @property
     def rig(self) -> Rig:
-        """That moves."""
+        """The rig that moves."""
         return self.body.rig if isinstance(self.body, Calibration) else self.body
 
     def create_follower(self, layout: Layout) -> Follower:
-        """What follows a stream of a layout.
+        """Create the follower of a stream with a layout.
 
         Raises:
             InvalidValue: the layout does not fit the body.
         """
         if layout.quantity == MARKERS:
             if not isinstance(self.body, Calibration):
-                raise InvalidValue("markers need to know where they sit: calibrate a standing trial, and name its "
-                                   "calibration.json")  # fmt: skip
+                raise InvalidValue("markers need a calibration of their locations: calibrate a standing trial, and "
+                                   "name its calibration.json")  # fmt: skip
             return MarkerFollower(self.body, layout, self.options)
         if layout.quantity == SEGMENTS:
             return SegmentFollower(self, layout)
@@ -137,7 +137,7 @@ class MarkerFollower:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed, and which labels were exchanged."""
+        """Markers without attachment, and exchanged labels."""
         return self._unattached + self.labels.notes
 
     def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose:
@@ -159,7 +159,7 @@ class MarkerFollower:
 
 
 class SegmentFollower:
-    """Turning segments, as of inertial units."""
+    """Orientations of segments, for example of inertial measurement units."""
 
     markers: tuple[str, ...] = ()
 
@@ -174,7 +174,7 @@ class SegmentFollower:
             self._targets(self._poses([(0.0, np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(layout.names)))]))
 
     def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose | None:
-        """The pose of a sample; None while the first half second of standing tells how the segments lie."""
+        """The pose of a sample; None during the first half second of standing, which aligns the segments."""
         if not np.isfinite(_segment_quaternions(values.reshape(1, -1, POSE))).any():
             return Pose(self._q, tracked=False)
         if self._mapping is None:
@@ -202,7 +202,7 @@ class SegmentFollower:
 
 
 class JointFollower:
-    """Joint values of a rig; a sample with a missing one holds the pose."""
+    """Joint values of a rig; a sample with a missing value keeps the previous pose."""
 
     markers: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -210,7 +210,7 @@ class JointFollower:
     def __init__(self, rig: Rig, layout: Layout, standing: str | None) -> None:
         self.rig, self._layout, self._standing = rig, layout, standing
         self._q = rig.neutral
-        self._configuration(np.zeros(layout.size))  # raises where the names are not the rig's
+        self._configuration(np.zeros(layout.size))  # raises if the names are not the rig's
 
     def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose:
         """The pose of a sample."""
@@ -227,14 +227,14 @@ class JointFollower:
 
 
 class RobustTracker:
-    """A tracker that survives what a stream may hold."""
+    """A tracker that continues after samples that it cannot solve."""
 
     def __init__(self, rig: Rig, targets: Targets, options: TrackingOptions) -> None:
         self.tracker = Tracker(rig, targets.tasks, options)
         self._time: float | None = None
 
     def step(self, sample: TargetSample, time: float, arrived: float) -> TrackerStep:
-        """Follow a sample at a time [s]; one that no step can be made of holds the pose, and the next starts anew."""
+        """Track a sample at a time [s]; if that fails, keep the pose and restart the tracker with the next sample."""
         dt = 0.01 if self._time is None else time - self._time
         self._time = time
         try:
@@ -245,7 +245,7 @@ class RobustTracker:
             return TrackerStep(held, False)
 
     def points(self) -> np.ndarray:
-        """(P, 3) [m] where the rig has the points of its task, in the last pose."""
+        """(P, 3) [m] points of the task on the rig in the last pose."""
         task = self.tracker.tasks.positions
         assert task is not None
         if self.tracker.q is None:
@@ -256,10 +256,10 @@ class RobustTracker:
 
 
 def build_recording(layout: Layout, name: str, times: np.ndarray, values: np.ndarray) -> Recording:
-    """Samples (N, n) of a stream as a recording, as any reader would give it.
+    """Convert samples (N, n) of a stream to a recording, like that of a file reader.
 
     Raises:
-        InvalidValue: no orientation of any segment is known.
+        InvalidValue: no segment has a valid orientation.
     """
     values = _remove_outliers(values)
     if layout.quantity == MARKERS:
@@ -283,7 +283,7 @@ def _segment_quaternions(numbers: np.ndarray) -> np.ndarray:
 
 
 def _normalise_quaternions(quaternions: np.ndarray) -> np.ndarray:
-    """Quaternions (..., 4) of length 1; NaN where they are none."""
+    """Normalise quaternions (..., 4); invalid ones become NaN."""
     lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     with np.errstate(invalid="ignore"):
         return np.where(
@@ -292,7 +292,7 @@ def _normalise_quaternions(quaternions: np.ndarray) -> np.ndarray:
 
 
 def _remove_outliers(values: np.ndarray) -> np.ndarray:
-    """With NaN where a number is no place and no angle of a body."""
+    """Values with NaN in place of implausible numbers."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(values) < MAX_VALUE, values, np.nan)
 

@@ -1,9 +1,10 @@
-"""Labels of a live stream that are exchanged or flicker: left out at once, put right where that is certain, and told.
+"""Correction of exchanged marker labels in a live stream, and exclusion of uncertain or flickering ones.
 
-Each label is expected where it flew to and where the body, as it was followed so far, carries it. One that lies off and
-where another label is expected may have become that one: how much more probable the exchange is than that both are
-right decides, in the sample in which it happens. Exchanging back is an exchange too. Nothing waits for later samples,
-so that what a whole recording would tell (`tracking.labels`) is not all found.
+The position of each label is predicted from its own velocity and from the tracked body. If a label is far from its
+prediction and close to that of another label, the two may be exchanged. The log-likelihood ratio of the exchange
+decides
+in the same sample: a certain exchange is corrected, and uncertain labels are left out. Exchanging back is handled in
+the same way. Since no later samples are used, fewer exchanges are found than in a whole recording
 """
 
 from __future__ import annotations
@@ -13,28 +14,29 @@ from collections.abc import Sequence
 import numpy as np
 
 MIN_JUMP, MAX_ACCELERATION = 0.012, 60.0
-"""[m] off where it flew to, and [m/s^2] by which flight may bend, from which a marker may have become another."""
+"""[m] Distance from the predicted position from which on a marker may be another one; [m/s^2] its growth by
+acceleration."""
 REAPPEARANCE_DISTANCE = 0.03
-"""[m] The same off where the body carries it, of one that was not seen for a while."""
+"""[m] The same distance for a marker that reappears, from the position predicted by the body."""
 MAX_EXTRAPOLATION = 0.1
-"""[s] For so long an unseen marker is taken to fly on."""
+"""[s] Time for which the velocity of a missing marker is extrapolated."""
 MAX_TAKEOVER_RATIO = 0.35
-"""One that takes over another's place lies at most this share of its jump from there."""
+"""Largest distance of an exchanged marker from the other's prediction, relative to its own jump."""
 POSITION_STD = 0.012
-"""[m] Spread of a marker about where the body carries it."""
+"""[m] Standard deviation of a marker about the position predicted by the body."""
 MAX_STEP_COST, MAX_POSITION_COST = 14.0, 6.0
-"""Least likely values still count as so many nats."""
+"""[nat] Largest negative log-likelihood of a deviation from velocity and body prediction."""
 SUSPECT_GAIN, EXCHANGE_GAIN = 4.0, 12.0
-"""[nat] of gain beyond which the two labels are left out, and exchanged."""
+"""[nat] Log-likelihood gain of an exchange above which the two labels are left out, and exchanged."""
 FLICKER_DISTANCE, MAX_EXCLUSION = 0.06, 0.5
-"""[m] off both flight and body beyond which a marker is left out, and [s] for how long at most."""
+"""[m] Distance from both predictions above which a marker is left out, and [s] the longest time for that."""
 OFFSET_TIME_CONSTANT, MIN_OFFSET_TIME = 1.0, 0.2
-"""[s] Over which is learnt how a marker lies beside where the calibration has it, and before which nothing is made of
-it: two of one link may lie so far beside that they look exchanged."""
+"""[s] Time constant of the mean offset of a marker from its calibrated location, and time before which the body's
+prediction is not used: two markers of one link may have offsets so large that they look exchanged."""
 
 
 class LiveLabels:
-    """Which column of a stream each label is read from.
+    """The column of a stream that holds each label.
 
     Args:
         names: P markers.
@@ -44,51 +46,51 @@ class LiveLabels:
         count = len(names)
         self._names = tuple(names)
         self.order = np.arange(count)
-        """(P,) the column that holds each label now."""
+        """(P,) current column of each label."""
         self.notes: tuple[str, ...] = ()
         self._time = 0.0
         self._last, self._velocity = np.full((2, count, 3), np.nan)
         self._last_seen = np.full(count, -np.inf)
         self._excluded_since = np.full(count, np.inf)
-        """[s] Times since when each is left out."""
+        """[s] Time since which each label is left out; inf if it is not."""
         self._body_positions, self._body_velocity = np.full((2, count, 3), np.nan)
         self._offsets, self._offset_time = np.zeros((count, 3)), np.zeros(count)
         self._body_time = 0.0
 
     def correct(self, positions: np.ndarray, time: float) -> np.ndarray:
-        """(P, 3) [m] of the labels as they are believed, NaN where missing or in doubt, of a sample as it came."""
+        """(P, 3) [m] corrected positions of the labels in a sample, NaN where missing or uncertain."""
         found = positions[self.order]
-        gone = time - self._last_seen
-        recent = gone <= MAX_EXTRAPOLATION
+        unseen_for = time - self._last_seen
+        recent = unseen_for <= MAX_EXTRAPOLATION
         place = self._body_positions + self._body_velocity * (time - self._body_time)
-        flown = self._last + np.nan_to_num(self._velocity) * np.minimum(gone, MAX_EXTRAPOLATION)[:, None]
-        expected = np.where(recent[:, None], flown, place)
+        extrapolated = self._last + np.nan_to_num(self._velocity) * np.minimum(unseen_for, MAX_EXTRAPOLATION)[:, None]
+        expected = np.where(recent[:, None], extrapolated, place)
         width = np.where(
-            recent, MIN_JUMP + MAX_ACCELERATION * np.minimum(gone, MAX_EXTRAPOLATION) ** 2, REAPPEARANCE_DISTANCE
+            recent, MIN_JUMP + MAX_ACCELERATION * np.minimum(unseen_for, MAX_EXTRAPOLATION) ** 2, REAPPEARANCE_DISTANCE
         )
         off = _norms(found - expected)
         jumped = np.nan_to_num(off) > width
-        doubted = np.zeros(len(off), bool)
+        uncertain = np.zeros(len(off), bool)
         away = np.isfinite(self._excluded_since)
         if jumped.any() or away.any():
-            found, doubted = self._resolve_exchanges(found, (expected, place), width, time)
+            found, uncertain = self._resolve_exchanges(found, (expected, place), width, time)
             off = _norms(found - expected)
             beside = np.fmin(off, _norms(found - place))
-            doubted |= np.nan_to_num(np.where((off > width) | away, beside, 0.0)) > FLICKER_DISTANCE
-        self._excluded_since = np.where(doubted, np.minimum(self._excluded_since, time), np.inf)
-        doubted &= time - self._excluded_since < MAX_EXCLUSION
-        believed = np.where(doubted[:, None], np.nan, found)
-        seen = np.isfinite(believed[:, 0])
-        step = np.maximum(gone, 1e-6)[:, None]
-        pace = np.where(recent[:, None], (believed - self._last) / step, np.nan)
-        self._velocity = np.where(seen[:, None], pace, self._velocity)
-        self._last = np.where(seen[:, None], believed, self._last)
+            uncertain |= np.nan_to_num(np.where((off > width) | away, beside, 0.0)) > FLICKER_DISTANCE
+        self._excluded_since = np.where(uncertain, np.minimum(self._excluded_since, time), np.inf)
+        uncertain &= time - self._excluded_since < MAX_EXCLUSION
+        corrected = np.where(uncertain[:, None], np.nan, found)
+        seen = np.isfinite(corrected[:, 0])
+        step = np.maximum(unseen_for, 1e-6)[:, None]
+        velocity = np.where(recent[:, None], (corrected - self._last) / step, np.nan)
+        self._velocity = np.where(seen[:, None], velocity, self._velocity)
+        self._last = np.where(seen[:, None], corrected, self._last)
         self._last_seen = np.where(seen, time, self._last_seen)
         self._time = time
-        return np.asarray(believed)
+        return np.asarray(corrected)
 
     def update_prediction(self, modelled: np.ndarray, rotations: np.ndarray, tracked: bool) -> None:
-        """Take where the body carries the labels (P, 3) [m] now, and the axes (P, 3, 3) of their links."""
+        """Update the prediction with the labels (P, 3) [m] on the body, and the axes (P, 3, 3) of their links."""
         step = self._time - self._body_time
         if not tracked or step <= 0.0:
             return
@@ -109,7 +111,7 @@ class LiveLabels:
     def _resolve_exchanges(
         self, found: np.ndarray, expected: tuple[np.ndarray, np.ndarray], width: np.ndarray, time: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Labels with certain exchanges made, and which are in doubt (P,)."""
+        """Positions with certain exchanges corrected, and whether each label is uncertain (P,)."""
         off = _norms(found - expected[0])
         gains: dict[tuple[int, int], float] = {}
         for one in np.flatnonzero(np.nan_to_num(off) > width):
@@ -120,28 +122,28 @@ class LiveLabels:
                 gains[pair] = _exchange_gain(
                     found[list(pair)], [e[list(pair)] for e in expected], width[list(pair)] / 3.0
                 )
-        doubted, taken = np.zeros(len(off), bool), set[int]()
+        uncertain, taken = np.zeros(len(off), bool), set[int]()
         for pair, gain in sorted(gains.items(), key=lambda item: -item[1]):
             if gain < SUSPECT_GAIN or taken & set(pair):
                 continue
             taken |= set(pair)
             both = list(pair)
             if gain < EXCHANGE_GAIN:
-                doubted[both] = True
+                uncertain[both] = True
                 continue
             found[both], self.order[both] = found[both[::-1]], self.order[both[::-1]]
             self._note_exchange(pair, time)
-        return found, doubted
+        return found, uncertain
 
     def _note_exchange(self, pair: tuple[int, int], time: float) -> None:
         one, other = (self._names[k] for k in pair)
         start = f"labels {one} and {other} are exchanged"
         if not any(words.startswith(start) for words in self.notes):
-            self.notes = (*self.notes, f"{start} in the stream, first at {time:.2f} s: put right")
+            self.notes = (*self.notes, f"{start} in the stream, first at {time:.2f} s: corrected")
 
 
 def _exchange_gain(found: np.ndarray, expected: Sequence[np.ndarray], width: np.ndarray) -> float:
-    """[nat] by which two labels (2, 3) are more probably exchanged than right, by flight and by body."""
+    """[nat] Log-likelihood ratio of an exchange of two labels (2, 3), by velocity and by body."""
     total = 0.0
     for places, spread, most in zip(expected, (width, np.full(2, POSITION_STD)), (MAX_STEP_COST, MAX_POSITION_COST)):
         own, across = (

@@ -1,6 +1,6 @@
-"""Streams of the Lab Streaming Layer, where its library ``pylsl`` is installed: taken as datagrams of ours.
+"""Streams of the Lab Streaming Layer (needs the library ``pylsl``), converted to datagrams of this program.
 
-LSL looks for streams on the whole local network, unless its own configuration keeps it on this machine.
+LSL searches streams on the whole local network, unless its configuration restricts it to this computer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, layout_datagram
 from .udp import Arrival
 
 SEARCH_TIMEOUT = 5.0
-"""[s] in which a stream has to be found."""
+"""[s] Longest search for a stream."""
 CHUNK = 256
 AXES = ("x", "y", "z")
 QUATERNION_AXES = ("qx", "qy", "qz", "qw")
@@ -31,7 +31,7 @@ SOURCE = ("lsl", 0)
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """How the channels of a stream become the numbers of a layout.
+    """Mapping of a stream's channels to the numbers of a layout.
 
     Attributes:
         layout: of the samples.
@@ -49,16 +49,16 @@ class Channels:
 
 
 def parse_channels(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
-    """What the labels of a stream's channels declare.
+    """Layout from the labels of a stream's channels.
 
     ``NAME_x``, ``_y``, ``_z`` are a marker, with ``NAME_qx`` to ``_qw`` a segment, and anything else joint values.
 
     Args:
-        labels, units: of each channel; an empty unit is metres or radians.
-        rate: [1/s]; 0 where the stream has none.
+        labels, units: of each channel; an empty unit means metres or radians.
+        rate: [1/s]; 0 if the stream has none.
 
     Raises:
-        InvalidValue: a unit that nobody knows, or a name that lacks some of its axes.
+        InvalidValue: an unknown unit, or a name without some of its axes.
     """
     parts: dict[str, dict[str, int]] = {}
     for column, label in enumerate(labels):
@@ -100,7 +100,7 @@ def _unit_factor(unit: str, known: dict[str, float], label: str) -> float:
 
 
 class LslReceiver:
-    """The samples of one LSL stream, as `UdpReceiver` gives datagrams.
+    """Receives samples of one LSL stream as datagrams, like `UdpReceiver`.
 
     Args:
         name: of the stream.
@@ -126,10 +126,10 @@ class LslReceiver:
         self._waiting: deque[Arrival] = deque([self._arrival(layout_datagram(self._channels.layout, 0, 0.0))])
 
     def receive(self, timeout: float) -> list[Arrival]:
-        """Samples that have come, as soon as there is one; none after so many seconds."""
+        """Wait for samples for at most ``timeout`` seconds, and return all that have arrived."""
         found = list(self._waiting)
         self._waiting.clear()
-        first, came = self._inlet.pull_sample(timeout)  # a chunk waits until it is full
+        first, came = self._inlet.pull_sample(timeout)  # pull_chunk would wait until the chunk is full
         samples, stamps = self._inlet.pull_chunk(0.0, CHUNK)
         if first is not None:
             samples, stamps = [first, *samples], [came, *stamps]
@@ -140,7 +140,7 @@ class LslReceiver:
         return found
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the stream."""
         self._inlet.close_stream()
 
     @staticmethod
@@ -152,9 +152,9 @@ def _import_pylsl() -> Any:
     try:
         import pylsl
     except (ImportError, RuntimeError, OSError) as error:
-        words = "is not installed" if isinstance(error, ImportError) else f"cannot be loaded ({error})"
-        raise MissingDependency(f"LSL streams need the library pylsl, which {words}: pip install pylsl; streams of "
-                                "datagrams need nothing") from None  # fmt: skip
+        reason = "is not installed" if isinstance(error, ImportError) else f"cannot be loaded ({error})"
+        raise MissingDependency(f"LSL streams need the library pylsl, which {reason}: pip install pylsl; UDP streams "
+                                "need no library") from None  # fmt: skip
     return pylsl
 
 
@@ -167,7 +167,7 @@ def _read_description(info: Any) -> tuple[list[str], list[str]]:
         units.append(channel.child_value("unit"))
         channel = channel.next_sibling()
     if not all(labels):
-        raise InvalidValue(f"the channels of the LSL stream {info.name()!r} have no labels: nobody knows what they are")
+        raise InvalidValue(f"the channels of the LSL stream {info.name()!r} have no labels, so they are unknown")
     return labels, units
 
 

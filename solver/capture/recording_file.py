@@ -1,4 +1,4 @@
-"""A recording while it grows, on disk, so that memory stays flat; and latencies, in a fixed number of bins."""
+"""A growing recording on disk, so that memory does not grow, and a histogram of latencies."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .datagram import Sample
 from .followers import Pose
 
 MIN_LATENCY, MAX_LATENCY, BINS = 1e-5, 10.0, 600
-"""[s] and number of the histogram's bins, each 2.3 % wider than the one before."""
+"""[s] Range and number of the histogram's bins, each 2.3 % wider than the previous one."""
 
 
 class RecordingFile:
-    """Rows of numbers in an unnamed file of the system's temporary folder, gone when it is closed or its process ends.
+    """Rows of numbers in an unnamed temporary file, which is deleted when it is closed or the process ends.
 
     Args:
-        q: numbers of a configuration.
-        values: of a sample.
-        errors: markers whose distance is kept.
+        q: count of numbers of a configuration.
+        values: count of numbers of a sample.
+        errors: count of markers whose distances are stored.
     """
 
     def __init__(self, q: int, values: int, errors: int) -> None:
@@ -34,7 +34,7 @@ class RecordingFile:
         self.count = 0
 
     def append(self, sample: Sample, pose: Pose) -> None:
-        """One more.
+        """Append a sample and its pose.
 
         Raises:
             OSError: the disk is full.
@@ -47,18 +47,18 @@ class RecordingFile:
         self.count += 1
 
     def rows(self) -> np.ndarray:
-        """All of them, by field."""
+        """All rows as a structured array."""
         self._file.flush()
         self._file.seek(0)
         return np.frombuffer(self._file.read(self.count * self._type.itemsize), self._type)
 
     def close(self) -> None:
-        """Forget them."""
+        """Delete the rows."""
         self._file.close()
 
 
 class LatencyHistogram:
-    """A histogram of times from datagram to pose, whose memory does not grow."""
+    """A histogram of times from datagram to pose, of constant memory."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(BINS, int)
@@ -66,14 +66,14 @@ class LatencyHistogram:
         self.count, self.largest = 0, 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Add a latency."""
         place = int(math.log(max(seconds, MIN_LATENCY) / MIN_LATENCY) / self._width)
         self._counts[min(place, BINS - 1)] += 1
         self.count += 1
         self.largest = max(self.largest, seconds)
 
     def percentile(self, fraction: float) -> float:
-        """[s] below which so much of them lies, 0 to 1; 0 without any."""
+        """[s] Latency that a fraction (0 to 1) of all do not exceed; 0 without any."""
         if not self.count:
             return 0.0
         place = int(np.searchsorted(np.cumsum(self._counts), fraction * self.count))

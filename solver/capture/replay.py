@@ -1,4 +1,4 @@
-"""A recording sent as a live stream, at its own rate or another, so that a capture can be tried without hardware."""
+"""Sending a recording as a live stream, to test a capture without hardware."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..trial import Recording
 from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, end_datagram, layout_datagram, sample_datagram
 
 DECLARATION_INTERVAL = 1.0
-"""[s] of the stream between declarations of what it holds."""
+"""[s] Time of the stream between declarations of its layout."""
 MAX_SLEEP = 0.1
 """[s]"""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedLoss:
-    """What is done to a stream on purpose, to see what becomes of it.
+    """Simulated loss of samples.
 
     Attributes:
-        fraction: share of the samples that are not sent.
-        seed: of the choice.
+        fraction: of the samples that are not sent.
+        seed: of the random choice.
     """
 
     fraction: float = 0.0
@@ -40,7 +40,7 @@ class SimulatedLoss:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A recording as a stream has it.
+    """A recording in the form of a stream.
 
     Attributes:
         layout: of its samples.
@@ -54,7 +54,7 @@ class Stream:
 
 
 def build_stream(recording: Recording) -> Stream:
-    """Its markers, or else its segments, or else its joint coordinates.
+    """Build a stream of a recording's markers, or else its segments, or else its joint coordinates.
 
     Raises:
         InvalidValue: it holds none of them, or angles in degrees.
@@ -74,8 +74,8 @@ def build_stream(recording: Recording) -> Stream:
         joints = recording.joints
         if "deg or m" in joints.units:
             raise InvalidValue(
-                f"recording {recording.name!r} states angles in degrees, a stream has radians: track it, and send the "
-                ".csv that this writes"
+                f"recording {recording.name!r} has angles in degrees, but a stream needs radians: track it, and send "
+                "the .csv that tracking writes"
             )
         times, values = joints.times, joints.values
         if joints.root is not None:
@@ -89,7 +89,7 @@ def build_stream(recording: Recording) -> Stream:
 def stream_datagrams(
     stream: Stream, repeats: int = 1, loss: SimulatedLoss | None = None
 ) -> Iterator[tuple[float, bytes]]:
-    """Datagrams with the times [s] at which they are due, from 0 on; ``repeats`` times over, time going on."""
+    """Datagrams with the times [s] at which they are due, from 0 on; repeated with continuing time."""
     loss = loss or SimulatedLoss()
     choose = np.random.default_rng(loss.seed)
     layout, declared, sequence, begun = stream.layout, -np.inf, 0, 0.0
@@ -116,23 +116,23 @@ def replay(
     progress: Progress = silent,
     duration: float = 0.0,
 ) -> int:
-    """Send datagrams when they are due; how many.
+    """Send datagrams when they are due; their number.
 
     Args:
         datagrams: see `datagrams`.
         send: sends one.
         speed: seconds of the stream in one of ours.
-        progress: told where it is; may cancel.
+        progress: receives the position in the stream; may cancel.
         duration: [s] of the stream, for the progress.
     """
-    begun, count, told = time.perf_counter(), 0, 0.0
+    begun, count, last_report = time.perf_counter(), 0, 0.0
     for due, data in datagrams:
         while (left := due / speed - (time.perf_counter() - begun)) > 0.0:
             time.sleep(min(left, MAX_SLEEP))
         send(data)
         count += 1
-        if due - told >= 1.0:
-            told = due
+        if due - last_report >= 1.0:
+            last_report = due
             progress(min(due / duration, 1.0) if duration > 0.0 else 0.0, f"sent {due:.0f} s")
     return count
 

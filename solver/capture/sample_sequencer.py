@@ -1,9 +1,9 @@
-"""Accepts the samples of one stream: each once, in order, on a clock that runs forwards; everything else is counted.
+"""Accepts each sample of one stream once, in order and with increasing times; everything else is counted.
 
-A declaration only says what samples with its number hold. The first sample decides which stream is followed, and from
-which socket. Another stream takes its place once that one has ended or was silent for `SILENT`, so that neither a
-stray declaration nor a sender that restarts can block a capture. What goes wrong is reported once, in one sentence; the
-tally counts how often.
+A declaration only defines the layout of samples with its checksum. The first sample decides which stream is accepted,
+and from which socket. Another stream replaces it after it has ended or paused for `PAUSE_AFTER`, so that neither a
+stray declaration nor a restarted sender can block a capture. Every kind of irregularity is reported once, in one
+sentence, and all of them are counted.
 """
 
 from __future__ import annotations
@@ -25,91 +25,91 @@ from .datagram import (
 )
 
 PAUSE_AFTER = 1.0
-"""[s] without a sample, after which the stream counts as paused, and another sender may take its place."""
+"""[s] Time without a sample after which the stream is paused, and another sender may replace it."""
 MAX_LAYOUTS = 64
-"""Declarations that are remembered; the oldest is forgotten first."""
+"""Largest number of stored declarations; the oldest is removed first."""
 MAX_MISSING = 4096
-"""Lost samples that are still known when they come late."""
+"""Largest number of lost samples that are recognised when they arrive late."""
 RESTART_AFTER = 20
-"""Samples one after the other that are refused for their number or time: then the sender has begun anew."""
+"""Number of successive samples with an old number or time after which the sender is assumed to have restarted."""
 MAX_LOST = 1_000_000
-"""A number farther ahead is that of a sender that began anew."""
+"""A number that is farther ahead means that the sender restarted."""
 MAX_CLOCK_JUMP = 2.0
-"""[s] By which a sender's clock may advance more than ours between two samples."""
+"""[s] Largest lead of the sender's clock over the local one between two samples."""
 MIN_STEP = 1e-3
-"""[s] Between the last sample before a clock began anew and the first one after."""
+"""[s] Smallest time between the last sample before and the first one after a restart of the clock."""
 
 
 @dataclass(slots=True)
 class SampleCounts:
-    """How many samples or datagrams came to what.
+    """Numbers of samples or datagrams by outcome.
 
     Attributes:
-        taken: samples that were followed.
-        lost: that never came.
-        late: that came after later ones, and were left out.
-        repeated: that came more than once.
-        backwards: whose time was not after that of the one before.
-        early: datagrams that came before the stream's names, as for everybody who joins one that runs.
-        garbled: datagrams in another format, cut off, or with names that were never declared.
-        other: datagrams of another stream than the one that is followed.
-        overrun: that came faster than they were taken, and were thrown away before they were looked at.
-        held: too little was seen in them to be followed; the pose was held.
-        unsettled: that used up the time budget before the pose had settled.
-        stops: pauses of more than a second: seen while no datagram waited, or by the sender's clock and ours.
-        restarts: the sender, or its clock, began anew.
+        accepted: samples that were processed.
+        lost: samples that never arrived.
+        late: samples that arrived after later ones and were left out.
+        repeated: samples that arrived more than once.
+        backwards: samples whose time was not after that of the previous one.
+        before_layout: datagrams that arrived before the stream's names, as always when joining a running stream.
+        invalid: datagrams in another format, truncated, or with names that were never declared.
+        other_stream: datagrams of another stream than the accepted one.
+        overrun: datagrams that arrived too fast and were discarded unread.
+        untracked: samples with too little data, for which the previous pose was kept.
+        unconverged: samples that used up the time budget before the pose had converged.
+        pauses: of more than a second, detected while no datagram waited, or from the sender's clock and the local one.
+        restarts: of the sender or its clock.
     """
 
-    taken: int = 0
+    accepted: int = 0
     lost: int = 0
     late: int = 0
     repeated: int = 0
     backwards: int = 0
-    early: int = 0
-    garbled: int = 0
-    other: int = 0
+    before_layout: int = 0
+    invalid: int = 0
+    other_stream: int = 0
     overrun: int = 0
-    held: int = 0
-    unsettled: int = 0
-    stops: int = 0
+    untracked: int = 0
+    unconverged: int = 0
+    pauses: int = 0
     restarts: int = 0
 
     DESCRIPTIONS = {  # noqa: RUF012
         "lost": "lost",
-        "late": "came late and were left out",
-        "repeated": "came more than once",
+        "late": "arrived late and were left out",
+        "repeated": "arrived more than once",
         "backwards": "went back in time and were left out",
-        "early": "came before their names and were left out",
-        "garbled": "were garbled",
-        "other": "came from another sender and were left out",
-        "overrun": "came faster than they could be taken",
-        "held": "showed too little, the pose was held",
-        "unsettled": "used up the time budget",
-        "stops": "pauses of the stream",
+        "before_layout": "arrived before their names and were left out",
+        "invalid": "were invalid",
+        "other_stream": "came from another sender and were left out",
+        "overrun": "arrived faster than they could be processed",
+        "untracked": "had too little data, the previous pose was kept",
+        "unconverged": "used up the time budget",
+        "pauses": "pauses of the stream",
         "restarts": "restarts of the sender or its clock",
     }
 
     @property
     def summary(self) -> str:
-        """What to tell at the end."""
-        told = [f"{getattr(self, name)} {words}" for name, words in self.DESCRIPTIONS.items() if getattr(self, name)]
-        return f"{self.taken} samples taken" + (f"; {'; '.join(told)}" if told else "; none lost")
+        """A summary in one sentence."""
+        others = [f"{getattr(self, name)} {text}" for name, text in self.DESCRIPTIONS.items() if getattr(self, name)]
+        return f"{self.accepted} samples accepted" + (f"; {'; '.join(others)}" if others else "; none lost")
 
 
 class SampleSequencer:
-    """Decides about every datagram of a stream.
+    """Accepts or rejects every datagram of a stream.
 
     Args:
-        report: receives a sentence where something is noticed for the first time.
+        report: receives a sentence when a kind of irregularity occurs for the first time.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report, self._reported = report, set[str]()
         self.counts = SampleCounts()
         self.layout: Layout | None = None
-        """Of the stream that is followed; before its first sample the one that was declared last."""
+        """Layout of the accepted stream; before its first sample the last declared one."""
         self.layout_fixed = False
-        """Whether a recording depends on the layout, so that no stream with other names may replace this one."""
+        """Whether a recording needs this layout, so that no stream with other names may replace it."""
         self.ended = False
         self._declared: OrderedDict[int, Layout] = OrderedDict()
         self._source: Hashable = None
@@ -117,31 +117,31 @@ class SampleSequencer:
         self._missing: OrderedDict[int, None] = OrderedDict()
         self._refused, self._restarted = 0, False
         self._time: float | None = None
-        """[s] of the last sample taken, on the clock that runs forwards."""
+        """[s] of the last accepted sample, on the continuous clock."""
         self._offset = 0.0
         self._arrived: float | None = None
         self._last_arrival: float | None = None
-        """[s] when the last sample of the stream came, in order or not; None before the first one."""
+        """[s] Arrival of the last sample of the stream, in order or not; None before the first one."""
         self._paused = False
 
     def receive(self, data: bytes, arrived: float, source: Hashable = None) -> Sample | None:
-        """The sample of a datagram, its time on the clock that runs forwards; None where it is not to be followed.
+        """The sample of a datagram, with its time on the continuous clock; None if there is no sample to process.
 
         Args:
-            data: as it came.
-            arrived: [s] when, by our clock.
-            source: socket that sent it.
+            data: as received.
+            arrived: [s] time of arrival on the local clock.
+            source: socket of the sender.
         """
         try:
             layout = self._declared.get(layout_checksum(data))
             found = read_datagram(data, layout)
         except LayoutMissing as error:
-            self.counts.early += 1
-            self.report_once("early", f"{error}: left out until then")
+            self.counts.before_layout += 1
+            self.report_once("before_layout", f"{error}: left out until then")
             return None
         except InvalidDatagram as error:
-            self.counts.garbled += 1
-            self.report_once("garbled", f"{error}: left out")
+            self.counts.invalid += 1
+            self.report_once("invalid", f"{error}: left out")
             return None
         if isinstance(found, LayoutDeclaration):
             self._declare(found, source)
@@ -154,13 +154,13 @@ class SampleSequencer:
         return self._sequence_sample(found, arrived) if self._accept_stream(layout, source, arrived) else None
 
     def reject(self) -> None:
-        """Leave out a sample that was accepted, because its names do not fit: any other stream may take its place."""
+        """Reject the last accepted sample because its names do not fit the body; any other stream may replace it."""
         self._last_arrival = None
-        self.counts.taken -= 1
-        self.counts.other += 1
+        self.counts.accepted -= 1
+        self.counts.other_stream += 1
 
     def _declare(self, found: LayoutDeclaration, source: Hashable) -> None:
-        """Remember a layout; a number far behind says that the sender of the stream restarted."""
+        """Store a layout; a sequence number far behind means that the sender restarted."""
         layout = found.layout
         self._declared[layout.checksum] = layout
         self._declared.move_to_end(layout.checksum)
@@ -175,27 +175,27 @@ class SampleSequencer:
             self.ended = False
 
     def _accept_stream(self, layout: Layout, source: Hashable, arrived: float) -> bool:
-        """Whether a sample belongs to the stream that is followed, or its stream takes the place of that one."""
+        """Whether a sample belongs to the accepted stream, or to a stream that may replace it."""
         if self._last_arrival is not None and (layout, source) == (self.layout, self._source):
             return True
         if self._last_arrival is not None and not self.ended and not self._is_quiet(arrived):
-            words = f"samples of a second sender came within {PAUSE_AFTER:g} s of the first one's: left out"
+            words = f"samples of a second sender arrived within {PAUSE_AFTER:g} s of the first one's: left out"
         elif self.layout_fixed and layout != self.layout:
-            words = "a stream of other names came, which would be another recording: left out until this one is kept"
+            words = "a stream with other names arrived, which needs another recording: left out until this one is saved"
         else:
             if self._time is not None:
                 self._restart()
                 self._next = None
             self.layout, self._source = layout, source
             return True
-        self.counts.other += 1
+        self.counts.other_stream += 1
         self.report_once(words, words)
         return False
 
     def _sequence_sample(self, found: Sample, arrived: float) -> Sample | None:
-        """The same sample on the clock that runs forwards; None where it is not to be followed."""
+        """The sample with its time on the continuous clock; None if it is rejected."""
         paused = self._note_arrival(arrived)
-        self.counts.stops += paused
+        self.counts.pauses += paused
         self.ended = False
         if not self._check_sequence(found.sequence):
             return None
@@ -203,9 +203,9 @@ class SampleSequencer:
         if time is None:
             return None
         if not paused and self._time is not None and self._arrived is not None:
-            self.counts.stops += min(arrived - self._arrived, time - self._time) > PAUSE_AFTER
+            self.counts.pauses += min(arrived - self._arrived, time - self._time) > PAUSE_AFTER
         self._time, self._arrived, self._refused, self._restarted = time, arrived, 0, False
-        self.counts.taken += 1
+        self.counts.accepted += 1
         return replace(found, time=time)
 
     @property
@@ -214,13 +214,13 @@ class SampleSequencer:
         return self._paused
 
     def check_pause(self, now: float) -> None:
-        """Notice a pause at a time [s] of our clock at which no datagram waits to be taken."""
+        """Detect a pause at a time [s] of the local clock while no datagram waits."""
         if self._is_quiet(now) and not self._paused and not self.ended:
             self._paused = True
-            self.report_once("stops", f"nothing has come for {PAUSE_AFTER:g} s: waiting, what was recorded is kept")
+            self.report_once("pauses", f"no sample for {PAUSE_AFTER:g} s: waiting, the recorded samples are kept")
 
     def report_once(self, kind: str, words: str) -> None:
-        """Say something, the first time."""
+        """Report a message of a kind once."""
         if kind not in self._reported:
             self._reported.add(kind)
             self._report(words)
@@ -229,10 +229,10 @@ class SampleSequencer:
         return self._last_arrival is not None and now - self._last_arrival > PAUSE_AFTER
 
     def _note_arrival(self, arrived: float) -> bool:
-        """Whether a pause that was noticed ends with a sample."""
+        """Store the arrival of a sample; whether it ends a detected pause."""
         paused, self._paused = self._paused, False
         if paused and self._last_arrival is not None:
-            self.report_once("again", f"samples come again after {arrived - self._last_arrival:.1f} s")
+            self.report_once("again", f"samples arrive again after {arrived - self._last_arrival:.1f} s")
         self._last_arrival = arrived
         return paused
 
@@ -247,10 +247,10 @@ class SampleSequencer:
                 del self._missing[sequence]
                 self.counts.lost -= 1
                 self.counts.late += 1
-                self.report_once("late", "samples come after later ones: left out")
+                self.report_once("late", "samples arrive after later ones: left out")
             else:
                 self.counts.repeated += 1
-                self.report_once("repeated", "samples come more than once: each is taken once")
+                self.report_once("repeated", "samples arrive more than once: each is used once")
             return False
         if ahead:
             self._count_lost(sequence, ahead)
@@ -259,14 +259,14 @@ class SampleSequencer:
 
     def _count_lost(self, sequence: int, count: int) -> None:
         self.counts.lost += count
-        self.report_once("lost", f"{count} {'sample was' if count == 1 else 'samples were'} lost on the way")
+        self.report_once("lost", f"{count} {'sample was' if count == 1 else 'samples were'} lost in transit")
         for back in range(min(count, MAX_MISSING), 0, -1):
             self._missing[(sequence - back) % SEQUENCE_MODULUS] = None
         while len(self._missing) > MAX_MISSING:
             self._missing.popitem(last=False)
 
     def _continuous_time(self, time: float, arrived: float) -> float | None:
-        """The time on the clock that runs forwards; None where it does not, and may again."""
+        """The time on the continuous clock; None if it runs backwards and the sender may recover."""
         if self._time is None or self._arrived is None:
             return time + self._offset
         ours, step = arrived - self._arrived, time + self._offset - self._time
@@ -277,9 +277,7 @@ class SampleSequencer:
             return None
         if step <= 0.0 or step > ours + MAX_CLOCK_JUMP:
             if step > 0.0:
-                self.report_once(
-                    "jump", f"the sender's clock leaps by {step:.6g} s at once: time goes on without the leap"
-                )
+                self.report_once("jump", f"the sender's clock jumps by {step:.6g} s: time continues without the jump")
             if not self._restarted:
                 self._restart()
             self._offset += max(ours, MIN_STEP) - step
@@ -287,7 +285,7 @@ class SampleSequencer:
 
     def _restart(self) -> None:
         self.counts.restarts += 1
-        self.report_once("restarts", "the sender, or its clock, began anew: its samples go on where it was")
+        self.report_once("restarts", "the sender, or its clock, restarted: its samples continue from the last time")
         self._missing.clear()
         self._refused, self._restarted = 0, True
 
@@ -301,7 +299,7 @@ class SampleSequencer:
 
 
 def _ahead(sequence: int, expected: int) -> int:
-    """By how many a number is ahead of the one expected, below 0 behind, on the circle of `SEQUENCE_MODULUS`."""
+    """How far a sequence number is ahead of the expected one (negative: behind), modulo `SEQUENCE_MODULUS`."""
     return (sequence - expected + SEQUENCE_MODULUS // 2) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
 
 

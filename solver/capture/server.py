@@ -1,8 +1,8 @@
-"""A capture for another program, such as Blender: poses and words out, one JSON object a line; requests in.
+"""A capture for another program, such as Blender: reads requests and writes responses, one JSON object per line.
 
-Requests: ``{"do": "record"}``, ``{"do": "keep", "folder": ..., "name": ...}`` writes what was recorded since,
-``{"do": "drop"}`` forgets it, ``{"do": "end"}``. Answers, by their ``kind``: ``pose`` (`ScenePose`, the newest only, at
-the rate of a screen), ``state`` once in a while, ``told``, ``kept`` with the folder, ``error``.
+Requests: ``{"do": "record"}`` starts a recording, ``{"do": "keep", "folder": ..., "name": ...}`` writes it, ``{"do":
+"drop"}`` discards it, ``{"do": "end"}``. Responses, by their ``kind``: ``pose`` (`ScenePose`, the newest only, at
+screen rate), ``state`` at intervals, ``told`` with a message, ``kept`` with the folder, ``error``.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .capture_loop import Source, follow_arrivals
 from .session import Capture
 
 POSE_INTERVAL = 1.0 / 60.0
-"""[s] between poses that are told."""
+"""[s] Shortest time between poses."""
 STATE_INTERVAL = 0.25
-"""[s] between states."""
+"""[s] Time between states."""
 REQUEST_FIELDS = {"record": (), "keep": ("folder", "name"), "drop": (), "end": ()}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request, or why it is none.
+    """A request, or the reason why a line is not a valid one.
 
     Attributes:
-        do: what; empty where it was not understood.
-        folder, name: of a take to keep.
-        message: what was not understood.
+        do: the action; empty if the request is invalid.
+        folder, name: of a take to write.
+        message: why the request is invalid.
     """
 
     do: str
@@ -44,7 +44,7 @@ class Request:
 
 
 def parse_request(line: bytes | None) -> Request:
-    """What a line asks for, None standing for one without end."""
+    """Parse a line; None for a line that was too long."""
     if line is None:
         return Request("", message=f"a request has at most {MAX_LINE_BYTES} bytes")
     try:
@@ -62,17 +62,17 @@ def _parse_request_tree(tree: object) -> Request:
         if not isinstance(value, str) or not value or "\0" in value:
             raise InvalidValue(f"the request {do!r} needs {name!r}, a text")
     if "/" in str(words.get("name", "")):
-        raise InvalidValue(f"{words['name']!r} is no name of a take")
+        raise InvalidValue(f"{words['name']!r} is not a valid name of a take")
     return Request(do, *map(str, words.values()))
 
 
 class CaptureServer:
-    """Follows a stream and answers requests.
+    """Tracks a stream and handles requests.
 
     Args:
         source: of datagrams.
-        capture: that follows them.
-        write_line: takes a line.
+        capture: that processes them.
+        write_line: writes a line.
     """
 
     def __init__(self, source: Source, capture: Capture, write_line: Callable[[str], None]) -> None:
@@ -81,11 +81,11 @@ class CaptureServer:
         self._last_error = ""
 
     def report(self, words: str) -> None:
-        """Pass on what was noticed."""
+        """Send a message."""
         self._send("told", message=words)
 
     def execute(self, request: Request) -> None:
-        """Do what was asked; what stands in the way is told."""
+        """Carry out a request, or send an error."""
         try:
             if request.message:
                 raise InvalidValue(request.message)
@@ -99,10 +99,10 @@ class CaptureServer:
             self._send("error", message=str(error))
 
     def step(self, wait: float) -> None:
-        """Follow what has come, and tell."""
+        """Process the datagrams that have arrived, and send pose and state."""
         try:
             newest = follow_arrivals(self._source, self._capture, wait)
-        except SolverError as error:  # as where the names do not fit: said once, and the stream may change
+        except SolverError as error:  # for example names that do not fit: sent once, since the stream may change
             newest = None
             if str(error) != self._last_error:
                 self._last_error = str(error)

@@ -1,4 +1,4 @@
-"""A live capture: datagrams in, poses out, and what was recorded of them."""
+"""A live capture: poses from datagrams, and their recording."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .sample_sequencer import SampleSequencer
 from .takes import Take
 
 MIN_SAMPLES = 12
-"""Samples that make a motion."""
+"""Smallest number of samples of a motion."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedSample:
-    """One sample that was followed.
+    """A sample and its pose.
 
     Attributes:
-        sample: it, on the clock that runs forwards.
-        arrived: [s] when it came, of `time.perf_counter`.
-        pose: what it made of the rig.
+        sample: with its time on the continuous clock.
+        arrived: [s] time of arrival, of `time.perf_counter`.
+        pose: of the rig.
         latency: [s] from datagram to pose.
     """
 
@@ -43,11 +43,11 @@ class FollowedSample:
 
 
 class Capture:
-    """Follows a stream.
+    """Tracks and records a stream.
 
     Args:
-        options: its samples are followed.
-        report: receives a sentence where something is noticed for the first time.
+        options: of tracking.
+        report: receives a sentence when a kind of irregularity occurs for the first time.
     """
 
     def __init__(self, options: FollowOptions, report: Callable[[str], None]) -> None:
@@ -64,17 +64,17 @@ class Capture:
 
     @property
     def recorded_count(self) -> int:
-        """Samples that were recorded so far."""
+        """Number of recorded samples."""
         return 0 if self._spool is None else self._spool.count
 
     @property
     def is_recording(self) -> bool:
-        """Whether what comes is recorded."""
+        """Whether samples are recorded."""
         return self._spool is not None
 
     @property
     def status_text(self) -> str:
-        """How it goes, in one line."""
+        """Status in one line."""
         if self.sequencer.layout is None:
             return "waiting for a stream"
         late = f"latency {1e3 * self.latencies.percentile(0.5):.1f} ms, 99 % below "
@@ -82,7 +82,7 @@ class Capture:
         return f"{self.sequencer.counts.summary}; {late}"
 
     def state(self) -> dict[str, Any]:
-        """The same as numbers, for another program."""
+        """Status as numbers, for another program."""
         layout = self.sequencer.layout
         return {
             "quantity": layout.quantity if layout else "",
@@ -97,20 +97,20 @@ class Capture:
         }
 
     def record(self) -> None:
-        """From now on keep what comes, in a recording of its own."""
+        """Start a new recording."""
         self.discard()
         if self.follower is not None:
             self._spool = self._new_spool(self.follower)
         self._record_requested = True
 
     def discard(self) -> None:
-        """Keep nothing."""
+        """Discard the recording and stop recording."""
         if self._spool is not None:
             self._spool.close()
         self._spool, self._record_requested = None, False
 
     def receive(self, data: bytes, arrived: float, source: Hashable = None) -> FollowedSample | None:
-        """Follow a datagram; None where it holds no sample to follow.
+        """Process a datagram; None without a sample to track.
 
         Raises:
             InvalidValue: the stream's names do not fit the body.
@@ -120,12 +120,12 @@ class Capture:
         if sample is not None:
             return self.follow(sample, arrived)
         if self.sequencer.layout is not None:
-            with suppress(InvalidValue):  # a declaration without samples, of whoever, is no stream to complain of
-                self._prepare_follower()  # so that the first sample need not wait
+            with suppress(InvalidValue):  # a declaration without samples is not an error
+                self._prepare_follower()  # so that the first sample does not wait
         return None
 
     def follow(self, sample: Sample, arrived: float) -> FollowedSample | None:
-        """Follow a sample that the intake accepted."""
+        """Track a sample that the sequencer accepted."""
         try:
             follower = self._prepare_follower()
         except InvalidValue:
@@ -138,20 +138,20 @@ class Capture:
             self.sequencer.report_once(words, words)
         latency = time.perf_counter() - arrived
         self.latencies.add(latency)
-        tally = self.sequencer.counts
+        counts = self.sequencer.counts
         if not pose.tracked:
-            tally.held += 1
+            counts.untracked += 1
             self.sequencer.report_once(
-                "held", f"too little is seen from {sample.time:.3f} s: the pose is held until more is"
+                "untracked", f"too little data from {sample.time:.3f} s on: the pose is kept until there is more"
             )
         elif not pose.converged:
-            tally.unsettled += 1
-            self.sequencer.report_once("unsettled", "a sample used up the time budget before its pose had settled")
+            counts.unconverged += 1
+            self.sequencer.report_once("unconverged", "a sample used up the time budget before its pose had converged")
         self._record_sample(sample, pose)
         return FollowedSample(sample, arrived, pose, latency)
 
     def to_scene_pose(self, found: FollowedSample) -> ScenePose:
-        """A pose as a scene editor draws it."""
+        """A pose in the form that a scene editor draws."""
         rig, pose = self.options.rig, found.pose
         self._workspace.update_positions(pose.q)
         turns, places = self._workspace.rotations[None].copy(), self._workspace.positions[None].copy()
@@ -168,15 +168,15 @@ class Capture:
         )  # fmt: skip
 
     def build_take(self, name: str) -> Take:
-        """What was recorded.
+        """The recorded take.
 
         Raises:
-            InvalidValue: too little was.
+            InvalidValue: too few samples were recorded.
         """
         if self._spool is None or self._spool.count < MIN_SAMPLES or self.follower is None or self._layout is None:
             raise InvalidValue(
-                f"{self.recorded_count} samples were recorded, which is no motion: {self._explain_empty()}, nothing "
-                f"is written"
+                f"{self.recorded_count} samples were recorded, too few for a motion: {self._explain_empty()}; "
+                "nothing is written"
             )
         rows = self._spool.rows()
         return Take(name, self.options.body, self._layout, self.follower.markers, rows, self.sequencer.counts.summary)
@@ -188,18 +188,18 @@ class Capture:
             self._spool.append(sample, pose)
         except OSError as error:
             self.sequencer.report_once(
-                "disk", f"nothing more can be recorded ({error.strerror}): what was so far is kept"
+                "disk", f"nothing more can be recorded ({error.strerror}): the samples so far are kept"
             )
 
     def _explain_empty(self) -> str:
-        tally = self.sequencer.counts
+        counts = self.sequencer.counts
         if self.sequencer.layout is None:
-            came = tally.garbled + tally.early
-            return f"{came} datagrams came, none of which declared a stream" if came else "no stream was there"
-        return "the stream was too short" if tally.taken else "a stream was declared, but no sample of it came"
+            came = counts.invalid + counts.before_layout
+            return f"{came} datagrams arrived, none of which declared a stream" if came else "no stream arrived"
+        return "the stream was too short" if counts.accepted else "a stream was declared, but no sample of it arrived"
 
     def _prepare_follower(self) -> Follower:
-        """What follows the intake's layout; what was recorded of another one was no motion and is dropped."""
+        """The follower of the current layout; a recording of another layout was too short and is discarded."""
         layout = self.sequencer.layout
         assert layout is not None
         if self.follower is None or layout != self._layout:
@@ -207,7 +207,7 @@ class Capture:
                 follower = self.options.create_follower(layout)
             except SolverError as error:
                 what = f"{len(layout.names)} {layout.quantity}"
-                raise InvalidValue(f"the stream of {what} cannot be followed: {error}") from None
+                raise InvalidValue(f"the stream of {what} cannot be tracked: {error}") from None
             self.follower, self._layout = follower, layout
             if self._spool is not None:
                 self._spool.close()

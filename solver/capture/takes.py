@@ -1,4 +1,4 @@
-"""A take: what was recorded live, as the study that `track` makes of a recording."""
+"""A take: a live recording, converted to a study like a tracked recording."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .followers import build_recording
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Samples that were recorded, with their poses.
+    """Recorded samples with their poses.
 
     Attributes:
         name: of the take.
         body: that moved.
         layout: of the samples.
-        markers: P followed, whose errors stand in the rows.
+        markers: P names of the tracked markers, whose errors are in the rows.
         rows: (N,) of a `RecordingFile`.
-        summary: how many samples came to what.
+        summary: numbers of samples by outcome.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Take:
     summary: str
 
     def to_study(self, preset: str = "human_8hz") -> Study:
-        """The take as a study of one trial: measured as it came, and the motion filtered, in its own clock from 0.
+        """The take as a study of one trial: measured data unfiltered, the motion filtered, times from 0.
 
         Raises:
-            InvalidValue: fewer than two samples were followed.
+            InvalidValue: fewer than two samples were tracked.
         """
         rig = self.body.rig if isinstance(self.body, Calibration) else self.body
         times = self.rows["time"] - self.rows["time"][0]
@@ -53,7 +53,7 @@ class Take:
         filtered: FilterPreset | None = preset_of(preset)
         try:
             require_rate(preset_of(preset), 1.0 / float(np.median(np.diff(times))))
-        except InvalidValue as error:  # what was recorded is kept all the same
+        except InvalidValue as error:  # the recording is kept nevertheless
             filtered = None
             warnings.append(f"the motion is not filtered: {error}")
         motion = smooth_motion(rig, times, np.where(known[:, None], q, np.nan), filtered)
@@ -69,10 +69,10 @@ class Take:
         return Study(rig, Settings(preset=preset), (record,), calibration, warnings=tuple(warnings))
 
     def write(self, folder: str | Path, preset: str = "human_8hz") -> tuple[str, ...]:
-        """Write the study's folder, complete or not at all; the names of its files.
+        """Write the study's folder atomically; the names of its files.
 
         Raises:
             InputError: the folder cannot be written.
-            InvalidValue: fewer than two samples were followed.
+            InvalidValue: fewer than two samples were tracked.
         """
         return write_study(self.to_study(preset), folder)

@@ -1,4 +1,4 @@
-"""Datagrams in and out, on this machine's loopback unless another address is named."""
+"""Receiving and sending UDP datagrams, on the loopback address by default."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..errors import InvalidValue
 from .datagram import MAX_BYTES
 
 LOOPBACK, PORT = "127.0.0.1", 9763
-"""Where a stream is listened for and sent to by default."""
+"""Default address and port of streams."""
 BUFFER_BYTES = 1 << 22
-"""[bytes] asked of the system for datagrams that nobody has read yet; it may give less."""
+"""[bytes] Requested size of the system's receive buffer; the system may provide less."""
 MAX_WAITING = 4096
-"""Datagrams that wait to be taken; more are thrown away, and counted."""
+"""Largest number of waiting datagrams; more are discarded and counted."""
 POLL_INTERVAL = 0.1
-"""[s] between looks at whether the receiver was closed."""
+"""[s] Interval at which the receiver checks whether it was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Arrival:
     Attributes:
         data: its bytes.
         time: [s] when it was read from the system, of `time.perf_counter`.
-        source: address and port of who sent it.
+        source: address and port of the sender.
     """
 
     data: bytes
@@ -38,17 +38,17 @@ class Arrival:
 
 
 class UdpReceiver:
-    """Datagrams of one port, read by a thread, so that each has the time at which it came.
+    """Receives the datagrams of one port in a thread, so that each has its time of arrival.
 
     Raises:
-        InvalidValue: the address is none of this machine's, or another program listens there.
+        InvalidValue: the address is not one of this computer, or another program uses the port.
     """
 
     def __init__(self, address: str = LOOPBACK, port: int = PORT) -> None:
         self._waiting: deque[Arrival] = deque()
         self._came, self._closed = threading.Condition(), False
         self.overrun = 0
-        """Datagrams that were thrown away because too many waited."""
+        """Number of datagrams that were discarded because too many waited."""
         self._socket = _socket(address)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
@@ -56,8 +56,8 @@ class UdpReceiver:
         except OSError as error:
             self._socket.close()
             raise InvalidValue(
-                f"port {port} of {address} cannot be listened to ({error.strerror}): name another --port, or end the "
-                "program that listens there"
+                f"port {port} of {address} cannot be opened ({error.strerror}): name another --port, or end the "
+                "program that uses it"
             ) from None
         self._socket.settimeout(POLL_INTERVAL)
         self.port = int(self._socket.getsockname()[1])
@@ -65,7 +65,7 @@ class UdpReceiver:
         self._thread.start()
 
     def receive(self, timeout: float) -> list[Arrival]:
-        """Datagrams that have come, as soon as there is one; none after so many seconds."""
+        """Wait for datagrams for at most ``timeout`` seconds, and return all that have arrived."""
         with self._came:
             self._came.wait_for(lambda: bool(self._waiting), timeout)
             found = list(self._waiting)
@@ -73,7 +73,7 @@ class UdpReceiver:
         return found
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the port."""
         self._closed = True
         self._thread.join()
         self._socket.close()
@@ -85,7 +85,7 @@ class UdpReceiver:
             except TimeoutError:
                 continue
             except OSError:
-                continue  # as where a system tells a receiver of what it once sent; there is always another datagram
+                continue  # for example a system's report on an earlier datagram; the next one may succeed
             arrived = Arrival(data, time.perf_counter(), (source[0], source[1]))
             with self._came:
                 if len(self._waiting) < MAX_WAITING:
@@ -99,40 +99,40 @@ class UdpSender:
     """Sends datagrams to one address.
 
     Raises:
-        InvalidValue: it is no address.
+        InvalidValue: not an IP address.
     """
 
     def __init__(self, address: str = LOOPBACK, port: int = PORT) -> None:
         self._to, self._socket = (address, port), _socket(address)
 
     def send(self, data: bytes) -> None:
-        """Send one; whether anybody listens is not known.
+        """Send a datagram; whether it is received is unknown.
 
         Raises:
-            InvalidValue: the system refuses.
+            InvalidValue: the system cannot send it.
         """
         try:
             self._socket.sendto(data, self._to)
         except ConnectionRefusedError:
-            pass  # nobody listens yet
+            pass  # no receiver yet
         except OSError as error:
-            raise InvalidValue(f"nothing can be sent to {self._to[0]} ({error.strerror})") from None
+            raise InvalidValue(f"cannot send to {self._to[0]} ({error.strerror})") from None
 
     def close(self) -> None:
-        """Send no more."""
+        """Close the socket."""
         self._socket.close()
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address never leaves this machine.
+    """Whether an address is a loopback address.
 
     Raises:
-        InvalidValue: it is no address.
+        InvalidValue: not an IP address.
     """
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
-        raise InvalidValue(f"{address!r} is no address such as {LOOPBACK}") from None
+        raise InvalidValue(f"{address!r} is not an IP address such as {LOOPBACK}") from None
 
 
 def _socket(address: str) -> socket.socket:

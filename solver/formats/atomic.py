@@ -1,4 +1,4 @@
-"""Outputs appear whole or not at all."""
+"""Atomic writing of files: an output file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from .lock import Lock, acquire
 
 PART_SUFFIX = ".part"
 MAX_NAME_BYTES = 200
-"""Bytes of a file's name that the name of its temporary file takes over."""
+"""[bytes] A longer file name is hashed in the name of its temporary file."""
 MIN_FREE_BYTES = 1 << 24
-"""Bytes that results need at least."""
+"""[bytes] Free disk space that results need at least."""
 PROBE_BYTES = 1 << 16
-"""Bytes written to see whether writing is possible at all: quotas and limits show in no other way."""
+"""[bytes] Written to test whether writing is possible, since quotas and limits show in no other way."""
 CANNOT_WRITE = (
     *(errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EIO, errno.EACCES, errno.ENAMETOOLONG),
     getattr(errno, "EDQUOT", errno.ENOSPC),
 )
-"""Failures of the place that is written to; any other in the midst of writing is a defect of ours."""
+"""Errors caused by the disk or folder that is written to; any other error while writing is a bug of this program."""
 REMEDY = "Name a folder that exists and is yours, on a disk with room"
 
 
 @contextmanager
 def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[Any]]:
-    """An open stream (UTF-8 text with plain line feeds, or bytes) that replaces ``path`` when the block ends well.
+    """An open stream (UTF-8 text with line feeds, or bytes) that replaces ``path`` when the block ends without error.
 
-    The data goes to a temporary file in the same folder, which is removed when the block raises or is cancelled, and by
-    the next writer of ``path`` when this process is killed: a reader sees the old file or the new one, never half of
-    one. Half a character, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
+    The data goes to a temporary file in the same folder. It is removed when the block raises or is cancelled; if this
+    process is killed, the next writer of ``path`` removes it. A reader sees the old file or the new one, never part of
+    one. A lone surrogate, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
 
     Raises:
-        InputError: the folder does not exist, may not be written or is full; no file can stand there.
+        InputError: the folder does not exist, is not writable or is full, or ``path`` cannot be a file.
     """
     with ExitStack() as at_a_stop:
         with uninterrupted():
@@ -55,7 +55,7 @@ def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[A
                 os.fsync(stream.fileno())
             with report_os_errors(path), uninterrupted():
                 if sys.platform == "win32":
-                    lock.unlock()  # an open file has no other name there
+                    lock.unlock()  # Windows cannot rename an open file
                 os.replace(lock.path, target)
                 note_output(path)
         except BaseException:
@@ -65,10 +65,10 @@ def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[A
 
 
 def check_writable(path: str | Path) -> None:
-    """See that a file can be written, before any work.
+    """Check that a file can be written, before any work.
 
     Raises:
-        InputError: it cannot.
+        InputError: it cannot be written.
     """
     with uninterrupted():
         lock, target = _create_temporary(Path(path))
@@ -81,28 +81,28 @@ def check_writable(path: str | Path) -> None:
 
 
 def check_free_space(folder: Path) -> None:
-    """See that a folder's disk has room for results.
+    """Check that a folder's disk has space for results.
 
     Raises:
-        OSError: hardly any.
+        OSError: hardly any space is free.
     """
     space = shutil.disk_usage(folder)
-    if space.total > 0 and space.free < MIN_FREE_BYTES:  # some file systems tell nothing
+    if space.total > 0 and space.free < MIN_FREE_BYTES:  # some file systems report nothing
         raise OSError(errno.ENOSPC, f"only {space.free / 2**20:.1f} MB of the disk are free")
 
 
 def longest_temporary_name(path: Path) -> Path:
-    """The longest name that a file has while it is written."""
+    """The longest name that a file has while it is being written."""
     return path.with_name(f"{_temporary_prefix(path.name)}.{'0' * 8}{PART_SUFFIX}")
 
 
 @contextmanager
 def report_os_errors(path: str | Path, error_numbers: tuple[int, ...] = ()) -> Iterator[None]:
-    """What the system refuses, as an error that names the file or folder.
+    """Raise errors of the operating system as an `InputError` that names the file or folder.
 
     Args:
         path: as the user named it.
-        error_numbers: error numbers that are meant; all by default.
+        error_numbers: that are converted; all by default.
 
     Raises:
         InputError: instead of an OSError.
@@ -116,11 +116,15 @@ def report_os_errors(path: str | Path, error_numbers: tuple[int, ...] = ()) -> I
 
 
 def _create_temporary(path: Path) -> tuple[Lock, Path]:
-    """A locked temporary file, and the place that it is for; those that killed processes left there are removed."""
+    """Create a locked temporary file for a target; remove those that killed processes left.
+
+    Returns:
+        the lock, and the target with links resolved.
+    """
     with report_os_errors(path):
-        target = Path(os.path.realpath(path))  # a link stays, and what it leads to is replaced
+        target = Path(os.path.realpath(path))  # a link is kept, and its target replaced
         if target.exists() and not target.is_file():
-            what = "is a folder" if target.is_dir() else "is no plain file"
+            what = "is a folder" if target.is_dir() else "is not a regular file"
             raise InputError(path, f"{what}, a file is needed", remedy="Name another file")
         label = _temporary_prefix(target.name)
         ours = re.compile(re.escape(label) + r"\.[0-9a-f]{8}" + re.escape(PART_SUFFIX))
@@ -141,7 +145,7 @@ def _temporary_prefix(name: str) -> str:
 
 @contextmanager
 def _open_stream(lock: Lock, *, binary: bool) -> Iterator[IO[Any]]:
-    """The locked file, open for writing; to close it, or to open it twice, would let go of it."""
+    """The locked file, open for writing; closing it or opening it twice would release the lock."""
     descriptor = lock.descriptor
     stream: IO[Any] = (
         os.fdopen(descriptor, "wb", closefd=False)

@@ -1,4 +1,4 @@
-"""Which way is up in a file, and in which unit of length: stated, found, and checked one against the other."""
+"""Vertical axis and unit of length of a file: as stated, as detected, and a check of one against the other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..errors import InputError
 Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 LENGTH_UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
-"""Units of length in metres; ``cmu`` is that of the skeletons of the CMU motion capture database, 1/0.45 inch."""
+"""Units of length in metres; ``cmu`` is the unit of skeletons in the CMU motion capture database, 1/0.45 inch."""
 LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
-"""The same by the beginnings of words, since C3D cuts them to four letters."""
+"""The same by the first letters of words, since C3D truncates them to four."""
 
 _TO_Z_UP = {
     "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -29,7 +29,7 @@ _TO_Z_UP = {
 
 
 def _landmark_pattern(stems: str) -> re.Pattern[str]:
-    """Whole words of a place on the body, with the side, and which of several markers there it is."""
+    """Pattern of whole names of a body landmark, with optional side and number of the marker."""
     side, which = "(?:left|right|[lr])?(?:med|lat|[mlv])?", "(?:med|lat|in|out|inf|sup|ant|post|tip|[lrmfap])?[0-9]?"
     return re.compile(f"{side}(?:{stems}){which}")
 
@@ -44,23 +44,23 @@ _HIGH_LANDMARKS = _landmark_pattern(
     "acromi(?:on|um)|ijug"
 )
 AXIS_DOMINANCE = 1.3
-"""An axis is taken for the vertical when the body extends along it this many times more than along the next one."""
+"""An axis is taken as vertical if the body's extent along it exceeds the next largest extent by this factor."""
 FORCE_DOMINANCE = 2.0
-"""The same for the mean force: over a whole recording it balances the weight."""
+"""The same for the mean force, which over a whole recording balances the weight."""
 PLAUSIBLE_EXTENT = (0.1, 6.0)
-"""[m] spread of the middle 80 % of a body's markers; outside it the unit is not the one stated."""
+"""[m] Range of the extent of the middle 80 % of a body's markers; outside it the stated unit is wrong."""
 MIN_MARKERS_FOR_EXTENT = 8
-"""Fewer markers than this may be a single foot or hand: their extent tells nothing about the unit."""
+"""Fewer markers may belong to a single foot or hand, whose extent does not determine the unit."""
 MAX_FRAMES_EXAMINED = 200
 
 
 def to_z_up(up: str) -> np.ndarray:
-    """Proper rotation (3, 3) from axes with this one up to z up; y up maps (x, y, z) to (x, -z, y)."""
+    """Rotation (3, 3) from axes with ``up`` as vertical axis to z up; for y up, (x, y, z) becomes (x, -z, y)."""
     return np.array(_TO_Z_UP[up], float)
 
 
 def check_up(up: str, path: str | Path) -> None:
-    """Refuse an axis that is none of `UP_CHOICES`.
+    """Check that an axis is one of `UP_CHOICES`.
 
     Raises:
         InputError: naming the choices.
@@ -70,7 +70,7 @@ def check_up(up: str, path: str | Path) -> None:
 
 
 def length_in_metres(unit: str, path: str | Path) -> float:
-    """Metres in a unit of length.
+    """Length of a unit in metres.
 
     Raises:
         InputError: an unknown unit.
@@ -87,7 +87,7 @@ def length_in_metres(unit: str, path: str | Path) -> float:
 
 
 def up_from_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
-    """The axis along which the body stands, ``"y"``, ``"-z"`` ..., or None when the markers do not tell.
+    """The vertical axis from markers, ``"y"``, ``"-z"`` ...; None if they do not determine it.
 
     Args:
         names: M marker names.
@@ -97,13 +97,13 @@ def up_from_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
 
 
 def up_from_names(names: Sequence[str], positions: np.ndarray) -> str | None:
-    """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head."""
+    """The vertical axis from names: feet are below head and shoulders or below knees and pelvis, these below a head."""
     return up_from_landmarks(find_landmarks(names), positions)
 
 
 @dataclass(frozen=True, slots=True)
 class Landmarks:
-    """Which markers or joints of a standing body are low (feet), in the middle (hips, knees) and high (head, neck)."""
+    """Indices of markers or joints of a body that are low (feet), middle (hips, knees) and high (head, neck)."""
 
     low: tuple[int, ...]
     middle: tuple[int, ...]
@@ -111,7 +111,7 @@ class Landmarks:
 
 
 def find_landmarks(names: Sequence[str]) -> Landmarks:
-    """The places that names tell."""
+    """Landmarks by the names of markers or joints."""
     return Landmarks(
         *(
             tuple(i for i, name in enumerate(names) if _name_matches(name, words))
@@ -121,7 +121,7 @@ def find_landmarks(names: Sequence[str]) -> Landmarks:
 
 
 def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None:
-    """The vertical, from what lies low to what lies high in most frames; None where they do not tell.
+    """The vertical axis, from low to high landmarks in most frames; None if they do not determine it.
 
     Args:
         landmarks: of M markers or joints.
@@ -140,14 +140,14 @@ def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None
 
 
 def _name_matches(name: str, words: re.Pattern[str]) -> bool:
-    """Is one word of a marker's name one of these: ``R.Heel``, ``RHEE``, ``RightHeel``, but no ``Wheelchair``."""
+    """Whether a word of a marker's name matches: ``R.Heel``, ``RHEE``, ``RightHeel``, but not ``Wheelchair``."""
     pieces = re.split(r"[^A-Za-z0-9]+", name)
     capitals = [word for piece in pieces for word in re.findall(r"[A-Z]?[a-z]+[0-9]*", piece)]
     return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
 
 
 def up_from_extent(positions: np.ndarray) -> str | None:
-    """The vertical from shape alone: the axis with by far the largest extent, positive side up.
+    """The vertical axis from shape alone: the axis with by far the largest extent, positive side up.
 
     Args:
         positions: (N, M, 3), any axes, any unit, NaN where unseen.
@@ -164,7 +164,7 @@ def up_from_extent(positions: np.ndarray) -> str | None:
 
 
 def up_from_forces(forces: np.ndarray) -> str | None:
-    """The axis of the mean force, with its sign, or None where none dominates: on a body at rest it points up.
+    """The axis of the mean force with its sign, None if no axis dominates; on a body at rest it points up.
 
     Args:
         forces: (N, 3) total force, any axes, NaN allowed.
@@ -174,15 +174,15 @@ def up_from_forces(forces: np.ndarray) -> str | None:
 
 
 def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: Warn) -> str | None:
-    """The vertical that the evidence agrees on, told where some of it contradicts; None without any evidence.
+    """The vertical axis that the evidence supports, with a warning about contradicting evidence; None without evidence.
 
-    What stands first counts most: a body that stands by the names of its markers, then plates, which lie flat. Below
-    them, or where plates have all else against them, evidence that contradicts itself decides nothing.
+    The first source counts most: the names of markers, then the plates, which are level. If neither decides, or if all
+    other sources contradict the plates, contradicting evidence is an error.
 
     Args:
-        evidence: source in words -> axis, or None where the source does not tell; the surest first.
+        evidence: axis by a description of its source, None if the source does not determine it; most reliable first.
         path: the file.
-        warn: told about evidence that was not believed.
+        warn: receives a message about each source that was overruled.
 
     Raises:
         InputError: the evidence contradicts itself.
@@ -195,33 +195,33 @@ def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: War
     alone = len(against) == len(said) - 1 and len(set(against.values())) == 1
     if surest != next(iter(evidence)) and alone and (len(against) > 1 or surest not in list(evidence)[:2]):
         listed = ", ".join(f"{source} {other}" for source, other in said.items())
-        problem = f"what tells which axis is up contradicts itself ({listed})"
+        problem = f"the sources of the vertical axis contradict each other ({listed})"
         raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
     for source, other in against.items():
-        warn(f"{Path(path).name}: {other} is up by {source}, {axis} by {surest}; the latter is taken")
+        warn(f"{Path(path).name}: {other} is up by {source}, {axis} by {surest}; the latter is used")
     return axis
 
 
 def resolve_up(specified: str, detected: str | None, path: str | Path) -> str:
-    """The up axis to use: the stated one, or the one found in the data when ``stated`` is ``"auto"``.
+    """The vertical axis to use: the specified one, or the detected one if ``"auto"`` is specified.
 
     Raises:
-        InputError: unknown axis, none stated and none found, or the data contradict the statement.
+        InputError: unknown axis, neither specified nor detected, or the data contradict the specified one.
     """
     check_up(specified, path)
     if specified == "auto":
         if detected is None:
-            problem = "neither names nor shape show which axis is up"
+            problem = "neither marker names nor shape determine the vertical axis"
             raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
         return detected
     if detected is not None and detected != specified:
         problem = f"{specified} is stated to be up, but the body stands along {detected}"
-        raise InputError(path, problem, remedy=f"State up = {detected}, or leave it to be found (auto)")
+        raise InputError(path, problem, remedy=f"State up = {detected}, or let it be detected (auto)")
     return specified
 
 
 def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
-    """The markers of a body lie some metres apart, neither millimetres nor a kilometre.
+    """Check that the extent of a body's markers fits the unit: neither millimetres nor a kilometre.
 
     Args:
         positions: (N, M, 3) [m] if the unit is right.
@@ -238,12 +238,12 @@ def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
         return
     size, (low, high) = float(extent.max()), PLAUSIBLE_EXTENT
     if not low <= size <= high:
-        problem = f"the unit is {unit}, but then the markers of one frame spread over {size:.3g} m"
+        problem = f"in the unit {unit} the markers of one frame extend over {size:.3g} m"
         raise InputError(path, problem, remedy="Correct the unit in the file or state units = m, cm or mm")
 
 
 def _mean_visible(positions: np.ndarray) -> np.ndarray:
-    """Mean over the markers seen (N, 3); NaN where none is."""
+    """Mean over the visible markers (N, 3); NaN without any."""
     seen = np.isfinite(positions).all(axis=2)
     count = seen.sum(axis=1)
     total = np.where(seen[:, :, None], positions, 0.0).sum(axis=1)
@@ -251,7 +251,7 @@ def _mean_visible(positions: np.ndarray) -> np.ndarray:
 
 
 def _median_extent(positions: np.ndarray) -> np.ndarray | None:
-    """Median over frames of the 10 to 90 % spread of the markers along each axis (3,); None without markers."""
+    """Median over frames of the 10 to 90 % extent of the markers along each axis (3,); None without markers."""
     seen = np.isfinite(positions).all(axis=2).sum(axis=1) >= 2
     if not seen.any():
         return None
@@ -260,7 +260,7 @@ def _median_extent(positions: np.ndarray) -> np.ndarray | None:
 
 
 def _dominant_axis(vector: np.ndarray, ratio: float) -> str | None:
-    """Name of the axis whose component is ``ratio`` times larger than the others, with its sign."""
+    """Name, with its sign, of the axis whose component is more than ``ratio`` times the next; None without one."""
     order = np.argsort(-np.abs(vector))
     first, second = np.abs(vector[order[:2]])
     if not first > ratio * second:

@@ -1,8 +1,8 @@
 """Markers of a BIDS-motion recording: ``*_motion.tsv`` with ``*_channels.tsv`` and ``*_motion.json`` beside it.
 
-The table has no header; the rows of ``*_channels.tsv`` say, in order, what its columns hold. The channels of type POS
-of one tracked point are a marker; others are passed over, but for LATENCY, which tells the time of each sample. What
-``*_motion.json`` and ``*_channels.json`` state may also lie above, in a file of fewer entities (BIDS's inheritance).
+The table has no header; the rows of ``*_channels.tsv`` describe its columns in order. The channels of type POS of one
+tracked point form a marker. LATENCY is the time of each sample; other channels are ignored. ``*_motion.json`` and
+``*_channels.json`` may also be in a parent folder, in a file with fewer entities (BIDS inheritance principle).
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ MOTION_SUFFIX, CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX = (
     "_channels.json",
 )
 DATASET_FILE = "dataset_description.json"
-"""Marks the folder above which nothing is inherited."""
+"""File in the root folder of a dataset; nothing is inherited from above it."""
 MAX_PARENT_FOLDERS = 5
-"""Folders above a recording in which its description may lie: motion, session, subject, study."""
+"""Number of folders above a recording that are searched for its metadata: motion, session, subject, study."""
 REQUIRED_COLUMNS = ("name", "component", "type", "tracked_point", "units")
 POSITION, LATENCY = "POS", "LATENCY"
 AXES = "xyz"
 DIRECTIONS = {"A": (1, 0, 0), "P": (-1, 0, 0), "L": (0, 1, 0), "R": (0, -1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
-"""Letters of SpatialAxes; anterior, left, superior are a right-handed frame."""
+"""Directions of the letters of SpatialAxes in a right-handed frame: anterior, left, superior."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A column of the table; ``line`` says where it is described."""
+    """A column of the table, described in ``line`` of the channels file."""
 
     line: int
     name: str
@@ -55,7 +55,7 @@ class Channel:
 
 
 def is_bids_motion(path: Path) -> bool:
-    """Whether a file is named as BIDS names motion."""
+    """Whether a file is named like BIDS motion data."""
     return path.name.lower().endswith(MOTION_SUFFIX)
 
 
@@ -63,13 +63,13 @@ def has_positions(path: Path) -> bool:
     """Whether a motion file has positions of points, not only accelerations and angles.
 
     Raises:
-        InputError: it has no list of channels, or one that is malformed.
+        InputError: its channels file is missing or malformed.
     """
     return any(channel.kind == POSITION for channel in _read_channels(path))
 
 
 def metadata_files(path: Path) -> tuple[Path, ...]:
-    """The files beside and above a motion file that say what it holds."""
+    """The metadata files of a motion file, beside and above it."""
     return tuple(
         file
         for end in (CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX)
@@ -84,13 +84,13 @@ def read_bids_motion(
 
     Args:
         path: of the ``*_motion.tsv``.
-        up: the file's vertical axis, or ``"auto"``: as SpatialAxes states it, else as the body stands.
-        units: ``"mm"``, ``"cm"`` or ``"m"`` to overrule the channels'.
-        warn: told about oddities.
+        up: the file's vertical axis, or ``"auto"``: from SpatialAxes, else from the standing body.
+        units: ``"mm"``, ``"cm"`` or ``"m"`` to override the channels' units.
+        warn: receives messages about irregularities.
 
     Raises:
-        InputError: no list of channels or none that fits the table, no positions, a marker without all axes, no rate, a
-            cell that is no number, or an axis or unit that contradicts the data.
+        InputError: no channels file or one that does not fit the table, no positions, a marker without all axes, no
+            rate, a cell that is not a number, or an axis or unit that contradicts the data.
     """
     path = Path(path)
     channels = _read_channels(path)
@@ -98,7 +98,7 @@ def read_bids_motion(
     listed = _inherited_files(path, CHANNELS_SUFFIX)[0]
     points = list(dict.fromkeys(c.tracked_point for c in channels if c.kind == POSITION))
     if not points:
-        remedy = "Name a recording of markers, or leave this one out"
+        remedy = "Name a recording of markers, or omit this one"
         raise InputError(listed, f"no channel is of type {POSITION}", remedy=remedy)
     positions = np.full((len(times), len(points), 3), np.nan)
     for number, point in enumerate(points):
@@ -110,7 +110,7 @@ def read_bids_motion(
     if stated and np.linalg.det([DIRECTIONS[letter] for letter in stated]) < 0.0:
         side = next(axis for axis, letter in enumerate(stated) if letter in "LR")
         positions[:, :, side] *= -1.0
-        warn(f"{path.name}: SpatialAxes {stated} is a left-handed frame: {AXES[side]} was turned round")
+        warn(f"{path.name}: SpatialAxes {stated} is a left-handed frame: the sign of {AXES[side]} was reversed")
     check_extent(positions, path, units or next(c.units for c in channels if c.kind == POSITION))
     found = up_from_markers(points, positions)
     if up == "auto" and stated:
@@ -132,8 +132,8 @@ def _read_samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tupl
             continue
         cells = [cell.strip() for cell in line.split("\t")]
         if cells == names:
-            remedy = "Remove the line: BIDS has no header there"
-            raise InputError(path, "begins with a header", place=f"line {number}", remedy=remedy)
+            remedy = "Remove the line: BIDS motion tables have no header"
+            raise InputError(path, "starts with a header", place=f"line {number}", remedy=remedy)
         if len(cells) != len(names):
             problem = f"the row has {len(cells)} cells, {len(names)} channels are described"
             raise InputError(path, problem, place=f"line {number}", remedy="Describe each column, n/a where missing")
@@ -148,7 +148,7 @@ def _read_samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tupl
 
 
 def _read_rate(path: Path) -> float:
-    """[1/s] The rate that was reached, else the nominal one."""
+    """[1/s] The effective sampling rate, else the nominal one."""
     stated = _merge_metadata(path, MOTION_JSON_SUFFIX)
     for key in ("SamplingFrequencyEffective", "SamplingFrequency"):
         value = stated.get(key)
@@ -156,14 +156,16 @@ def _read_rate(path: Path) -> float:
             return float(value)
     beside = path.with_name(path.name[: -len(MOTION_SUFFIX)] + MOTION_JSON_SUFFIX)
     remedy = "State it in Hz, or add a LATENCY channel"
-    raise InputError(beside, "no SamplingFrequency tells the time of the samples", remedy=remedy)
+    raise InputError(beside, "has no SamplingFrequency, so the times of the samples are unknown", remedy=remedy)
 
 
 def _read_channels(path: Path) -> tuple[Channel, ...]:
     files = _inherited_files(path, CHANNELS_SUFFIX)
     if not files:
         beside = path.with_name(path.name[: -len(MOTION_SUFFIX)] + CHANNELS_SUFFIX)
-        raise InputError(beside, f"is missing: it says what {path.name} holds", remedy="Add it, as BIDS asks")
+        raise InputError(
+            beside, f"is missing: it describes the columns of {path.name}", remedy="Add it, as BIDS requires"
+        )
     listed = files[0]
     rows = [(n, line.split("\t")) for n, line in enumerate(read_lines(listed), 1) if line.strip()]
     (first, titles), *rest = rows
@@ -175,19 +177,19 @@ def _read_channels(path: Path) -> tuple[Channel, ...]:
     for line, cells in rest:
         if len(cells) != len(titles):
             problem = f"the row has {len(cells)} cells, the header {len(titles)}"
-            raise InputError(listed, problem, place=f"line {line}", remedy="Write n/a where nothing is to be said")
+            raise InputError(listed, problem, place=f"line {line}", remedy="Write n/a in cells without a value")
         word = dict(zip(titles, (cell.strip() for cell in cells), strict=True))
         name, component, kind, point, unit = (word[title] for title in REQUIRED_COLUMNS)
         frame = word.get("reference_frame", "")
         found.append(Channel(line, name, component.lower(), kind.upper(), point, unit, frame))
     if twice := find_repeated([channel.name for channel in found]):
-        remedy = "Give each its own name"
-        raise InputError(listed, f"channels are named twice: {', '.join(twice)}", remedy=remedy)
+        remedy = "Give each channel its own name"
+        raise InputError(listed, f"channel names occur twice: {', '.join(twice)}", remedy=remedy)
     return tuple(found)
 
 
 def _find_column(listed: Path, channels: tuple[Channel, ...], point: str, letter: str) -> int:
-    """The column of one axis of one point."""
+    """Index of the column of one axis of one tracked point."""
     found = [k for k, c in enumerate(channels) if (c.kind, c.tracked_point, c.component) == (POSITION, point, letter)]
     if len(found) != 1:
         place = f"line {channels[found[1]].line}" if found else None
@@ -197,12 +199,12 @@ def _find_column(listed: Path, channels: tuple[Channel, ...], point: str, letter
 
 
 def _read_spatial_axes(path: Path, channels: tuple[Channel, ...]) -> str:
-    """SpatialAxes of the positions' reference frame; empty where it tells none, or not all three."""
+    """SpatialAxes of the positions' reference frame; empty if not all three axes are stated."""
     described = _merge_metadata(path, CHANNELS_JSON_SUFFIX).get("reference_frame")
     levels = described.get("Levels") if isinstance(described, dict) else None
     frames = list(dict.fromkeys(c.frame for c in channels if c.kind == POSITION))
     if len(frames) > 1:
-        problem = f"the positions are told in several reference frames: {', '.join(frames)}"
+        problem = f"the positions are given in several reference frames: {', '.join(frames)}"
         listed = _inherited_files(path, CHANNELS_SUFFIX)[0]
         raise InputError(listed, problem, remedy="Export all markers in one frame")
     frame = levels.get(frames[0]) if isinstance(levels, dict) and frames else None
@@ -213,7 +215,7 @@ def _read_spatial_axes(path: Path, channels: tuple[Channel, ...]) -> str:
 
 
 def _merge_metadata(path: Path, end: str) -> dict[str, Any]:
-    """Entries of a description and of those it inherits from; the nearest one counts."""
+    """Entries of a metadata file and of those it inherits from; the nearest file takes precedence."""
     tree: dict[str, Any] = {}
     for file in reversed(_inherited_files(path, end)):
         tree |= parse_json_object(file, read_bytes(file), "Correct the JSON")
@@ -221,7 +223,7 @@ def _merge_metadata(path: Path, end: str) -> dict[str, Any]:
 
 
 def _inherited_files(path: Path, end: str) -> list[Path]:
-    """Descriptions that hold for a motion file, the nearest and most special first."""
+    """Metadata files that apply to a motion file, the nearest and most specific first."""
     own = _entities(path.name[: -len(MOTION_SUFFIX)])
     return [
         file

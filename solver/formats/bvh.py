@@ -1,12 +1,11 @@
-"""Biovision hierarchies (.bvh): a skeleton at rest, and each joint's turns over time.
+"""Biovision Hierarchy files (.bvh): a skeleton in its rest pose, and the rotation of each joint over time.
 
-``HIERARCHY`` nests ``ROOT`` and ``JOINT`` blocks with an ``OFFSET`` from the parent and ``CHANNELS``; ``End Site`` says
-where the last bone ends. ``MOTION_SUFFIX`` holds ``Frames:``, ``Frame Time:`` and one row of channel values a frame,
-angles in
-degrees. A joint turns by its rotation channels in the order in which they stand, each about an axis that the ones
-before have turned; its position channels replace its offset. At rest every joint's axes are the file's, unless
-nobody could stand so: LAFAN1's bones all lie along one axis where their channels are zero. Then the frame in which the
-body stands tallest is taken for rest. A unit of length is not stated anywhere: the skeleton's size tells it.
+``HIERARCHY`` nests ``ROOT`` and ``JOINT`` blocks with an ``OFFSET`` from the parent and ``CHANNELS``; an ``End Site``
+is the end of the last bone. ``MOTION`` holds ``Frames:``, ``Frame Time:`` and one row of channel values per frame,
+angles in degrees. The rotation channels of a joint are intrinsic rotations in their order in the file; position
+channels replace the offset. In the rest pose all channels are zero and every joint has the file's axes. If that pose is
+not upright standing (in LAFAN1 all bones then lie along one axis), the frame in which the body stands tallest is the
+rest pose. The format has no unit of length; it is found from the height of the skeleton.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ SKELETON_EXTENTS = {
     "cm": (100.0, 260.0),
     "mm": (700.0, 2600.0),
 }
-"""Extents of a skeleton at rest, in each unit, that people have; children in centimetres or inches must be stated."""
+"""Heights of adults' skeletons at rest in each unit; the unit of smaller skeletons must be stated."""
 MAX_JOINTS, MAX_DEPTH = 2000, 200
 MAX_FRAME_TIME = 1.0
-"""[s] No motion has longer frames."""
+"""[s] Longest accepted frame."""
 MIN_BONE_LENGTH = 1e-9
 BRACES = re.compile(r"([{}])")
-"""Where a line falls into pieces: some programs open a block on the line that names it."""
+"""Lines are split at braces: some programs open a block on the line that names it."""
 REMEDY = "Export the BVH file again"
 
 
 @dataclass(slots=True)
 class _Joint:
-    """A block of the hierarchy as it stands in the file."""
+    """A block of the hierarchy as written in the file."""
 
     name: str
     line: int
@@ -61,12 +60,12 @@ class _Joint:
 def read_bvh(
     path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
 ) -> tuple[SegmentPoses, str]:
-    """The segments of a skeleton's motion, in metres, z up, and the file's vertical axis.
+    """Read the segment poses of a skeleton in metres, z up, and the file's vertical axis.
 
     Raises:
-        InputError: naming the line: blocks that do not nest, a joint without offset or with channels missing or
-            unknown, a bone without length, a row of another length or that holds no number, no frames, or a
-            skeleton whose unit, vertical axis or pose at rest nothing tells.
+        InputError: naming the line: blocks that do not nest, a joint without offset or with missing or unknown
+            channels, a bone without length, a row of a wrong length or with a cell that is not a number, no frames, or
+            a skeleton whose unit, vertical axis or rest pose cannot be determined.
     """
     lines = read_lines(path)
     motion = next((k for k, line in enumerate(lines) if line.strip().upper() == "MOTION"), None)
@@ -84,7 +83,7 @@ def read_bvh(
     ends = find_skeleton_landmarks(names, parents, offsets)
     zeros = bool(is_standing(ends, heads))
     if not zeros and not is_standing(ends, positions).any():
-        problem = "its skeleton does not stand where its channels are zero, nor in any frame"
+        problem = "its skeleton does not stand upright with all channels at zero, nor in any frame"
         raise InputError(path, problem, remedy="Add a frame of upright standing")
     places = heads[None] if zeros else positions
     axis = resolve_up(up, up_from_landmarks(ends, places), path)
@@ -93,11 +92,11 @@ def read_bvh(
     if not zeros:
         frame = find_standing_frame(ends, positions @ upright.T)
         if frame is None:
-            problem = f"nobody stands upright in it along {axis}"
+            problem = f"the skeleton stands upright along {axis} in no frame"
             raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
         heads, turned = positions[frame], rotations[frame]
-        warn(f"{Path(path).name}: nobody stands as its channels at zero say: the pose at {times[frame]:.2f} s is taken "
-             "for upright standing")  # fmt: skip
+        warn(f"{Path(path).name}: its pose with all channels at zero is not upright standing: the pose at "
+             f"{times[frame]:.2f} s is used as the rest pose")  # fmt: skip
     tips = _bone_ends(path, joints, heads, turned, warn)
     extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
     metres = _unit_in_metres(path, float(extent), units, warn)
@@ -126,17 +125,17 @@ def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
             begun = True
         elif word in ("ROOT", "JOINT", "END"):
             if waiting is not None or (word == "ROOT") != (not stack) or (stack and stack[-1] is None):
-                raise _line_error(path, number, f"{words[0]} stands where none can")
+                raise _line_error(path, number, f"{words[0]} is not allowed here")
             if word == "ROOT" and joints:
-                raise _line_error(path, number, "a second ROOT: one skeleton is read")
+                raise _line_error(path, number, "a second ROOT: files with one skeleton can be read")
             waiting = (" ".join(words[1:]) if word != "END" else "", number)
             if word != "END" and not waiting[0].isprintable():
-                raise _line_error(path, number, "the joint's name cannot be shown")
+                raise _line_error(path, number, "the joint's name has unprintable characters")
             if word != "END" and not waiting[0]:
                 raise _line_error(path, number, "a joint without a name")
         elif word == "{":
             if waiting is None:
-                raise _line_error(path, number, "a brace opens nothing")
+                raise _line_error(path, number, "an opening brace without a block")
             if waiting[0]:
                 if len(joints) >= MAX_JOINTS or len(stack) >= MAX_DEPTH:
                     raise _line_error(path, number, f"more than {MAX_JOINTS} joints, or {MAX_DEPTH} within each other")
@@ -147,7 +146,7 @@ def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
             waiting = None
         elif word == "}":
             if not stack:
-                raise _line_error(path, number, "a brace closes nothing")
+                raise _line_error(path, number, "a closing brace without an opening one")
             stack.pop()
         elif word == "OFFSET" and stack and waiting is None:
             offset = _parse_offset(path, number, words[1:])
@@ -182,7 +181,7 @@ def _parse_offset(path: str | Path, number: int, words: Sequence[str]) -> np.nda
         raise _line_error(path, number, f"an OFFSET has three numbers, not {len(words)}")
     vector = np.array(parse_numbers(words, path, number, ("x", "y", "z")))
     if not np.isfinite(vector).all() or np.abs(vector).max() > 1e6:
-        raise _line_error(path, number, "an OFFSET that is missing or beyond all bodies")
+        raise _line_error(path, number, "an OFFSET that is missing or too large for a body")
     return vector
 
 
@@ -208,9 +207,10 @@ def _parse_channels(path: str | Path, number: int, name: str, words: Sequence[st
 def _bone_ends(
     path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn
 ) -> np.ndarray:
-    """Where each bone ends (B, 3), in the middle of its next joints, at rest; one without length to a joint is refused.
+    """End (B, 3) of each bone at rest: the mean of its child joints and end sites; NaN where unknown.
 
-    Not that of a root at the place of its only joint. An end site without length tells as little as none.
+    A bone without length is an error, except that of a root at the position of its only child. End sites without
+    length are ignored.
     """
     tips = np.full((len(joints), 3), np.nan)
     for k, joint in enumerate(joints):
@@ -222,11 +222,11 @@ def _bone_ends(
         tips[k] = np.mean(ends, axis=0)
         short = [np.linalg.norm(end - heads[k]) < MIN_BONE_LENGTH for end in ends]
         if len(ends) == 1 and short[0] and joint.parent < 0:
-            tips[k] = np.nan  # it only carries the skeleton, and points nowhere
+            tips[k] = np.nan  # it only positions the skeleton and has no direction
         elif len(ends) == 1 and short[0]:
             raise _line_error(path, joints[children[0]].line, f"the bone of joint {joint.name!r} has no length")
         elif any(short):
-            warn(f"{Path(path).name}: joints at the very place of {joint.name!r}, whose bone points to the others")
+            warn(f"{Path(path).name}: some child joints coincide with {joint.name!r}; its bone points to the others")
     return tips
 
 
@@ -238,11 +238,11 @@ def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: 
         key, colon, value = lines[row].partition(":")
         if lines[row].strip():
             if not colon or key.strip().lower() not in ("frames", "frame time") or key.strip().lower() in stated:
-                raise _line_error(path, row + 1, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
+                raise _line_error(path, row + 1, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
             stated[key.strip().lower()] = parse_numbers([value.strip()], path, row + 1, (key.strip(),))[0]
         row += 1
     if len(stated) < 2:
-        raise _line_error(path, start, "after MOTION come 'Frames: N' and 'Frame Time: seconds'")
+        raise _line_error(path, start, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
     step = stated["frame time"]
     if not 0.0 < step < MAX_FRAME_TIME:
         raise _line_error(path, row, f"a frame of {step:g} s")
@@ -250,7 +250,7 @@ def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: 
     if not kept:
         raise _line_error(path, len(lines), "holds no frames")
     if stated["frames"] != len(kept):
-        raise _line_error(path, row, f"{stated['frames']:g} frames are stated, {len(kept)} rows are there")
+        raise _line_error(path, row, f"{stated['frames']:g} frames are stated, but there are {len(kept)} rows")
     titles = [f"channel {k + 1}" for k in range(channels)]
     values = np.empty((len(kept), channels))
     for k, (number, cells) in enumerate(kept):
@@ -263,7 +263,7 @@ def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: 
 def _forward_kinematics(
     joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (N, B, 3, 3) and places (N, B, 3) of the joints, in the file's axes and unit."""
+    """Rotations (N, B, 3, 3) and positions (N, B, 3) of the joints, in the file's axes and unit."""
     frames = len(values)
     rotations, positions = np.empty((frames, len(joints), 3, 3)), np.empty((frames, len(joints), 3))
     for k, joint in enumerate(joints):
@@ -285,18 +285,18 @@ def _forward_kinematics(
 
 
 def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> float:
-    """Metres in the file's unit of length, stated or told by the skeleton's height."""
+    """The file's unit of length in metres, as stated or from the skeleton's height."""
     if units is not None:
         return length_in_metres(units, path)
     fitting = [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]
     if not fitting:
-        problem = f"its skeleton is {extent:.3g} high, which no grown person is in any of {', '.join(SKELETON_EXTENTS)}"
+        problem = f"its skeleton is {extent:.3g} high, not an adult's height in any of {', '.join(SKELETON_EXTENTS)}"
         raise InputError(path, problem, remedy="State the unit (--units)")
     unit = fitting[0]
     metres = length_in_metres(unit, path)
     named = "the unit of the CMU database, 1/0.45 inch" if unit == "cmu" else unit
     warn(
-        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which makes it "
+        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which gives "
         f"{metres * extent:.2f} m"
     )
     return metres

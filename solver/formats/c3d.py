@@ -1,4 +1,4 @@
-"""C3D files: markers, force plates and what the header says of the subject."""
+"""C3D files: markers, force plates and metadata of the subject."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .force_plates import ForcePlate
 from .text_files import Warn, ignore_warning
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
-"""POINT parameters that list points which are no positions but results of the recording software's own model."""
+"""POINT parameters that list points which are not positions but outputs of the recording software's model."""
 SEGMENT_AXIS_SUFFIXES = "OALP"
-"""Plug-in Gait writes the axes of a segment as four points, origin, anterior, lateral and proximal."""
+"""Plug-in Gait writes the axes of a segment as four points: origin, anterior, lateral and proximal."""
 SCREEN_UP_PARAMETER = "Y_SCREEN"
-"""Parameter that holds the axis drawn upwards on the screen."""
+"""Parameter with the axis that points upwards on the screen."""
 MILLIMETRES = 1e-3
 EMPTY_REMEDY = "Export the markers or the force plates of the trial"
 
@@ -43,7 +43,7 @@ class C3d:
         markers: in metres, z up; None where the file holds no points.
         wrenches: of the plates on the body about the world origin, z up; None where there are no samples.
         plates: geometry, in the file's axes.
-        metadata: ``mass`` [kg], ``height`` [m], ``subject``; absent where the file does not say.
+        metadata: ``mass`` [kg], ``height`` [m], ``subject``, as far as the file states them.
         up: the file's vertical axis.
     """
 
@@ -63,22 +63,22 @@ def read_c3d(
     missing: str = "error",
     warn: Warn = ignore_warning,
 ) -> C3d:
-    """Markers and plate forces of a C3D file.
+    """Read markers and plate forces of a C3D file.
 
-    Points that are results of the recording software's own model (angles, moments, segment axes) are left out.
+    Points that are outputs of the recording software's model (angles, moments, segment axes) are left out.
 
     Args:
         path: the file.
-        up: the file's vertical axis, or ``"auto"``: from named markers, the header, the plates, or the extent.
-        units: of length, to overrule POINT:UNITS.
-        sign: 1 when the channels hold the force on the body, -1 when that on the plate, None to decide it for the
-            plates of each type by the mean vertical force, since a plate can only push a body up.
+        up: the file's vertical axis, or ``"auto"``: from marker names, the plates, the markers' extent or the header.
+        units: of length, to override POINT:UNITS.
+        sign: 1 if the channels hold the force on the body, -1 if they hold the force on the plate; None: for the plates
+            of each type from the mean vertical force, since a plate can only push a body up.
         missing: ``"error"`` refuses forces that are not numbers, ``"keep"`` leaves them NaN.
-        warn: told about what was read past.
+        warn: receives messages about irregularities.
 
     Raises:
-        InputError: not a C3D file, damaged, an unknown unit, an axis, unit or sign that contradicts the data, or
-            nothing usable in it.
+        InputError: not a C3D file, a damaged one, an unknown unit, an axis, unit or sign that contradicts the data, or
+            no usable data.
     """
     content = read_c3d_data(path)
     for oddity in content.warnings:
@@ -100,14 +100,14 @@ def read_c3d(
             markers = Markers(times, points.names, points.positions @ to_z_up(axis).T)
         except InvalidValue as error:
             raise InputError(path, str(error), remedy="Correct the marker labels") from error
-    told: list[str] = []
+    messages: list[str] = []
     reading = PlateOptions(axis, metre, points.start, sign, missing)
-    wrenches = plate_wrenches(path, content, platforms, reading, told.append)
+    wrenches = plate_wrenches(path, content, platforms, reading, messages.append)
     if markers is None and wrenches is None:
-        why = "; ".join(words.removeprefix(f"{Path(path).name}: ") for words in told)
+        why = "; ".join(message.removeprefix(f"{Path(path).name}: ") for message in messages)
         raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=EMPTY_REMEDY)
-    for words in told:
-        warn(words)
+    for message in messages:
+        warn(message)
     return C3d(markers, wrenches, plates, _read_metadata(parameters), axis)
 
 
@@ -122,7 +122,7 @@ class _Points:
 
 
 def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn: Warn) -> _Points:
-    """The points of a file that are markers."""
+    """Read the points of a file that are markers."""
     parameters = content.parameters
     rate = _read_number(parameters, "POINT", "RATE")
     points = content.points * unit_in_metres
@@ -136,17 +136,17 @@ def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn
     outputs |= {label for label in labels if _is_segment_axis(label, labels)}
     kept = [i for i, label in enumerate(labels[: points.shape[1]]) if label not in outputs]
     if len(kept) < points.shape[1]:
-        warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are results of a model, not markers; left out")
+        warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are outputs of a model, not markers; left out")
     points = points[:, kept]
     points[(points == 0.0).all(axis=2)] = np.nan
     if kept and not np.isfinite(points).any():
         remedy = "The file is damaged or was never labelled: export it again"
-        raise InputError(path, "none of its markers was ever seen", place="data section", remedy=remedy)
+        raise InputError(path, "no marker is visible in any frame", place="data section", remedy=remedy)
     return _Points(_strip_subject([labels[i] for i in kept]), points, start, rate)
 
 
 def _read_labels(parameters: Parameters) -> list[str]:
-    """Point labels; those beyond 255 stand in LABELS2, LABELS3 ..."""
+    """Point labels; those beyond 255 are in LABELS2, LABELS3 ..."""
     labels, number = _read_strings(parameters, "POINT", "LABELS"), 2
     while more := _read_strings(parameters, "POINT", f"LABELS{number}"):
         labels, number = labels + more, number + 1
@@ -164,7 +164,7 @@ def _is_segment_axis(label: str, labels: Sequence[str]) -> bool:
 
 
 def _strip_subject(labels: Sequence[str]) -> tuple[str, ...]:
-    """Labels without ``subject:`` where all have the same one."""
+    """Labels without the prefix ``subject:`` if all have the same one."""
     prefixes = {label.rpartition(":")[0] for label in labels}
     return tuple(label.rpartition(":")[2] for label in labels) if len(prefixes) == 1 else tuple(labels)
 
@@ -191,7 +191,7 @@ def _resolve_up(
 
 
 def _up_from_plates(plates: Sequence[ForcePlate]) -> str | None:
-    """The axis that plates which lie flat have in common; their z axis points down."""
+    """The vertical axis of level plates, whose z axis points down; None if they are not level."""
     normals = [-plate.rotation[:, 2] for plate in plates]
     if not normals:
         return None
@@ -201,7 +201,7 @@ def _up_from_plates(plates: Sequence[ForcePlate]) -> str | None:
 
 
 def _read_metadata(parameters: Parameters) -> dict[str, object]:
-    """What the header says of the subject."""
+    """Metadata of the subject."""
     found: dict[str, object] = {}
     mass = _read_number(parameters, "PROCESSING", "BODYMASS")
     height = _read_number(parameters, "PROCESSING", "HEIGHT") * MILLIMETRES

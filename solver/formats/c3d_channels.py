@@ -1,4 +1,4 @@
-"""The analog channels of a C3D file's force plates: in SI units, their zero taken off, their range watched."""
+"""Analog channels of a C3D file's force plates: in SI units, less their baseline, with saturated samples found."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .text_files import Warn
 
 PLATFORM_GROUP = "FORCE_PLATFORM"
 MARGIN = 0.06
-"""[s] left out on either side of what cannot be read: what is left out is longer than any gap that is bridged."""
+"""[s] Left out on either side of unreadable samples, so that the gap is longer than any that is bridged later."""
 FORCE_UNITS = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3}
 MOMENT_UNITS = {"nmm": 1e-3, "nm": 1.0, "ncm": 1e-2, "newtonmillimeters": 1e-3, "newtonmeters": 1.0}
 MAX_BASELINE_LOAD = 0.1
-"""A baseline is believed when its vertical force stays below this share of the largest one."""
+"""A baseline is used if its vertical force stays below this fraction of the largest one."""
 MIN_PLATEAU_SAMPLES = 8
-"""Samples for which a channel must stand at its extreme before it is said to be at the end of its range."""
+"""Samples for which a channel must stay at its extreme to count as saturated."""
 MIN_PLATEAU_RATIO = 4
-"""A plateau lasts this many times longer than the channel stands at any other value under load."""
+"""A plateau must last this many times longer than the channel stays at any other value under load."""
 LOADED_FRACTION = 0.2
-"""Share of its extreme above which a channel is loaded."""
+"""Fraction of its extreme value above which a channel is loaded."""
 
 
 def read_plate_channels(
@@ -67,7 +67,7 @@ def read_raw_channels(content: C3dData, index: int, count: int | None = None) ->
 def _si_factor(
     path: str | Path, unit: str, index: int, plate: tuple[int, int], unit_in_metres: float, warn: Warn
 ) -> float:
-    """Factor from a channel's unit to SI, by what the channel of a plate (number, type) holds."""
+    """Factor from the unit of a plate's (number, type) channel to SI."""
     number, kind = plate
     plain = unit.strip().lower().replace(".", "").replace("*", "").replace("-", "").replace(" ", "")
     if kind == 1 and index in (3, 4):
@@ -76,7 +76,7 @@ def _si_factor(
         if plain in MOMENT_UNITS:
             return MOMENT_UNITS[plain]
         called = f"plate_{number + 1} moments have unit {unit!r}"
-        warn(f"{Path(path).name}: {called}; newtons times the unit of length are taken")
+        warn(f"{Path(path).name}: {called}; newtons times the unit of length are assumed")
         return unit_in_metres
     if plain in FORCE_UNITS or not plain:
         return FORCE_UNITS.get(plain, 1.0)
@@ -86,7 +86,7 @@ def _si_factor(
 def subtract_baseline(
     path: str | Path, parameters: Parameters, channels: np.ndarray, per_frame: int, plate: ForcePlate, warn: Warn
 ) -> np.ndarray:
-    """Channels less their mean over the frames that FORCE_PLATFORM:ZERO names, unless the plate was loaded then."""
+    """Channels less their mean over the frames of FORCE_PLATFORM:ZERO, unless the plate is loaded in these."""
     value = parameters.get(PLATFORM_GROUP, {}).get("ZERO")
     zero = np.ravel(value) if isinstance(value, np.ndarray) and value.size >= 2 else np.zeros(2)
     first, last = (int(frame) for frame in zero[:2])
@@ -98,7 +98,7 @@ def subtract_baseline(
     vertical = slice(4, 8) if plate.kind == 3 else slice(2, 3)
     load = np.abs(channels[:, vertical].sum(axis=1))
     if np.abs(baseline[:, vertical].sum(axis=1)).max() > MAX_BASELINE_LOAD * load.max():
-        warn(f"{Path(path).name}: {plate.name} is loaded during the frames named as its zero; no zero is taken off")
+        warn(f"{Path(path).name}: {plate.name} is loaded in its baseline frames (ZERO); no baseline is subtracted")
         return channels
     return channels - baseline.mean(axis=0)
 
@@ -115,14 +115,16 @@ def find_saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, ra
     for channel in (channels if plate.kind != 1 else channels[:, :3]).T:
         result |= find_plateau(channel)
     if result.any():
-        said = f"{int(result.sum())} of {len(result)} samples of {plate.name} stand at the end of a channel's range"
+        said = f"{int(result.sum())} of {len(result)} samples of {plate.name} are at the end of a channel's range"
         result = widen_samples(result, rate)
-        warn(f"{Path(path).name}: {said}: the load was larger; the {int(result.sum())} around them are left out")
+        warn(
+            f"{Path(path).name}: {said}: the load was larger; the {int(result.sum())} samples around them are left out"
+        )
     return result
 
 
 def find_plateau(channel: np.ndarray) -> np.ndarray:
-    """Samples (N,) of a channel (N,) that stand at its largest or smallest value for much longer than at any other."""
+    """Samples (N,) of a channel (N,) that stay at its extreme value for much longer than at any other."""
     result = np.zeros(len(channel), bool)
     if len(channel) < 2 * MIN_PLATEAU_SAMPLES or not np.isfinite(channel).all():
         return result

@@ -1,6 +1,6 @@
 """The C3D binary format: parameter records and the data section.
 
-Written here and not left to a native library: those available end the process on damaged files.
+No native library is used, because the available ones crash the process on damaged files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
 """Type codes of parameters; their absolute values are sizes in bytes."""
 MAX_DIMENSIONS = 7
 RATE_DIFFERENCE = 1e-3
-"""Share by which two statements of one rate may differ before it is told."""
+"""Relative difference between two statements of one rate above which a warning is given."""
 
 Parameters = Mapping[str, Mapping[str, np.ndarray | tuple[str, ...]]]
 """Values by group and name, both in capitals: arrays in the file's shape (first index fastest), or strings."""
@@ -40,7 +40,7 @@ class C3dData:
         points: (N, M, 3) in POINT:UNITS; NaN where the file marks a point as invalid.
         analogs: (N r, C) in ANALOG:UNITS, r samples a frame.
         first_frame: number of the first frame, from 1.
-        warnings: what is not as the format demands, yet harmless.
+        warnings: harmless violations of the format.
     """
 
     parameters: Parameters
@@ -51,17 +51,17 @@ class C3dData:
 
 
 def read_c3d_data(path: str | Path) -> C3dData:
-    """The content of a C3D file (Intel, DEC or MIPS numbers; integer or real data).
+    """Read the content of a C3D file (Intel, DEC or MIPS numbers; integer or real data).
 
     Raises:
-        InputError: header, parameter records or data section do not fit into the file or into each other.
+        InputError: header, parameter records or data section contradict the file's size or each other.
     """
     content = read_bytes(path)
     if len(content) < 2 * BLOCK_BYTES or content[1] != C3D_KEY or content[0] < 2:
-        raise InputError(path, "is not a C3D file", place="header", remedy="Check that its suffix tells its format")
+        raise InputError(path, "is not a C3D file", place="header", remedy="Check that its suffix matches its format")
     start = (content[0] - 1) * BLOCK_BYTES
     if start + 4 > len(content):
-        raise InputError(path, "the parameter section lies beyond the end", place="header", remedy=REMEDY)
+        raise InputError(path, "the parameter section is beyond the end of the file", place="header", remedy=REMEDY)
     blocks, processor = content[start + 2], content[start + 3]
     if processor not in BYTE_ORDERS:
         raise InputError(path, f"processor type {processor} is unknown", place="parameter section", remedy=REMEDY)
@@ -69,7 +69,7 @@ def read_c3d_data(path: str | Path) -> C3dData:
     (data_block,) = struct.unpack(f"{order}H", content[16:18])
     data = (data_block - 1) * BLOCK_BYTES
     if not start < data <= len(content):
-        problem = f"the data section begins at block {data_block}, outside the file"
+        problem = f"the data section starts at block {data_block}, outside the file"
         raise InputError(path, problem, place="header", remedy=REMEDY)
     parameters, end = _read_parameters(path, content, start + 4, data, processor)
     oddities: tuple[str, ...] = ()
@@ -81,18 +81,18 @@ def read_c3d_data(path: str | Path) -> C3dData:
 
 
 def _compare_rates(content: bytes, processor: int, parameters: Parameters) -> tuple[str, ...]:
-    """What is to be told of the frame rates in header and parameters."""
+    """A warning if the frame rates in header and parameters differ."""
     header, stated = decode_floats(content[20:24], processor)[0], parameters.get("POINT", {}).get("RATE")
     if not isinstance(stated, np.ndarray) or not stated.size or not np.isfinite(header) or header <= 0.0:
         return ()
     rate = float(np.ravel(stated)[0])
     if not rate > 0.0 or abs(header - rate) <= RATE_DIFFERENCE * rate:
         return ()
-    return (f"the header states {header:g} frames a second, POINT:RATE {rate:g}; the latter is taken",)
+    return (f"the header states {header:g} frames a second, POINT:RATE {rate:g}; the latter is used",)
 
 
 def decode_floats(raw: bytes, processor: int) -> np.ndarray:
-    """Four-byte floating-point numbers of a processor; DEC's are IEEE's with swapped words, four times as large."""
+    """Decode four-byte floating-point numbers of a processor; DEC's are IEEE numbers with swapped words, times four."""
     if processor == DEC:
         words = np.frombuffer(raw, "<u2").reshape(-1, 2)[:, ::-1]
         return np.ascontiguousarray(words).view("<f4").reshape(-1).astype(float) / 4.0
@@ -102,7 +102,7 @@ def decode_floats(raw: bytes, processor: int) -> np.ndarray:
 def _read_parameters(
     path: str | Path, content: bytes, position: int, limit: int, processor: int
 ) -> tuple[Parameters, int]:
-    """Follow the chain of group and parameter records from ``position``; where it ends, at most ``limit``."""
+    """Read the chain of group and parameter records from ``position``; also where it ends, at most ``limit``."""
     order = BYTE_ORDERS[processor]
     groups: dict[int, str] = {}
     found: dict[int, dict[str, np.ndarray | tuple[str, ...]]] = {}
@@ -112,7 +112,7 @@ def _read_parameters(
         if length == 0:
             break
         if after_name + 2 > limit or group == 0:
-            problem = "the parameter records run on without an end"
+            problem = "the parameter records have no end"
             raise InputError(path, problem, place=f"byte {position}", remedy=REMEDY)
         name = content[position + 2 : after_name].decode("latin-1").upper()
         (offset,) = struct.unpack(f"{order}h", content[after_name : after_name + 2])
@@ -133,7 +133,7 @@ def _read_parameters(
 def _read_value(
     path: str | Path, body: bytes, name: str, position: int, processor: int
 ) -> np.ndarray | tuple[str, ...]:
-    """Value of one parameter, which must fit into its record."""
+    """Read the value of one parameter, which must fit into its record."""
     if len(body) < 2:
         raise _record_error(path, name, position)
     kind, dimensions = struct.unpack("bb", body[:2])
@@ -155,7 +155,7 @@ def _read_value(
 def _read_data(
     path: str | Path, content: bytes, start: int, processor: int, parameters: Parameters
 ) -> tuple[np.ndarray, np.ndarray, FrameRange]:
-    """Points (N, M, 3), analog samples (N r, C) and which frames they are."""
+    """Read points (N, M, 3), analog samples (N r, C) and the range of frames."""
     order = BYTE_ORDERS[processor]
     points, per_frame, first, last = struct.unpack(f"{order}4H", content[2:10])
     point, analog = parameters.get("POINT", {}), parameters.get("ANALOG", {})
@@ -207,7 +207,7 @@ def _scale_samples(
 
 
 def read_count(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, default: int) -> int:
-    """One count; C3D's integers are unsigned where a negative one would make no sense."""
+    """A count; C3D's integers are unsigned where a negative one would make no sense."""
     if name.partition(":")[2] not in group:
         return default
     return int(np.ravel(_require_numbers(path, group, name, 1))[0]) & COUNTER_MAX
@@ -216,7 +216,7 @@ def read_count(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...
 def _require_numbers(
     path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, count: int
 ) -> np.ndarray:
-    """A parameter that must be there with at least ``count`` numbers."""
+    """A parameter that must be present with at least ``count`` numbers."""
     value = group.get(name.partition(":")[2])
     if not isinstance(value, np.ndarray) or value.size < count or not np.isfinite(value).all():
         problem = f"{name} does not hold {count} number{'s' if count > 1 else ''}"
@@ -225,12 +225,12 @@ def _require_numbers(
 
 
 def _header_sign(content: bytes, processor: int) -> float:
-    """-1 when the header's point scale says that data are reals."""
+    """-1 if the header's point scale marks the data as real numbers, else 1."""
     return -1.0 if decode_floats(content[12:16], processor)[0] < 0.0 else 1.0
 
 
 def _decode_text(raw: bytes) -> str:
-    """UTF-8 where it is, otherwise Latin-1; padding off."""
+    """Decode UTF-8, or else Latin-1, without padding."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""How many frames a C3D file holds: its counters have 16 bits, longer trials are counted elsewhere, in many ways."""
+"""Number of frames in a C3D file: the header's counters have 16 bits, and longer trials are counted in several ways."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 from ..errors import InputError
 
 COUNTER_MAX = 0xFFFF
-"""A 16-bit counter that is exhausted says nothing."""
+"""Largest value of a 16-bit counter; a counter with this value is exhausted and ignored."""
 BLOCK_BYTES = 512
 REMEDY = "The file is damaged: export or copy it again"
-LONG_REMEDY = "Export the trial again, in parts if it is very long"
+LONG_REMEDY = "Export the trial again, split into parts if it is very long"
 
 Group = Mapping[str, np.ndarray | tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class FrameRange:
-    """Frames of a file.
+    """Range of a file's frames.
 
     Attributes:
         first: number of the first one, from 1.
         count: how many.
-        warnings: what is not as the format demands, yet harmless.
+        warnings: harmless violations of the format.
     """
 
     first: int
@@ -37,16 +37,16 @@ class FrameRange:
 def count_frames(
     path: str | Path, header: tuple[int, int], trial: Group, point: Group, byte_counts: tuple[int, int]
 ) -> FrameRange:
-    """The frames that all counters and the file's size agree on.
+    """The frames that the counters and the file's size agree on.
 
-    A counter may be exhausted (65535), may have wrapped around, or may be missing. The one that the size of the data
-    confirms to the last block is believed; without such a one the file must have room for the largest.
+    A counter may be exhausted (65535), may have wrapped around, or may be missing. A counter that agrees with the size
+    of the data to the last block is used; otherwise the file must be large enough for the largest count.
 
     Args:
         path: the file.
         header: first and last frame in the header.
         trial, point: parameters of TRIAL and POINT.
-        byte_counts: bytes from the beginning of the data to the end of the file, and bytes of a frame.
+        byte_counts: [bytes] from the start of the data to the end of the file, and of one frame.
 
     Raises:
         InputError: the counters contradict each other and the file's size, or the data are cut short.
@@ -69,15 +69,15 @@ def count_frames(
     if exact:
         return FrameRange(first, exact[0])
     if not stated and held:
-        return FrameRange(first, held, ("its frames are counted by the size of the file: no counter tells",))
+        return FrameRange(first, held, ("its frames are counted from the file size: no counter is valid",))
     counts = set(stated.values())
     most = max(counts, default=0)
-    said = ", ".join(f"{source} {count}" for source, count in stated.items()) or "nothing counts them"
+    said = ", ".join(f"{source} {count}" for source, count in stated.items()) or "no counter is valid"
     if most > held or min(counts, default=0) < 0:
-        problem = f"{most} frames need {most * size} bytes, only {room} are there ({said})"
+        problem = f"{most} frames need {most * size} bytes, but only {room} are present ({said})"
         raise InputError(path, problem, place="data section", remedy=REMEDY)
     if len(counts) > 1 or most + COUNTER_MAX < held:
-        problem = f"its counters and its size disagree on the frames ({said}; there is room for {held})"
+        problem = f"its counters and its size disagree on the number of frames ({said}; by size {held})"
         raise InputError(path, problem, place="header", remedy=LONG_REMEDY)
     return FrameRange(first, most)
 
@@ -94,7 +94,7 @@ def _read_long_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:
 
 
 def _read_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:
-    """One count: integers are unsigned, real numbers may be larger than 16 bits."""
+    """A count: integers are unsigned, real numbers may exceed 16 bits."""
     if not isinstance(value, np.ndarray) or value.size != 1 or not np.isfinite(value).all():
         return None
     number = np.ravel(value)[0]

@@ -1,4 +1,4 @@
-"""The force plates of a C3D file: geometry from its parameters, wrenches from its channels."""
+"""Force plates of a C3D file: geometry from its parameters, wrenches from its channels."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .wrench_checks import LOADED_FRACTION, MIN_FORCE, centres_of_pressure, chec
 
 PLATFORM_GROUP = "FORCE_PLATFORM"
 PARAMETER_SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
-"""Parameters of plates and the shape of one plate's value."""
+"""Shape of one plate's value, by parameter."""
 TYPES_WITH_ORIGIN = (2, 3, 4)
-"""Types whose moments stand on where the sensors are."""
+"""Types whose moments depend on the position of the sensors."""
 MIN_SIDE, MAX_SIDE = 0.02, 20.0
-"""[m] between which the sides of a plate lie."""
+"""[m] Range of a plate's sides."""
 MIN_LEVER = 1e-3
-"""[m] nobody stands this close to a sensor's axis throughout: smaller moments have another unit, or none were kept."""
+"""[m] Smallest plausible lever arm about a sensor's axis; smaller moments have another unit or were not recorded."""
 OUTSIDE_MARGIN = 0.05
-"""[m] a centre of pressure this far outside its plate is worth a warning."""
+"""[m] A centre of pressure farther outside its plate causes a warning."""
 UNREADABLE_PLATES = "plates not read"
-"""Name of what stands for the load of plates that cannot be read."""
+"""Name of the frame that represents the load of unreadable plates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Platforms:
     """The plates that a file names.
 
     Attributes:
-        plates: those whose geometry is whole.
-        indices: place of each among all that the file names, from 0.
-        unreadable: the others.
+        plates: with valid geometry.
+        indices: of each among all plates that the file names, from 0.
+        unreadable: the other plates.
     """
 
     plates: tuple[ForcePlate, ...] = ()
@@ -49,10 +49,10 @@ class Platforms:
 
 
 def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: float) -> Platforms:
-    """Geometry of the plates, and what is wrong with that of the others.
+    """Read the geometry of the plates, and what is wrong with that of the others.
 
     Raises:
-        InputError: the number of plates is none.
+        InputError: the number of plates is not a number.
     """
     count = read_count(path, parameters.get(PLATFORM_GROUP, {}), f"{PLATFORM_GROUP}:USED", 0)
     plates, numbers, broken = [], [], []
@@ -61,7 +61,7 @@ def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: flo
         kind = None if code is None else int(code[0])
         calibration = _plate_parameter(parameters, "CAL_MATRIX", k) if kind == 4 else None
         if calibration is not None:
-            # Forces stay newtons, moments come out in newtons times the file's unit of length.
+            # Forces stay in newtons; moments result in newtons times the file's unit of length.
             calibration = np.diag([1.0, 1.0, 1.0, unit_in_metres, unit_in_metres, unit_in_metres]) @ calibration
         try:
             plates.append(_read_plate(parameters, k, kind, unit_in_metres, calibration))
@@ -74,10 +74,10 @@ def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: flo
 def _read_plate(
     parameters: Parameters, index: int, kind: int | None, unit_in_metres: float, calibration: np.ndarray | None
 ) -> ForcePlate:
-    """One plate.
+    """Read one plate.
 
     Raises:
-        InvalidValue: its geometry is incomplete or belongs to no plate.
+        InvalidValue: its geometry is incomplete or implausible.
     """
     corners, origin = _plate_parameter(parameters, "CORNERS", index), _plate_parameter(parameters, "ORIGIN", index)
     if kind is None or corners is None or (origin is None and kind in TYPES_WITH_ORIGIN):
@@ -94,12 +94,12 @@ def _read_plate(
 
 @dataclass(frozen=True, slots=True)
 class PlateOptions:
-    """How the channels of plates are to be read.
+    """How the channels of plates are read.
 
     Attributes:
         up: the file's vertical axis.
-        unit_in_metres: [m] the file's unit of length.
-        start_time: [s] time of the first sample.
+        unit_in_metres: the file's unit of length.
+        start_time: [s] of the first sample.
         sign, missing: as in `read_c3d`.
     """
 
@@ -113,11 +113,11 @@ class PlateOptions:
 def plate_wrenches(
     path: str | Path, content: C3dData, platforms: Platforms, options: PlateOptions, warn: Warn
 ) -> Wrenches | None:
-    """Wrenches of the plates on the body about the world origin, z up; None where they are not known.
+    """Wrenches of the plates on the body about the world origin, z up; None if they are unknown.
 
-    A plate that cannot be read is left out, and so is every sample in which it carries load: the sum of the others
-    would miss that. Where its load cannot be told, the file has no forces. Samples of a channel that has reached the
-    end of its range are left out too. All of it is told.
+    An unreadable plate is left out, and so is every sample in which it carries load, because the sum of the other
+    plates would lack this load. If its load cannot be determined, no forces are read. Samples in which a channel is
+    saturated are left out too. A warning is given about each.
 
     Raises:
         InputError: units unknown, samples missing, or forces that contradict axis, unit or sign.
@@ -152,13 +152,13 @@ def plate_wrenches(
     measured = np.ones((len(values), 6), bool)
     unknown = [plate.name for plate in readable if not plate.has_moments]
     if unknown:
-        warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
+        warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments are not measured")
         measured[:, 3:] = False
     lost_moments = [plate.name for plate, samples in zip(readable, columns) if not _has_moments(plate, samples)]
     if lost_moments:
-        said = f"the moments of {', '.join(lost_moments)} would hold all load within {1e3 * MIN_LEVER:g} mm of the "
+        said = f"the moments of {', '.join(lost_moments)} would put all load within {1e3 * MIN_LEVER:g} mm of the "
         said += "sensor's axis: their unit (ANALOG:UNITS) is wrong, or they were not recorded"
-        warn(f"{Path(path).name}: {said}; moments are taken as not measured")
+        warn(f"{Path(path).name}: {said}; moments are treated as not measured")
         measured[:, 3:] = False
     for k, plate in enumerate(readable):
         values[find_saturated(path, columns[k], plate, rate, warn), k] = np.nan
@@ -175,7 +175,7 @@ def plate_wrenches(
 def _sample_rate(path: str | Path, content: C3dData, warn: Warn) -> tuple[float, int] | None:
     """Samples of the plates per second and per frame; None without samples or rate.
 
-    Each frame stores a whole number of samples: whatever rate is stated, they are as fast as the frames.
+    Each frame stores a whole number of samples, so that the frame rate determines the sample rate.
     """
     rates = {group: _parameter_array(content.parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
     stated, rate = (float(rates[group][0, 0]) if rates[group].size else 0.0 for group in ("ANALOG", "POINT"))
@@ -183,13 +183,13 @@ def _sample_rate(path: str | Path, content: C3dData, warn: Warn) -> tuple[float,
     per_frame = len(content.analogs) // frames if frames else 1
     if rate > 0.0 and stated > 0.0 and abs(stated - per_frame * rate) > RATE_DIFFERENCE * stated:
         said = f"ANALOG:RATE is {stated:g} Hz, but each frame of {rate:g} Hz holds {per_frame} samples"
-        warn(f"{Path(path).name}: {said}; {per_frame * rate:g} Hz is taken")
+        warn(f"{Path(path).name}: {said}; {per_frame * rate:g} Hz is used")
     rate = per_frame * rate if rate > 0.0 else stated
     return (rate, per_frame) if len(content.analogs) and rate > 0.0 else None
 
 
 def _has_moments(plate: ForcePlate, channels: np.ndarray) -> bool:
-    """Whether moments about the sensor of a loaded plate, channels (N, 6) [N, N m], are large enough to be moments."""
+    """Whether moments about a loaded plate's sensor, in channels (N, 6) [N, N m], are large enough to be plausible."""
     if plate.kind not in (2, 4):
         return True
     if plate.calibration is not None:
@@ -201,25 +201,25 @@ def _has_moments(plate: ForcePlate, channels: np.ndarray) -> bool:
 
 
 def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: Warn) -> None:
-    """Refuse, or report, samples that are no numbers."""
-    gone = ~np.isfinite(forces).all(axis=(1, 2))
-    if not gone.any():
+    """Refuse, or warn of, samples that are not finite."""
+    invalid = ~np.isfinite(forces).all(axis=(1, 2))
+    if not invalid.any():
         return
-    problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
+    problem = f"{int(invalid.sum())} of {len(invalid)} force samples are missing"
     if missing == "error":
-        place = f"analog sample {int(np.argmax(gone)) + 1}"
+        place = f"analog sample {int(np.argmax(invalid)) + 1}"
         remedy = "Export the forces again, or read with missing = keep to leave these samples out"
         raise InputError(path, problem, place=place, remedy=remedy)
     warn(f"{Path(path).name}: {problem} and left out")
 
 
 def _force_on_body(path: str | Path, plates: Sequence[ForcePlate], values: np.ndarray, warn: Warn) -> np.ndarray:
-    """Plates record action or reaction by make and software; a plate can only push the body up."""
+    """Forces on the body: some plates record its reaction on the plate, but a plate can only push the body up."""
     result = values.copy()
     for kind in sorted({plate.kind for plate in plates}):
         group = [k for k, plate in enumerate(plates) if plate.kind == kind]
         if np.nanmean(values[:, group, 2].sum(axis=1)) < -MIN_FORCE:
-            warn(f"{Path(path).name}: plates of type {kind} hold the force on the plate; its reaction is taken")
+            warn(f"{Path(path).name}: plates of type {kind} hold the force on the plate; its reaction is used")
             result[:, group] *= -1.0
     return result
 
@@ -240,7 +240,7 @@ def _check_centres_inside(
 
 
 def _plate_parameter(parameters: Parameters, name: str, k: int) -> np.ndarray | None:
-    """One plate's value of a parameter; None where it is absent, of another shape, too short or no numbers."""
+    """One plate's value of a parameter; None if it is missing, of another shape, too short or not finite."""
     values = _parameter_array(parameters, name, PARAMETER_SHAPES[name])
     value = values[..., k] if values.shape[-1] > k else None
     return value if value is not None and np.isfinite(value).all() else None
@@ -249,7 +249,7 @@ def _plate_parameter(parameters: Parameters, name: str, k: int) -> np.ndarray | 
 def _parameter_array(
     parameters: Parameters, name: str, shape: tuple[int, ...], group: str = PLATFORM_GROUP
 ) -> np.ndarray:
-    """A numeric parameter as (*shape, count), count zero where it is absent or of another shape."""
+    """A numeric parameter as (*shape, count); count is zero if it is missing or of another shape."""
     value = parameters.get(group, {}).get(name)
     if not isinstance(value, np.ndarray) or value.size == 0 or value.size % np.prod(shape):
         return np.zeros((*shape, 0))

@@ -1,4 +1,4 @@
-"""Force plates of a C3D file that cannot be read: while they carry load, the others do not tell the whole force."""
+"""Force plates of a C3D file that cannot be read: while they carry load, the total force is unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .force_plates import CHANNEL_COUNTS
 from .text_files import Warn, ignore_warning
 
 CONTACT_FORCE = 20.0
-"""[N] below this force a plate counts as free, as is usual in gait analysis; offset and noise stay below it."""
+"""[N] A plate with a smaller force is unloaded, as is usual in gait analysis; offset and noise stay below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class UnreadablePlate:
     """A plate that cannot be read.
 
     Attributes:
-        index: among those that the file names, from 0.
-        kind: C3D type; None where that is not known or its channels cannot be read.
+        index: among the plates that the file names, from 0.
+        kind: C3D type; None if it is unknown or its channels cannot be read.
         problem: what is wrong with it.
-        calibration: (6, 6) of type 4, where it is there.
+        calibration: (6, 6) matrix of type 4, if present.
     """
 
     index: int
@@ -36,7 +36,7 @@ class UnreadablePlate:
 
 
 def plate_name(number: int) -> str:
-    """Name of a plate by its place in the file, from 0."""
+    """Name of a plate by its index in the file, from 0."""
     return f"plate_{number + 1}"
 
 
@@ -48,10 +48,9 @@ def find_lost_samples(
     rate: float,
     warn: Warn,
 ) -> np.ndarray | None:
-    """Samples (N,) in which, or just before or after which, plates that cannot be read carry load; None where that is
-    not known.
+    """Samples (N,) during or close to which unreadable plates carry load; None if that cannot be determined.
 
-    How large a force is does not depend on where its plate lies, so geometry is not needed to see a load.
+    The size of a force does not depend on the position of its plate, so that no geometry is needed to detect a load.
     """
     result = np.zeros(len(content.analogs), bool)
     for plate in unreadable:
@@ -59,13 +58,13 @@ def find_lost_samples(
         loaded = _find_loaded_samples(path, content, plate, unit_in_metres)
         if loaded is None:
             more = f", nor {len(unreadable) - 1} other(s)" if len(unreadable) > 1 else ""
-            warn(f"{said}{more}, and whether it carried load is not known: no forces are read from this file")
+            warn(f"{said}{more}, and whether it carried load is unknown: no forces are read from this file")
             return None
         if loaded.any():
             loaded = widen_samples(loaded, rate)
             warn(f"{said}; the {int(loaded.sum())} of {len(loaded)} samples around its loads are left out")
         else:
-            warn(f"{said} and is left out; it never carried {CONTACT_FORCE:g} N, so the others tell the whole force")
+            warn(f"{said} and is left out; it never carried {CONTACT_FORCE:g} N, so the others give the total force")
         result |= loaded
     return result
 
@@ -73,7 +72,7 @@ def find_lost_samples(
 def _find_loaded_samples(
     path: str | Path, content: C3dData, plate: UnreadablePlate, unit_in_metres: float
 ) -> np.ndarray | None:
-    """Samples (N,) in which a plate carries load; None where its channels do not tell."""
+    """Samples (N,) in which a plate carries load; None if its channels do not determine it."""
     if plate.kind not in CHANNEL_COUNTS or (plate.kind == 4 and plate.calibration is None):
         return None if _has_signal(content, plate.index) else np.zeros(len(content.analogs), bool)
     try:
@@ -88,11 +87,11 @@ def _find_loaded_samples(
         )
     else:
         force = channels[:, :3]
-    return ~(np.linalg.norm(force, axis=1) < CONTACT_FORCE)  # what is no number counts as load
+    return ~(np.linalg.norm(force, axis=1) < CONTACT_FORCE)  # NaN counts as load
 
 
 def _has_signal(content: C3dData, number: int) -> bool:
-    """Whether any channel of a plate, whatever it means, ever differs from zero; so too where none can be found."""
+    """Whether any channel of a plate differs from zero; True if its channels cannot be found."""
     try:
         samples, _ = read_raw_channels(content, number)
     except InvalidValue:

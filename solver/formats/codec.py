@@ -1,9 +1,9 @@
-"""The one way in which values of ours become files and come back.
+"""Writing values of this program to files, and reading them back.
 
-A `FileKind` says which class a file holds; the class's own fields say the rest (`value_tree`). A path that ends in
-``.json`` is written as JSON that people read too; any other as a NumPy archive, whose entry ``tree.json`` is the same
-tree with the names of arrays in place of arrays. Either begins with ``kind``, ``version``. No dynamics library is
-needed to read a file; that is up to the class.
+A `FileKind` names the class that a file holds; the fields of the class define the rest (`value_tree`). A path that ends
+in ``.json`` is written as readable JSON, any other as a NumPy archive, whose entry ``tree.json`` is the same tree with
+names of arrays in place of arrays. Both start with ``kind`` and ``version``. Reading needs no dynamics library unless
+the class does.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ KIND_KEY, VERSION_KEY = "kind", "version"
 TREE_ENTRY = "tree.json"
 JSON_SUFFIX = ".json"
 MAX_LINE_WIDTH = 100
-"""Characters up to which a list or object of plain entries stands in one line."""
+"""Largest number of characters of a list or object of plain entries that is written on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind(Generic[T]):
-    """A kind of file of ours.
+    """A kind of file of this program.
 
     Attributes:
         value_type: the class that such a file holds.
-        name: what the file says of itself, ``"exciting dance rig"``.
-        version: raised when the class changes so that older files no longer fit it; those are refused.
-        remedy: what somebody can do whose file is of no use.
-        compressed: an archive is made small, or quickly.
+        name: written into the file, such as ``"exciting dance rig"``.
+        version: increased when older files no longer fit the class; those are refused.
+        remedy: what a user can do about a file that cannot be read.
+        compressed: whether archives are compressed.
     """
 
     value_type: type[T]
@@ -56,10 +56,9 @@ class FileKind(Generic[T]):
             raise InvalidValue(f"{self.value_type.__name__} has a field {min(taken)!r}, which names the kind of file")
 
     def write(self, path: str | Path, value: T) -> Path:
-        """A value as a file, whole or not at all; JSON if the path ends so.
-
+        """Write a value to a file atomically; as JSON if the path ends in ``.json``.
         Raises:
-            InvalidValue: a field does not hold what it declares.
+            InvalidValue: a field does not hold a value of its declared type.
             InputError: the file cannot be written.
         """
         path = Path(path)
@@ -75,11 +74,11 @@ class FileKind(Generic[T]):
         return path
 
     def read(self, path: str | Path) -> T:
-        """What `write` wrote.
+        """Read a value that `write` wrote.
 
         Raises:
-            InputError: missing, unreadable, damaged, of another kind or version, or with an entry that is missing or is
-                not what its field declares.
+            InputError: missing, unreadable or damaged file, another kind or version, or an entry that is missing or not
+                of its field's declared type.
         """
         return read_one_of(path, (self,))  # type: ignore[no-any-return]
 
@@ -88,7 +87,7 @@ class FileKind(Generic[T]):
 
 
 def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
-    """The value of a file that may be of several kinds; its class tells which.
+    """Read the value of a file that may be of several kinds; the value's class tells which one it is.
 
     Raises:
         InputError: as `FileKind.read`.
@@ -120,12 +119,12 @@ def _other_version(path: str | Path, kind: FileKind[Any], version: object) -> In
 
 
 def json_text(tree: Any) -> str:
-    """A tree as JSON for people: what is short and plain stands in one line."""
+    """A tree as readable JSON: short and plain lists and objects are on one line."""
     return "".join(_format_lines(tree, "")) + "\n"
 
 
 class _ArchiveArrays:
-    """Arrays beside the tree, by the place where each stands first; what stands twice is stored once."""
+    """Arrays beside the tree, by the place where each occurs first; equal arrays are stored once."""
 
     def __init__(self, entries: dict[str, np.ndarray]) -> None:
         self.entries = entries
@@ -141,7 +140,7 @@ class _ArchiveArrays:
 
     def load(self, tree: Any, place: str) -> np.ndarray:
         if not isinstance(tree, str) or tree not in self.entries:
-            raise WrongEntry(place, f"the array {tree!r} is not there")
+            raise WrongEntry(place, f"the array {tree!r} is missing")
         return self.entries[tree]
 
 

@@ -1,12 +1,14 @@
-"""CSV tables of markers, wrenches and joint coordinates.
+"""CSV tables over time: markers and wrenches, and reading and writing of any table.
 
-The first row names every column with its unit in brackets: ``time [s], LASI.x [mm], LASI.y [mm], LASI.z [mm]``. The
-first column is the time; an empty cell is a missing sample; lines that begin with ``#`` and empty lines are skipped.
+The first row has the name of every column with its unit in brackets: ``time [s], LASI.x [mm], LASI.y [mm], LASI.z
+[mm]``. The first column is the time; an empty cell is a missing sample; empty lines and lines that start with ``#`` are
+skipped.
 
 - markers: ``NAME.x [m]`` with .x .y .z for every marker; m, cm or mm;
 - wrenches: ``NAME.fx [N]`` with .fx .fy .fz, and either moments about the world origin ``NAME.mx [N m]``, or centre of
-  pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without moment and point only forces are measured.
-  Other programs' names (``FP1_Fx [N]``, see `find_plate_columns`) are known too; their moments only beside points;
+  pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without either only forces are measured. Names of
+  other programs (``FP1_Fx [N]``, see `find_plate_columns`) are known too, moments only together with a centre of
+  pressure;
 - orientations: ``NAME.qx [1]`` with .qx .qy .qz .qw, see `orientations`;
 - joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_files`.
 """
@@ -40,9 +42,9 @@ SI_FACTORS = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180.0, "n": 1.0, 
 """Factors to SI."""
 FORCE, MOMENT, POINT = ("fx", "fy", "fz"), ("mx", "my", "mz"), ("px", "py", "pz")
 AXES = ("x", "y", "z")
-SEPARATOR_REMEDY = "Part the columns by commas, not semicolons, and write decimal points, not commas"
+SEPARATOR_REMEDY = "Separate the columns by commas, not semicolons, and write decimal points, not commas"
 DIGITS = 12
-"""Significant digits written: a round trip loses nothing anyone measures."""
+"""Significant digits written, more than any measurement has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +71,20 @@ class Table:
 
 
 def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_warning) -> Table:
-    """A CSV file with units in its header, in SI.
+    """Read a CSV file with units in its header, converted to SI.
 
     Args:
         path: the file.
-        resample: put rows at uneven times on an even clock (`resample_rows`).
-        warn: told about what was read past.
+        resample: rows at non-uniform times (`resample_rows`).
+        warn: receives messages about irregularities.
 
     Raises:
-        InputError: no header, a column without or with an unknown unit, a column named twice, a row of another length,
-            a cell that is no number, times out of order.
+        InputError: no header, a column without unit or with an unknown one, two columns of the same name, a row of
+            another length, a cell that is not a number, times out of order.
     """
     kept = list(read_csv_rows(path))
     if not kept:
-        raise InputError(path, "holds no header", remedy="Begin with a row of column names such as 'time [s]'")
+        raise InputError(path, "has no header", remedy="Start with a row of column names such as 'time [s]'")
     header_line, header = kept[0]
     names, units = _parse_titles(path, header, header_line)
     stamps = [row[0].strip() if row else "" for _, row in kept[1:]]
@@ -105,7 +107,7 @@ def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_w
 
 
 def read_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = ignore_warning) -> Markers:
-    """Markers from columns ``NAME.x [mm]``, ``NAME.y``, ``NAME.z``, in metres, z up.
+    """Read markers from columns ``NAME.x [mm]``, ``NAME.y``, ``NAME.z``, in metres, z up.
 
     Raises:
         InputError: malformed table, a marker without all three axes, or an axis or unit that contradicts the data.
@@ -118,7 +120,7 @@ def read_markers_csv_with_up(path: str | Path, up: str = "auto", *, warn: Warn =
     table = read_table(path, warn=warn)
     names = _column_stems(path, table, AXES, "marker")
     if not names:
-        raise InputError(path, "no column NAME.x", place="line 1", remedy="Name marker columns NAME.x [mm] ...")
+        raise InputError(path, "has no column NAME.x", place="line 1", remedy="Name marker columns NAME.x [mm] ...")
     columns = [f"{name}.{axis}" for name in names for axis in AXES]
     positions = table.columns(columns).reshape(-1, len(names), 3)
     check_extent(positions, path, table.units[table.names.index(columns[0])])
@@ -130,7 +132,7 @@ def read_markers_csv_with_up(path: str | Path, up: str = "auto", *, warn: Warn =
 
 
 def write_markers_csv(path: str | Path, markers: Markers) -> None:
-    """Markers in metres, z up; missing samples as empty cells."""
+    """Write markers in metres, z up; missing samples as empty cells."""
     titles = [f"{name}.{axis} [m]" for name in markers.names for axis in AXES]
     write_table(path, markers.times, titles, markers.positions.reshape(len(markers), -1))
 
@@ -138,14 +140,14 @@ def write_markers_csv(path: str | Path, markers: Markers) -> None:
 def read_wrenches_csv(
     path: str | Path, up: str = "auto", *, sign: int = 1, missing: str = "error", warn: Warn = ignore_warning
 ) -> Wrenches:
-    """Wrenches about the world origin, z up, from columns as the module describes.
+    """Read wrenches about the world origin, z up, from columns as the module describes.
 
     Args:
         path: the file.
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
-        sign: 1 when the forces act on the body, -1 when on the plates.
+        sign: 1 if the forces act on the body, -1 if they act on the plates.
         missing: ``"error"`` refuses missing forces, ``"keep"`` leaves them NaN.
-        warn: told about what was read past.
+        warn: receives messages about irregularities.
 
     Raises:
         InputError: malformed table, incomplete columns, missing forces, or an axis, unit or sign that contradicts the
@@ -157,18 +159,18 @@ def read_wrenches_csv(
 def read_wrenches_csv_with_up(
     path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = ignore_warning
 ) -> tuple[Wrenches, str]:
-    """As `read_wrenches_csv`, with the file's vertical axis; the header has metres, whatever the convention's unit."""
+    """As `read_wrenches_csv`, with the file's vertical axis; the header states the units, not the convention."""
     sign, table, named = convention.sign, *_with_documented_titles(path, read_table(path, resample=False))
     names = _column_stems(path, table, FORCE, "sensor")
     if not names:
-        raise InputError(path, "no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
+        raise InputError(path, "has no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
     forces, moments, measured = np.zeros((len(table.times), len(names), 3)), [], True
     for k, name in enumerate(names):
         forces[:, k] = force = sign * table.columns([f"{name}.{axis}" for axis in FORCE])
         point, moment = (_optional_columns(path, table, name, axes) for axes in (POINT, MOMENT))
         if point is not None:
             arm = np.cross(np.where((force == 0.0).all(axis=1, keepdims=True), 0.0, point), force)
-            free = (force == 0.0).all(axis=1, keepdims=True)  # a plate that is free has no moment, whatever is written
+            free = (force == 0.0).all(axis=1, keepdims=True)  # the moment of an unloaded plate is ignored
             moments.append(arm if moment is None else arm + sign * np.where(free, 0.0, moment))
             if moment is not None and named:
                 check_free_moments(path, name, force, moment)
@@ -177,12 +179,12 @@ def read_wrenches_csv_with_up(
         else:
             measured = False
             moments.append(np.full_like(force, np.nan))
-            warn(f"{Path(path).name}: no moment and no centre of pressure for {name}: moments count as not measured")
-    gone = ~np.isfinite(forces).all(axis=(1, 2))
-    if gone.any():
-        problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
+            warn(f"{Path(path).name}: no moment or centre of pressure for {name}: moments are treated as not measured")
+    absent = ~np.isfinite(forces).all(axis=(1, 2))
+    if absent.any():
+        problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
-            place = f"first in line {table.lines[int(np.argmax(gone))]}"
+            place = f"first in line {table.lines[int(np.argmax(absent))]}"
             remedy = "Export the forces again, or read with missing = keep to leave these samples out"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
@@ -197,13 +199,13 @@ def read_wrenches_csv_with_up(
 
 
 def _with_documented_titles(path: str | Path, table: Table) -> tuple[Table, bool]:
-    """A table of wrenches with its columns titled as the module has it, and whether other titles were read so."""
+    """A table of wrenches with the documented column titles, and whether titles of other programs were translated."""
     if any(name.rpartition(".")[2] in FORCE for name in table.names) or not has_force_columns(table.names):
         return table, False
     titles: dict[str, str] = {}
     for plate, groups in find_plate_columns(path, table.names).items():
         for what, letters in (("v", FORCE), ("p", POINT), ("m", MOMENT)):
-            if what in groups and not (what == "m" and "p" not in groups):  # about which point, nothing would say
+            if what in groups and not (what == "m" and "p" not in groups):  # else the reference point is unknown
                 titles |= {column: f"{plate}.{letter}" for column, letter in zip(groups[what], letters)}
     return replace(table, names=tuple(titles.get(name, name) for name in table.names)), True
 
@@ -212,17 +214,17 @@ def table_kind(path: str | Path) -> str | None:
     """``"forces"``, ``"markers"``, ``"segments"``, ``"joints"`` or None, by the column titles of a CSV file.
 
     Raises:
-        InputError: they would tell, were they parted by commas.
+        InputError: they are separated by semicolons.
     """
     line, header = next(read_csv_rows(path), (0, []))
     kind = _kind_by_titles(header)
     if kind is None and _kind_by_titles(",".join(header).split(";")) is not None:
-        raise InputError(path, "its columns are parted by semicolons", place=f"line {line}", remedy=SEPARATOR_REMEDY)
+        raise InputError(path, "its columns are separated by semicolons", place=f"line {line}", remedy=SEPARATOR_REMEDY)
     return kind
 
 
 def _kind_by_titles(header: Sequence[str]) -> str | None:
-    """What the titles of columns tell."""
+    """Kind of data by the titles of columns."""
     titles = [match for match in map(_TITLE.match, (cell.strip() for cell in header)) if match]
     ends = {end for stem, _, end in (match["name"].rpartition(".") for match in titles) if stem}
     if any({"q2", "q3", lone} <= ends for lone in ("q1", "q0", "q4")) or {"qx", "qw"} & ends:
@@ -236,14 +238,14 @@ def _kind_by_titles(header: Sequence[str]) -> str | None:
 
 
 def write_wrenches_csv(path: str | Path, wrenches: Wrenches) -> None:
-    """Forces [N] and moments about the world origin [N m], z up; missing samples as empty cells."""
+    """Write forces [N] and moments about the world origin [N m], z up; missing samples as empty cells."""
     units = {axis: "N" if axis in FORCE else "N m" for axis in FORCE + MOMENT}
     titles = [f"{name}.{axis} [{unit}]" for name in wrenches.frames for axis, unit in units.items()]
     write_table(path, wrenches.times, titles, wrenches.values.reshape(len(wrenches), -1))
 
 
 def write_table(path: str | Path, times: np.ndarray, titles: Sequence[str], values: np.ndarray) -> None:
-    """Any table over time: ``time [s]`` and the titles, values (N, C) as given, NaN as an empty cell."""
+    """Write a table over time: ``time [s]`` and the titles, values (N, C) as given, NaN as an empty cell."""
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["time [s]", *titles])
@@ -258,7 +260,7 @@ def _parse_titles(path: str | Path, header: Sequence[str], line: int) -> tuple[t
     for number, cell in enumerate(header, 1):
         match = _TITLE.match(cell.strip())
         if match is None:
-            problem = f"column {number} is titled {shorten(cell, 60)!r}, without a unit"
+            problem = f"the title of column {number}, {shorten(cell, 60)!r}, has no unit"
             remedy = "Title columns like 'time [s]', 'LASI.x [mm]'"
             if ";" in cell:
                 remedy = SEPARATOR_REMEDY
@@ -285,7 +287,7 @@ def normalise_unit(unit: str) -> str:
 
 
 def _column_stems(path: str | Path, table: Table, suffixes: Sequence[str], what: str) -> tuple[str, ...]:
-    """Names that stand before the suffixes, each with all of them."""
+    """Names before the suffixes; each must have all of them."""
     stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in suffixes))
     for stem in stems:
         lacking = [f"{stem}.{suffix}" for suffix in suffixes if f"{stem}.{suffix}" not in table.names]
@@ -296,7 +298,7 @@ def _column_stems(path: str | Path, table: Table, suffixes: Sequence[str], what:
 
 
 def _optional_columns(path: str | Path, table: Table, name: str, axes: Sequence[str]) -> np.ndarray | None:
-    """Three columns of a sensor (N, 3), None without any of them."""
+    """Three columns of a sensor (N, 3); None if it has none of them."""
     if not any(f"{name}.{axis}" in table.names for axis in axes):
         return None
     lacking = [f"{name}.{axis}" for axis in axes if f"{name}.{axis}" not in table.names]

@@ -1,7 +1,7 @@
-"""The files of one run in the place of those of the run before, by moves that a journal lists.
+"""Replacement of a previous run's files by moves that a journal lists.
 
-The journal is the moment of truth: before it stands, nothing has changed; from then on the replacement is always
-finished, by this process or, if it is killed, by the next.
+Before the journal is written, nothing has changed. After that the replacement is always finished, by this process or,
+if it is killed, by the next one.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .codec import FileKind
 from .manifest import MANIFEST_FILE, files_written, is_unchanged, list_files
 
 NEW_FOLDER, JOURNAL_FILE = "new", "journal.json"
-"""In a workshop: the folder of files that wait for their place, and what is to be replaced by them."""
+"""In a work folder: the folder of new files, and the file that lists what they replace."""
 MAX_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What a replacement takes away.
+    """What a replacement removes.
 
     Attributes:
-        ours: files of the run before and what was in them, as `manifest.files_written` tells.
+        ours: files of the previous run with their digests, see `manifest.files_written`.
         stale: those of them that the new run does not have.
     """
 
@@ -39,7 +39,7 @@ JOURNAL_KIND = FileKind(Journal, "exciting dance journal", remedy="Remove the hi
 
 
 def find_foreign_files(folder: Path, names: Iterable[str], ours: Mapping[str, str | None]) -> tuple[str, ...]:
-    """What stands in the way of files of these names and was not written by this program, or was changed since."""
+    """Existing files that block files of these names and were not written by this program, or were changed since."""
     known = {name.casefold(): digest for name, digest in ours.items()}  # one file to some file systems
     found = []
     for name in names:
@@ -52,34 +52,32 @@ def find_foreign_files(folder: Path, names: Iterable[str], ours: Mapping[str, st
 
 
 def foreign_file_error(path: Path, foreign: tuple[str, ...]) -> InputError:
-    """The error that names what stands in the way."""
-    others = f", nor were {', '.join(foreign[1:MAX_SHOWN])}" if len(foreign) > 1 else ""
+    """The error that names the foreign files."""
+    others = f", as were {', '.join(foreign[1:MAX_SHOWN])}" if len(foreign) > 1 else ""
     more = f" and {len(foreign) - MAX_SHOWN} more" if len(foreign) > MAX_SHOWN else ""
-    problem = f"is not as this program wrote it{others}{more}: the results need that name"
+    problem = f"was not written by this program, or was changed since{others}{more}: the results need that name"
     return InputError(path / foreign[0], problem, remedy="Move it away, or name another folder")
 
 
 def replace_files(folder: Path, work_folder: Path, *, keep_previous: bool) -> None:
-    """Give the files that wait in a workshop their place in a folder; nobody else may hold it.
+    """Move the new files of a work folder into a folder that this process has locked.
 
     Args:
         folder: that has files already.
         work_folder: with the new files.
-        keep_previous: keep the files of the run before whose names are not written now.
+        keep_previous: keep files of the previous run whose names are not written now.
 
     Raises:
-        InputError, OSError: a file cannot be moved; the next call of `finish` goes on with it.
+        InputError, OSError: a file cannot be moved; the next call of `finish_replacement` continues.
     """
     names, ours = set(list_files(work_folder / NEW_FOLDER)), files_written(folder)
-    gone = (
-        [] if keep_previous else [name for name in ours if name not in names and is_unchanged(folder, name, ours[name])]
-    )
-    JOURNAL_KIND.write(work_folder / JOURNAL_FILE, Journal(ours, tuple(gone)))
+    stale = [name for name in ours if name not in names and is_unchanged(folder, name, ours[name])]
+    JOURNAL_KIND.write(work_folder / JOURNAL_FILE, Journal(ours, () if keep_previous else tuple(stale)))
     finish_replacement(folder, work_folder)
 
 
 def finish_replacement(folder: Path, work_folder: Path) -> None:
-    """Carry out what a workshop's journal says, from wherever it was left.
+    """Carry out or continue the replacement in a work folder's journal.
 
     Raises:
         InputError, OSError: a file cannot be moved.
@@ -88,7 +86,7 @@ def finish_replacement(folder: Path, work_folder: Path) -> None:
     for name in journal.stale:
         if is_unchanged(folder, name, journal.ours.get(name)):
             (folder / name).unlink()
-    # The folder's own manifest comes last: who reads it has seen all of one run.
+    # The folder's manifest is moved last: when a reader sees it, all files of the run are in place.
     names = sorted(list_files(work_folder / NEW_FOLDER), key=lambda name: (name == MANIFEST_FILE, name))
     if strange := find_foreign_files(folder, names, journal.ours):
         raise foreign_file_error(folder, strange)
@@ -102,7 +100,7 @@ def finish_replacement(folder: Path, work_folder: Path) -> None:
 
 
 def _remove_empty(folder: Path, part: PurePosixPath) -> None:
-    """Remove folders in which nothing is left."""
+    """Remove empty folders."""
     with suppress(OSError):
         for place in (part, *part.parents):
             if place.parts:

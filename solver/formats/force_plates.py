@@ -1,4 +1,4 @@
-"""From the channels of a force plate to the wrench about the world origin: C3D force-plate types 1 to 4."""
+"""Wrench about the world origin from the channels of a force plate, C3D types 1 to 4."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..arrays import frozen
 from ..errors import InvalidValue
 
 CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
-"""Channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 the eight of
-four three-component corner sensors; 4 as 2 through a calibration matrix."""
+"""Number of channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 eight
+channels of four three-component corner sensors; 4 as 2, through a calibration matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ForcePlate:
             (+x -y).
         origin: (3,) [m] ORIGIN as written, plate axes: for types 2 and 4 the offset between sensor and centre of the
             surface; for type 3 half the distances between the corner sensors along x and y, and their depth.
-        calibration: (6, 6) of type 4, channels to N and N m.
+        calibration: (6, 6) of type 4, from channels to N and N m.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ForcePlate:
 
     @property
     def rotation(self) -> np.ndarray:
-        """Plate axes in the recording's axes (3, 3); z as the corners make it, usually down.
+        """Plate axes in the recording's axes (3, 3); the order of the corners defines z, usually down.
 
         Raises:
             InvalidValue: the corners do not span a surface.
@@ -66,7 +66,7 @@ class ForcePlate:
 
     @property
     def has_moments(self) -> bool:
-        """Whether the geometry suffices for moments: type 3 needs the distances of its corner sensors."""
+        """Whether the geometry determines moments: type 3 needs the distances of its corner sensors."""
         return self.kind != 3 or bool(np.all(self.origin[:2] != 0.0))
 
     def wrench(self, channels: np.ndarray, up: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ class ForcePlate:
             up: (3,) unit vector of the vertical, recording's axes; the sensors lie below the surface.
 
         Returns:
-            (N, 6) force then moment [N, N m]; the moment is NaN where the geometry does not tell it.
+            (N, 6) force then moment [N, N m]; the moment is NaN if the geometry does not determine it.
         """
         rotation = self.rotation
         force, moment = self._wrench_at_surface(
@@ -100,7 +100,7 @@ class ForcePlate:
             assert self.calibration is not None
             channels = channels @ self.calibration.T
         force, moment = channels[:, :3], channels[:, 3:]
-        # Files disagree on the direction of ORIGIN; that the sensor lies below the surface decides.
+        # Files disagree on the sign of ORIGIN; the sensor is below the surface.
         lever = self.origin if self.origin[2] * upward < 0.0 else -self.origin
         return force, moment + np.cross(lever, force)
 

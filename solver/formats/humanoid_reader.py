@@ -1,6 +1,6 @@
-"""Readers of motions as humanoid laboratories exchange them: bare tables and archives of body states, see `humanoid`.
+"""Readers of motions in the formats of humanoid robotics, see `humanoid_writer`: tables and archives of body states.
 
-Files that name no joints give joint coordinates that are numbered in the order of their rig.
+Joint coordinates of files without joint names are numbered in the order of their rig.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .npz_entries import NpzArrays
 from .text_files import parse_numbers, read_csv_rows
 
 _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)
-"""How the name of a table states its rate."""
+"""Pattern of the rate in the name of a table."""
 MAX_LENGTH_ERROR = 1e-3
-"""How far a table's quaternions may be from unit length."""
+"""Largest error of the length of a table's quaternions."""
 BODY_STATE_KEYS = frozenset({"joint_pos", "body_pos_w", "body_quat_w"})
 
 
 def is_humanoid_table(path: Path) -> bool:
-    """Whether a .csv is such a table: its name states a rate, and its first row holds numbers alone.
+    """Whether a .csv is a humanoid's table: its name states a rate, and its first row holds only numbers.
 
     Raises:
         InputError: it cannot be read.
@@ -39,11 +39,11 @@ def is_humanoid_table(path: Path) -> bool:
 
 
 def read_humanoid_table(path: str | Path) -> JointCoordinates:
-    """The joint coordinates and root poses of a bare table; the joints are numbered in the order of their rig.
+    """Read joint coordinates and root poses of a table without header; joints are numbered in the order of their rig.
 
     Raises:
-        InputError: no rate in the file's name, a row of another length or with a cell that is no number, fewer than
-            eight columns, or root quaternions of another length than 1.
+        InputError: no rate in the file's name, a row of another length or with a cell that is not a number, fewer than
+            eight columns, or root quaternions whose length is not 1.
     """
     stated = _RATE_IN_NAME.search(Path(path).stem)
     if stated is None or not float(stated[1]) > 0.0:
@@ -75,17 +75,17 @@ def read_humanoid_table(path: str | Path) -> JointCoordinates:
 
 
 def has_body_states(arrays: NpzArrays) -> bool:
-    """Whether an archive holds such body states."""
+    """Whether an archive holds body states."""
     return set(arrays.by_name) >= BODY_STATE_KEYS
 
 
 def read_body_states(arrays: NpzArrays, angles: str | None = None) -> JointCoordinates:
-    """The joint coordinates and root poses of an archive of body states, whose first body is the root.
+    """Joint coordinates and root poses of an archive of body states, whose first body is the root.
 
-    Without ``joint_names``, as others write it, the joints are numbered in the order of their rig.
+    Without ``joint_names`` the joints are numbered in the order of their rig.
 
     Raises:
-        InputError: an array is missing, of another shape, or holds quaternions that are none.
+        InputError: an array is missing or of a wrong shape, or holds invalid quaternions.
     """
     values = arrays.real_array("joint_pos", 2)
     place, turn = arrays.real_array("body_pos_w", 3), arrays.real_array("body_quat_w", 3)

@@ -1,9 +1,10 @@
-"""Motions as humanoid laboratories exchange them: a bare table of configurations, and an archive of body states.
+"""Writers of motions in the formats of humanoid robotics: a table of configurations, and an archive of body states.
 
-The table has no header: a row a frame, root position [m], root quaternion x y z w, then the joints [rad, m] in the
-robot's order; the rate is part of the file's name. The archive holds what trackers of motions are trained on, named as
-there: ``fps``, ``joint_pos``, ``joint_vel``, ``body_pos_w``, ``body_quat_w`` (w x y z, as those simulators have it),
-``body_lin_vel_w``, ``body_ang_vel_w``, with ``joint_names`` and ``body_names``. World z up.
+The table has no header. Each row is a frame: root position [m], root quaternion x y z w, then the joints [rad, m] in
+the robot's order; the rate is part of the file's name. The archive has the arrays that motion-tracking policies are
+trained
+on: ``fps``, ``joint_pos``, ``joint_vel``, ``body_pos_w``, ``body_quat_w`` (w x y z), ``body_lin_vel_w``,
+``body_ang_vel_w``, ``joint_names`` and ``body_names``. World z up.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ DIGITS = 9
 
 
 def table_name(name: str, rate: float) -> str:
-    """The name of a table, which tells its rate [1/s]: ``walk_100hz.csv``."""
+    """The name of a table, which states its rate [1/s]: ``walk_100hz.csv``."""
     return f"{name}_{rate:g}hz.csv".replace(" ", "_")
 
 
 def write_humanoid_table(path: str | Path, rig: Rig, motion: Motion) -> None:
-    """A motion as a bare table, whole or not at all."""
+    """Write a motion as a table without header, atomically."""
     root = np.array(motion.q[:, :POSE])
     root[:, 3:] = continuous_signs(root[:, 3:])
     values = np.concatenate([root, joint_coordinates(rig, motion.q)], axis=1)
@@ -40,7 +41,7 @@ def write_humanoid_table(path: str | Path, rig: Rig, motion: Motion) -> None:
 
 
 def write_body_states(path: str | Path, rig: Rig, motion: Motion) -> None:
-    """A motion as an archive of joint and body states, whole or not at all."""
+    """Write a motion as an archive of joint and body states, atomically."""
     links = link_motions(rig, motion)
     turns = continuous_signs(to_quaternion(links.rotation.transpose(3, 2, 0, 1)))
     arrays = {

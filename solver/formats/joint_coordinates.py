@@ -1,4 +1,4 @@
-"""A motion as one named column per joint coordinate, for tables and other programs."""
+"""A motion as one named column per joint coordinate, and its writer for tables and other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CSV_SUFFIX, STORAGE_SUFFIX = ".csv", ".mot"
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
-    """Names (nv,): the root's position and rotation vector, then per link its angle or ``LINK_x``, ``_y``, ``_z``."""
+    """Names (nv,): the root's position and rotation vector, then each link's angle or ``LINK_x``, ``_y``, ``_z``."""
     return (*ROOT_NAMES, *(name.replace(" ", "_") for name in joint_names(rig)))
 
 
@@ -45,24 +45,23 @@ def require_table_suffix(path: str | Path) -> str:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (CSV_SUFFIX, STORAGE_SUFFIX):
-        raise InputError(
-            path, "has no suffix that says how to write it", remedy=f"End it on {CSV_SUFFIX} or {STORAGE_SUFFIX}"
-        )
+        remedy = f"End it on {CSV_SUFFIX} or {STORAGE_SUFFIX}"
+        raise InputError(path, "has no suffix of a table of joint coordinates", remedy=remedy)
     return suffix
 
 
 def write_coordinates(
     path: str | Path, rig: Rig, motion: Motion, *, degrees: bool, root: bool = True, speeds: bool = False
 ) -> None:
-    """Joint coordinates over time as a table, whole or not at all; the one writer of them.
+    """Write joint coordinates over time as a table, atomically.
 
     Args:
-        path: .csv, whose header tells the unit of each column, or .mot, OpenSim's storage, whose header tells degrees.
+        path: .csv, whose header has the unit of each column, or .mot, OpenSim storage, whose header states degrees.
         rig: that moves.
-        motion: of it.
+        motion: of the rig.
         degrees: angles in degrees, otherwise in radians; lengths are in metres.
-        root: its position and rotation vector too.
-        speeds: in columns ``NAME speed`` of a .csv, the angular velocity of a spherical joint in body axes.
+        root: also write its position and rotation vector.
+        speeds: also write columns ``NAME speed`` into a .csv; of a spherical joint the angular velocity, body axes.
 
     Raises:
         InputError: another suffix, speeds in a .mot, or the file cannot be written.

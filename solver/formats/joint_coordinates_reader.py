@@ -1,15 +1,15 @@
-"""Joint coordinates with or without the root's pose, from CSV tables, OpenSim storage files and NumPy archives.
+"""Reading joint coordinates, with or without the root's pose, from CSV tables, OpenSim storage and NumPy archives.
 
-CSV (see `tables`): ``NAME [rad]`` or ``NAME [deg]`` for every joint that turns, ``NAME [m]`` (cm, mm) for one that
-slides; a joint that turns about three axes has ``NAME_x``, ``NAME_y``, ``NAME_z``, its rotation vector from neutral.
+CSV (see `csv_tables`): ``NAME [rad]`` or ``NAME [deg]`` for a revolute joint, ``NAME [m]`` (cm, mm) for a prismatic
+one; a spherical joint has ``NAME_x``, ``NAME_y``, ``NAME_z``, its rotation vector from neutral.
 The root's pose in the world, z up: ``root_tx``, ``root_ty``, ``root_tz`` [m] and either its rotation vector
 ``root_rx``, ``root_ry``, ``root_rz`` [rad] or its quaternion ``root_qx``, ``root_qy``, ``root_qz``, ``root_qw`` [1].
-Columns ``NAME speed [rad/s]`` are held against the angles and not used: velocities come from the angles, through the
-filter that the forces go through, too.
+Columns ``NAME speed [rad/s]`` only serve as a check of the angles: velocities are computed from the angles, with the
+filter that is also applied to the forces.
 
-Storage files (.mot, .sto) name the same columns without units: rotations are in the unit that ``inDegrees`` says,
-translations in metres. An archive (.npz) holds ``joints`` (C,) names, ``angles`` (N, C) [rad, m], ``joint_times`` (N,)
-or ``joint_rate``, and ``root`` (N, 7) or nothing: position [m] and quaternion xyzw.
+Storage files (.mot, .sto) have the same columns without units: ``inDegrees`` states the unit of rotations, translations
+are in metres. An archive (.npz) holds ``joints`` (C,) names, ``angles`` (N, C) [rad, m], ``joint_times`` (N,) or
+``joint_rate``, and optionally ``root`` (N, 7), position [m] and quaternion xyzw.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ ROOT_POSITION, ROOT_ROTATION, ROOT_QUATERNION = (
 SPEED_SUFFIX = " speed"
 ANGLE_UNITS, LENGTH_UNITS = ("deg", "rad"), ("m", "cm", "mm")
 MAX_ANGLE = 6.0 * np.pi
-"""[rad] Joints turn less far than this from neutral: beyond, the numbers are degrees."""
+"""[rad] Largest plausible angle from neutral; larger numbers are degrees."""
 MIN_LARGEST_ANGLE = np.radians(np.pi)
-"""[rad] If no joint turns as far as this, radians may have been taken for degrees."""
+"""[rad] If no joint reaches this angle, radians may have been read as degrees."""
 MAX_SPEED_RATIO = 2.0
-"""Factor by which stated speeds and the angles' slopes may differ."""
+"""Factor by which stated speeds and the derivatives of the angles may differ."""
 
 
 def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCoordinates:
-    """Joint coordinates from a table as the module describes.
+    """Read joint coordinates from a table as the module describes.
 
     Raises:
-        InputError: malformed table, a unit that is no angle and no length, an incomplete root pose, or units that
+        InputError: malformed table, a unit of neither angle nor length, an incomplete root pose, or units that
             contradict the numbers.
     """
     table = read_table(path, warn=warn)
@@ -63,7 +63,7 @@ def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCo
         elif name in ROOT_QUATERNION and SI_FACTORS[unit] == 1.0:
             columns[name] = (values, "rad")
         else:
-            problem = f"column {name!r} has the unit {unit!r}, no angle and no length"
+            problem = f"column {name!r} has the unit {unit!r}, which is neither an angle nor a length"
             raise InputError(path, problem, place="line 1", remedy="Give joint angles in deg or rad")
     found = _assemble(path, table.times, columns, warn)
     _check_speeds(path, found, speeds)
@@ -73,12 +73,12 @@ def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCo
 def read_joints_storage(
     path: str | Path, angles: str | None = None, *, warn: Warn = ignore_warning
 ) -> JointCoordinates:
-    """Joint coordinates from a .mot or .sto file.
+    """Read joint coordinates from a .mot or .sto file.
 
     Args:
         path: the file.
-        angles: ``"deg"`` or ``"rad"``, where the header has no ``inDegrees`` or a wrong one.
-        warn: told about what was read past.
+        angles: ``"deg"`` or ``"rad"``, if the header's ``inDegrees`` is missing or wrong.
+        warn: receives messages about irregularities.
 
     Raises:
         InputError: not a storage file, no unit of the angles, an incomplete root pose, or numbers that contradict it.
@@ -87,9 +87,9 @@ def read_joints_storage(
     stated = {"yes": "deg", "no": "rad"}.get(storage.header.get("indegrees", "").lower())
     unit = angles or stated
     if unit not in ANGLE_UNITS:
-        problem = "does not say whether its angles are in degrees" if angles is None else f"angles = {angles!r}"
+        problem = "does not state whether its angles are in degrees" if angles is None else f"angles = {angles!r}"
         remedy = "Write inDegrees=yes or inDegrees=no into its header, or state the unit (angles = deg or rad)"
-        remedy += f"; if it holds forces, name their columns as known: {KNOWN_NAMES}"
+        remedy += f"; if it holds forces, use known column names: {KNOWN_NAMES}"
         raise InputError(path, problem, remedy=remedy)
     columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names}
     for name in ROOT_POSITION + ROOT_QUATERNION:
@@ -112,11 +112,11 @@ class JointArrays:
 
 
 def joints_from_arrays(path: str | Path, arrays: JointArrays, angles: str | None) -> JointCoordinates:
-    """Joint coordinates of an archive's arrays; in rad unless ``angles`` says ``"deg"``."""
+    """Joint coordinates from an archive's arrays; in rad unless ``angles`` is ``"deg"``."""
     times, names, values = arrays.times, arrays.names, arrays.values
     if values.shape != (len(times), len(names)):
         problem = f"angles has shape {values.shape}, but there are {len(times)} times and {len(names)} joints"
-        raise InputError(path, problem, place="array angles", remedy="Give one row a frame and one column a joint")
+        raise InputError(path, problem, place="array angles", remedy="Write one row per frame and one column per joint")
     result = JointCoordinates(times, names, values, (f"{angles or 'rad'} or m",) * len(names), arrays.root)
     _check_angles(path, result)
     return result
@@ -125,7 +125,7 @@ def joints_from_arrays(path: str | Path, arrays: JointArrays, angles: str | None
 def _assemble(
     path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[np.ndarray, str]], warn: Warn
 ) -> JointCoordinates:
-    """The value behind named columns (N,) with units; those of the root become its pose."""
+    """Joint coordinates from named columns (N,) with units; columns of the root become its pose."""
     root = _root_poses(path, columns)
     joints = [name for name in columns if name not in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION]
     if not joints:
@@ -138,26 +138,26 @@ def _assemble(
     _check_angles(path, result)
     far = _largest_angle(result)
     if far < MIN_LARGEST_ANGLE:
-        warn(f"{Path(path).name}: no joint turns farther than {np.degrees(far):.2g} degrees: check the angles' unit")
+        warn(f"{Path(path).name}: no joint angle exceeds {np.degrees(far):.2g} degrees: check the angles' unit")
     return result
 
 
 def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]]) -> np.ndarray | None:
-    """Poses (N, 7) of the root, None where no column speaks of it."""
+    """Poses (N, 7) of the root; None without columns of it."""
     given = [name for name in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION if name in columns]
     if not given:
         return None
     way = ROOT_QUATERNION if ROOT_QUATERNION[0] in columns else ROOT_ROTATION
     lacking = [name for name in ROOT_POSITION + way if name not in columns]
     if lacking or any(name in columns for name in (ROOT_ROTATION if way is ROOT_QUATERNION else ROOT_QUATERNION)):
-        problem = f"the root's pose lacks {', '.join(lacking)}" if lacking else "the root's rotation is there twice"
+        problem = f"the root's pose lacks {', '.join(lacking)}" if lacking else "the root has two rotations"
         remedy = f"Give {', '.join(ROOT_POSITION)} and either {', '.join(ROOT_ROTATION)} or "
-        f"{', '.join(ROOT_QUATERNION)}, or none of them"
+        remedy += f"{', '.join(ROOT_QUATERNION)}, or none of them"
         raise InputError(path, problem, remedy=remedy)
     for names, unit in ((ROOT_POSITION, "m"), (ROOT_ROTATION, "rad")):
         wrong = [name for name in names if name in columns and columns[name][1] != unit]
         if wrong:
-            problem = f"column {wrong[0]!r} is no {'length' if unit == 'm' else 'angle'}"
+            problem = f"column {wrong[0]!r} is not {'a length' if unit == 'm' else 'an angle'}"
             raise InputError(
                 path, problem, remedy="Give the root's position in m and its rotation vector in rad or deg"
             )
@@ -171,7 +171,7 @@ def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]])
 
 
 def _largest_angle(joints: JointCoordinates) -> float:
-    """[rad] how far the farthest joint turns from neutral."""
+    """[rad] Largest joint angle from neutral."""
     factors = np.array(
         [{"rad": 1.0, "rad or m": 1.0, "deg or m": SI_FACTORS["deg"]}.get(unit, 0.0) for unit in joints.units]
     )
@@ -182,12 +182,12 @@ def _check_angles(path: str | Path, joints: JointCoordinates) -> None:
     """Refuse numbers that cannot be radians."""
     far = _largest_angle(joints)
     if far > MAX_ANGLE:
-        problem = f"a joint turns by {far:.3g} rad, more than three turns"
+        problem = f"a joint angle is {far:.3g} rad, more than three turns"
         raise InputError(path, problem, remedy="Check the unit: these look like degrees")
 
 
 def _check_speeds(path: str | Path, joints: JointCoordinates, speeds: Mapping[str, Sequence[float]]) -> None:
-    """Refuse speeds that are not the slopes of their angles."""
+    """Refuse speeds that are not the derivatives of their angles."""
     slopes, stated = [], []
     for name, values in zip(joints.names, joints.values.T):
         if name in speeds and len(joints) > 2:
@@ -201,5 +201,5 @@ def _check_speeds(path: str | Path, joints: JointCoordinates, speeds: Mapping[st
         return
     ratio = float(np.sqrt((speed @ speed) / (slope @ slope)))
     if not 1.0 / MAX_SPEED_RATIO < ratio < MAX_SPEED_RATIO:
-        problem = f"its speeds are {ratio:.3g} times as large as the slopes of its angles"
-        raise InputError(path, problem, remedy="Check the units of both, or leave the speeds out")
+        problem = f"its speeds are {ratio:.3g} times as large as the derivatives of its angles"
+        raise InputError(path, problem, remedy="Check the units of both, or remove the speeds")

@@ -14,15 +14,15 @@ from ..errors import InputError, InvalidValue
 from ..files import check_file, read_bytes
 
 MAX_BYTES = 256 << 20
-"""Bytes of text: an authored dance of an hour at 60 Hz takes about a hundred million."""
+"""[bytes] Largest text; an authored dance of an hour at 60 Hz takes about a hundred million."""
 MAX_DEPTH = 200
-"""Levels of lists and objects within each other; ours have about twenty."""
+"""Largest nesting of lists and objects; files of this program have about twenty levels."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-"""How a file spells half of a character beyond the basic plane; without its other half nothing can print it."""
+"""Pattern of an escaped surrogate, half of a character; without its other half it cannot be printed."""
 
 
 class InvalidJson(InvalidValue):
-    """A text is not the JSON that is read.
+    """A text is not valid JSON.
 
     Attributes:
         problem: what is wrong, in one clause.
@@ -35,14 +35,14 @@ class InvalidJson(InvalidValue):
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The tree of a JSON text.
+    """Parse a JSON text.
 
     Raises:
         NoJson: not UTF-8, no JSON, numbers that are not finite or beyond a float's range, an object that names an entry
-            twice, half a character, too long or nested too deeply.
+            twice, a lone surrogate, too long or nested too deeply.
     """
     if len(text) > MAX_BYTES:
-        raise InvalidJson(f"is too long ({len(text) / 2**20:.0f} MB; {MAX_BYTES >> 20} MB are read)")
+        raise InvalidJson(f"is too long ({len(text) / 2**20:.0f} MB; the limit is {MAX_BYTES >> 20} MB)")
     try:
         text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         tree = json.loads(
@@ -59,12 +59,12 @@ def parse_json(text: str | bytes) -> Any:
         try:
             "".join(_iterate_strings(tree)).encode()
         except UnicodeEncodeError:
-            raise InvalidJson("holds half a character, which no text can show") from None
+            raise InvalidJson("holds an incomplete character (a lone surrogate)") from None
     return tree
 
 
 def parse_json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, Any]:
-    """The one object that a JSON file must be.
+    """Parse the content of a JSON file, which must be one object.
 
     Raises:
         InputError: see `parse_json`; or the file is a list, a number or a text.
@@ -74,12 +74,12 @@ def parse_json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[
     except InvalidJson as error:
         raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
     if not isinstance(tree, dict):
-        raise InputError(path, "is not JSON of one object", remedy=remedy)
+        raise InputError(path, "is not a JSON object", remedy=remedy)
     return tree
 
 
 def read_json(path: str | Path, remedy: str) -> dict[str, Any]:
-    """The one object of a JSON file.
+    """Read a JSON file, which must be one object.
 
     Raises:
         InputError: no file, too large, or see `parse_json_object`.
@@ -89,13 +89,13 @@ def read_json(path: str | Path, remedy: str) -> dict[str, Any]:
 
 
 def _reject_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _parse_float(word: str) -> float:
     value = float(word)
     if math.isinf(value):
-        raise ValueError(f"the number {word[:20]} is beyond the range of numbers")
+        raise ValueError(f"the number {word[:20]} is out of range")
     return value
 
 
@@ -103,12 +103,12 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) != len(pairs):
         twice = find_repeated([name for name, _ in pairs])[0]
-        raise ValueError(f"{twice[:40]!r} stands twice")
+        raise ValueError(f"{twice[:40]!r} occurs twice")
     return tree
 
 
 def _iterate_strings(tree: Any) -> Iterator[str]:
-    """Every text of a tree, names of entries too."""
+    """Every string of a tree, including names of entries."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):

@@ -1,4 +1,4 @@
-"""Values as what JSON knows."""
+"""Conversion of values to types that JSON has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import InvalidValue
 
 
 def to_json_values(value: Any) -> Any:
-    """Arrays, mappings, tuples, paths, choices and data classes as what JSON knows; what is not finite as None."""
+    """Convert arrays, mappings, sequences, paths, enumerations and data classes to JSON types; NaN becomes None."""
     if isinstance(value, Enum):
         return to_json_values(value.value)
     if isinstance(value, np.ndarray):
@@ -33,4 +33,4 @@ def to_json_values(value: Any) -> Any:
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json_values(getattr(value, f.name)) for f in fields(value)}
-    raise InvalidValue(f"a result cannot hold a {type(value).__name__}")
+    raise InvalidValue(f"a {type(value).__name__} cannot be converted to JSON")

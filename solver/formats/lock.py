@@ -1,7 +1,7 @@
-"""Who writes here now: locks that end with their process, and the sweep of what a killed process left behind.
+"""Locks that end with their process, and removal of temporary folders that killed processes left.
 
-The operating system lets go of a lock when its process ends, however it ends: a lock file that stays behind holds
-nobody up. Nothing is ever judged by a process number, which may have been given to somebody else meanwhile.
+The operating system releases a lock when its process ends, however it ends, so that a remaining lock file blocks no
+one. Process numbers are not used, because another process may get the same number.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOCK_FILE = "lock"
-"""Within a temporary folder: held by the process whose folder it is."""
+"""Name of the lock file in a temporary folder; the process that owns the folder holds the lock."""
 MIN_AGE = 60.0
-"""[s] A temporary folder without a lock file may be about to get one for so long."""
+"""[s] A younger temporary folder without a lock file may be about to get one."""
 LOCKED_BYTE = 1 << 30
-"""Byte that is locked: beyond the words, so that others can read them where locks forbid reading."""
+"""Position of the locked byte: after the text, so that others can read the text on systems whose locks forbid
+reading."""
 MAX_TRIES = 10
 
 _held_paths: set[str] = set()
-"""Paths that this process holds: the system's locks do not keep two threads of one process apart."""
+"""Paths that this process has locked, since the system's locks do not separate threads of one process."""
 _guard = threading.RLock()
-"""Not a plain lock: a stop lets go of what this process holds, wherever the main thread is."""
+"""Re-entrant, because stopping the program releases locks wherever the main thread is."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -46,11 +47,11 @@ else:
     import fcntl
 
     def _seize(descriptor: int) -> bool:
-        # Not flock: its locks go over to forked children, and would outlive a killed parent with them.
+        # Not flock: forked children inherit its locks, which would then outlive a killed parent.
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, LOCKED_BYTE)
         except OSError as error:
-            # Where a file system has no locks nobody can be kept out.
+            # On a file system without locks, access cannot be restricted.
             return error.errno not in (errno.EACCES, errno.EAGAIN)
         return True
 
@@ -68,14 +69,14 @@ class Lock:
     descriptor: int
 
     def release(self) -> None:
-        """Remove the lock file and let go."""
-        removed = _try_unlink(self.path)  # while it is held: whoever opens the path from now on makes a new file
+        """Remove the lock file and release the lock."""
+        removed = _try_unlink(self.path)  # while locked: whoever opens the path from now on creates a new file
         self.unlock()
         if not removed:
-            _try_unlink(self.path)  # Windows removes no open file
+            _try_unlink(self.path)  # Windows cannot remove an open file
 
     def unlock(self) -> None:
-        """Let go of a file that stays, or has another name by now."""
+        """Release the lock of a file that remains or was renamed."""
         with _guard:
             if _lock_key(self.path) in _held_paths:
                 _held_paths.discard(_lock_key(self.path))
@@ -83,19 +84,19 @@ class Lock:
 
 
 def acquire(path: Path, owner_text: str = "") -> Lock | None:
-    """Lock a file, which is made if it is missing; None when somebody holds it, another thread of ours included.
+    """Lock a file, created if missing; None if another process or thread holds the lock.
 
     Args:
         path: of the lock file.
-        owner_text: kept in it, for `holder`.
+        owner_text: stored in it, for `read_owner`.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
     with _guard:
         for _ in range(MAX_TRIES):
             if _lock_key(path) in _held_paths:
-                return None  # opening and closing the file again would already let go of it
+                return None  # opening and closing the file again would release the lock
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             if not _seize(descriptor):
                 os.close(descriptor)
@@ -105,12 +106,12 @@ def acquire(path: Path, owner_text: str = "") -> Lock | None:
                 os.write(descriptor, owner_text.encode("utf-8", errors="replace"))
                 _held_paths.add(_lock_key(path))
                 return Lock(path, descriptor)
-            os.close(descriptor)  # its holder removed it between our opening and our locking
+            os.close(descriptor)  # its owner removed it between opening and locking
     return None
 
 
 def read_owner(path: Path) -> str:
-    """The words that the holder of a lock left; empty when they cannot be read."""
+    """The text of a lock's owner; empty if it cannot be read."""
     try:
         return path.read_text("utf-8", errors="replace").strip()
     except OSError:
@@ -133,17 +134,17 @@ def create_locked_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
 
 
 def remove_locked_folder(folder: Path, lock: Lock) -> None:
-    """Remove a folder that `create_locked_folder` made, with all that is in it."""
+    """Remove a folder of `create_locked_folder` with its content."""
     shutil.rmtree(folder, ignore_errors=True)
     lock.release()
     with suppress(OSError):
-        folder.rmdir()  # Windows removes no locked file, nor its folder
+        folder.rmdir()  # Windows cannot remove a locked file or its folder
 
 
 def remove_abandoned_folders(parent: Path, prefix: str) -> tuple[Path, ...]:
     """Remove the folders that `create_locked_folder` made and whose processes were killed; which ones.
 
-    A folder whose lock file is gone was kept on purpose and stays, as does whatever cannot be removed.
+    A folder without lock file was kept on purpose and is not removed.
     """
     ours = re.compile(re.escape(prefix) + "[0-9a-f]{8}")
     swept = []
@@ -163,7 +164,7 @@ def _remove_if_abandoned(folder: Path) -> bool:
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
     elif time.time() - folder.stat().st_mtime > MIN_AGE:
-        folder.rmdir()  # killed before it had a lock; anything in it would be somebody else's
+        folder.rmdir()  # killed before it had a lock; fails if another program put files into it
     return not folder.exists()
 
 

@@ -1,7 +1,7 @@
-"""Which files of a folder this program wrote: only those may it ever replace or remove.
+"""Manifest of the files that this program wrote into a folder; only these may it replace or remove.
 
-The manifest stands beside the results. It knows every file by what was in it, so that a file that somebody changed, or
-put in the place of one of ours, is no longer ours.
+The manifest is a file beside the results. It holds a digest of every file, so that a file which was changed or replaced
+no longer counts as written by this program.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Manifest:
     """What one run wrote into a folder.
 
     Attributes:
-        run: differs from run to run.
-        files: what was in every file, by its path below the folder.
-        parts: folders below that have a manifest of their own.
+        run: random identifier of the run.
+        files: digest of every file, by its path relative to the folder.
+        parts: subfolders that have a manifest of their own.
     """
 
     run: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -45,7 +45,7 @@ MANIFEST_KIND = FileKind(Manifest, "exciting dance manifest", remedy="Name anoth
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """What this program wrote into a folder; None without a manifest, or with one that tells nothing."""
+    """The manifest of a folder; None if it is missing or cannot be read."""
     try:
         return MANIFEST_KIND.read(folder / MANIFEST_FILE)
     except InputError:
@@ -53,7 +53,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def manifest_bytes(folder: Path) -> bytes:
-    """Differs when somebody has written the folder meanwhile; empty without a manifest."""
+    """Content of the manifest file, which differs after every write of the folder; empty without a manifest."""
     try:
         return (folder / MANIFEST_FILE).read_bytes()
     except OSError:
@@ -61,7 +61,12 @@ def manifest_bytes(folder: Path) -> bytes:
 
 
 def write_manifest(folder: Path, previous: Manifest | None = None) -> None:
-    """Write the manifest of a folder's files, which reach the disk before it; ``kept``: what else will be there."""
+    """Write the manifest of a folder's files, after they have reached the disk.
+
+    Args:
+        folder: of the files.
+        previous: manifest of files that will be in the folder too.
+    """
     parts = [] if previous is None else list(previous.parts)
     files = {} if previous is None else dict(previous.files)
     for name in sorted(list_files(folder)):
@@ -77,7 +82,7 @@ def write_manifest(folder: Path, previous: Manifest | None = None) -> None:
 
 
 def files_written(folder: Path) -> dict[str, str | None]:
-    """Files that this program wrote below a folder and what was in them; None of a manifest, ours by its name."""
+    """Digests of the files that this program wrote below a folder; None for a manifest, which its name identifies."""
     found = read_manifest(folder)
     if found is None:
         return {}
@@ -88,7 +93,7 @@ def files_written(folder: Path) -> dict[str, str | None]:
 
 
 def is_unchanged(folder: Path, name: str, digest: str | None) -> bool:
-    """Whether a file below a folder, and no link to elsewhere, still holds what this program wrote."""
+    """Whether a file below a folder, not a link to elsewhere, still has the content that this program wrote."""
     path = folder / name
     if not os.path.isfile(path) or Path(os.path.realpath(path)) != Path(os.path.realpath(folder)) / name:
         return False
@@ -103,7 +108,7 @@ def list_files(folder: Path) -> Iterator[str]:
 
 
 def file_digest(path: Path, *, sync: bool = False) -> str:
-    """What is in a file, in short; ``keep`` sees to it that the file survives a loss of power."""
+    """Digest of a file's content; with ``sync`` the file is flushed to the disk."""
     digest = hashlib.blake2b(digest_size=16)
     with path.open("r+b" if sync else "rb") as stream:
         while block := stream.read(BLOCK_BYTES):

@@ -1,15 +1,15 @@
-"""NumPy archives in a plain layout that other programs write: recordings.
+"""Recordings in NumPy archives (.npz) with a simple layout that other programs can write.
 
 An archive holds some of:
 
 - ``labels`` (M,) strings, ``positions`` (N, M, 3) [m] z up, and ``marker_times`` (N,) [s] or ``marker_rate`` [1/s];
-- ``force`` (K, 3) [N] z up, the total on the body, and ``force_times`` (K,) or ``force_rate``; no moment is known then;
+- ``force`` (K, 3) [N] z up, the total force on the body, without moments, and ``force_times`` (K,) or ``force_rate``;
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
-- ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and ``root``
-  (K, 7) [m] position and quaternion xyzw in the world, or nothing, see `joint_files`;
-- ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to a world whose z is up, NaN
-  where missing, ``segment_times`` (N,) or ``segment_rate``, ``segment_positions`` (N, B, 3) [m] or nothing, and, of a
-  pose at rest, ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m] or nothing;
+- ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and optionally
+  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_files`;
+- ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to the world, z up, NaN where
+  missing, ``segment_times`` (N,) or ``segment_rate``, optionally ``segment_positions`` (N, B, 3) [m], and optionally
+  the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m];
 - ``poses`` and ``trans`` of a body model, see `body_model`;
 - body states as humanoid laboratories exchange them (``joint_pos``, ``body_pos_w`` ...), see `humanoid`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
@@ -48,7 +48,7 @@ RECORDING_KEYS = (
     *BODY_MODEL_KEYS,
     BODY_STATE_KEYS,
 )
-"""Arrays of which an archive with a recording holds one set at least."""
+"""Sets of arrays; an archive with a recording holds at least one of them."""
 
 
 def read_npz(
@@ -60,10 +60,10 @@ def read_npz(
     angles: str | None = None,
     warn: Warn = ignore_warning,
 ) -> Recording:
-    """A recording from an archive as the module describes.
+    """Read a recording from an archive with the layout of this module.
 
     Raises:
-        InputError: unreadable, arrays missing or of the wrong shape, forces missing, or an axis, unit or sign that
+        InputError: unreadable file, missing arrays, wrong shapes, missing forces, or an axis, unit or sign that
             contradicts the data.
     """
     check_up(up, path)
@@ -87,7 +87,7 @@ def read_npz(
         raise InputError(path, str(error), remedy=REMEDY) from error
     if markers is None and wrenches is None and joints is None and segments is None:
         if TREE_ENTRY in others:
-            remedy = "Name the .mot or .csv beside it, or give it to a verb that takes a motion"
+            remedy = "Name the .mot or .csv beside it, or use a command that takes a motion"
             raise InputError(path, "is a file of this program, not a recording", remedy=remedy)
         held = ", ".join(sorted(arrays.by_name)) or "nothing"
         raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
@@ -102,7 +102,7 @@ def read_npz(
 
 
 def has_recording(path: str | Path) -> bool:
-    """Whether the names of an archive's arrays are those of a recording; True of one that is damaged, to be refused.
+    """Whether an archive has the arrays of a recording; also True for a damaged one, which the reader then refuses.
 
     Raises:
         InputError: no file, unreadable, empty or too large.
@@ -112,7 +112,7 @@ def has_recording(path: str | Path) -> bool:
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:
-    """A recording without loss, in the layout `read_npz` takes."""
+    """Write a recording without loss in the layout that `read_npz` reads."""
     arrays: dict[str, np.ndarray] = {
         name: np.array(value) for name, value in recording.metadata.items() if name in METADATA
     }
@@ -164,15 +164,15 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
             raise InputError(path, f"force has shape {force.shape}, not (N, 3)", place="array force", remedy=REMEDY)
         values = np.concatenate([force, np.full_like(force, np.nan)], axis=1)[:, None, :]
         frames, measured = ("total",), np.tile([True] * 3 + [False] * 3, (len(force), 1))
-        warn(f"{Path(path).name}: forces without moments: moments count as not measured")
+        warn(f"{Path(path).name}: forces without moments: moments are treated as not measured")
     else:
         return None
     times = arrays.times("force", len(values))
-    gone = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
-    if gone.any():
-        problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
+    absent = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
+    if absent.any():
+        problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
-            place = f"force sample {int(np.argmax(gone))}"
+            place = f"force sample {int(np.argmax(absent))}"
             remedy = "Write the forces again, or read with missing = keep to leave these samples out"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
@@ -184,7 +184,7 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
 
 
 def _read_metadata(arrays: NpzArrays) -> dict[str, object]:
-    """What the archive says of the subject; empty arrays say nothing."""
+    """Metadata of the subject; empty arrays are ignored."""
     found: dict[str, object] = {}
     for name in METADATA:
         array = arrays.by_name.get(name, np.zeros(0))
@@ -198,10 +198,10 @@ def _read_metadata(arrays: NpzArrays) -> dict[str, object]:
 
 
 def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
-    """Joint coordinates in the archive's layout, degrees as radians.
+    """Joint coordinates in the archive's layout, angles in radians.
 
     Raises:
-        InvalidValue: a coordinate of a file that leaves open whether it turns or slides, in degrees if it turns.
+        InvalidValue: angles in degrees in a file that does not say which coordinates are angles.
     """
     if "deg or m" in joints.units:
         raise InvalidValue("joint coordinates in degrees must be matched to a rig before an archive can hold them")

@@ -1,4 +1,4 @@
-"""NumPy archives (.npz) read with care: sizes are known before anything is unpacked, and nothing is ever unpickled."""
+"""Safe reading of NumPy archives (.npz): sizes are checked before unpacking, and nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from ..files import check_file, first_bytes
 NPY_SUFFIX = ".npy"
 ZIP_MAGIC = b"PK"
 MAX_TOTAL_BYTES = 4 << 30
-"""Bytes of all entries together, unpacked: an hour of motion at 500 Hz takes about one gigabyte."""
+"""[bytes] Unpacked size of all entries together; an hour of motion at 500 Hz takes about one gigabyte."""
 ALWAYS_ALLOWED_BYTES = 128 << 20
-"""Bytes that every archive may unpack to, however small it is: half an hour of a dance that hardly moves."""
+"""[bytes] Unpacked size that is accepted however small the archive is: half an hour of nearly still motion."""
 MAX_COMPRESSION_RATIO = 50
-"""Times the bytes of the file that a larger one may unpack to. Recordings, and motions tracked from them, unpack to
-one to five times theirs; zeros alone to a thousand times."""
+"""Largest accepted ratio of unpacked to packed size beyond that. Recordings and tracked motions have a ratio of one to
+five; zeros alone reach a thousand."""
 MAX_ENTRIES = 100_000
 BLOCK_BYTES = 1 << 24
-"""Bytes unpacked at once, so that an array is not held twice."""
+"""[bytes] Unpacked at a time, so that an array is never in memory twice."""
 REMEDY = "Write it again with the program that made it, without objects"
 READ_ERRORS = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, EOFError, RuntimeError,
     MemoryError,
            ArithmeticError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
-"""What reading a damaged archive raises, wherever the damage lies."""
+"""Exceptions that reading a damaged archive can raise."""
 
 
 def is_archive(path: str | Path) -> bool:
-    """Whether a file begins as an archive does.
+    """Whether a file begins like an archive.
 
     Raises:
         InputError: it cannot be read.
@@ -45,9 +45,9 @@ def is_archive(path: str | Path) -> bool:
 
 
 def read_archive(path: str | Path, *, skip_objects: bool = False) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
-    """The arrays of an archive, and its other entries as bytes.
+    """Read the arrays of an archive, and its other entries as bytes.
 
-    Of a ``foreign`` one, which may hold more than is asked for, arrays of objects come without their entries.
+    With ``skip_objects``, arrays of objects are returned empty instead of being refused.
 
     Raises:
         InputError: missing, damaged, unpacking to more than `LARGEST` bytes or, beyond `ALWAYS_ALLOWED_BYTES`, than
@@ -75,7 +75,7 @@ def read_archive(path: str | Path, *, skip_objects: bool = False) -> tuple[dict[
 
 
 def entry_names(path: str | Path) -> frozenset[str] | None:
-    """Names of an archive's arrays and other entries, of which none is unpacked; None of a damaged archive.
+    """Names of an archive's arrays and other entries, without unpacking any; None if the archive is damaged.
 
     Raises:
         InputError: no file, unreadable, empty or too large.
@@ -89,7 +89,7 @@ def entry_names(path: str | Path) -> frozenset[str] | None:
 
 
 def object_array_error(path: str | Path, place: str) -> InputError:
-    """The refusal of an array that only unpickling, which runs what it finds, would read."""
+    """The error for an array of objects, which only unpickling, and thus running code from the file, could read."""
     remedy = "Write it again with numpy.savez, without objects"
     return InputError(path, "holds objects, which are not read", place=place, remedy=remedy)
 
@@ -97,9 +97,9 @@ def object_array_error(path: str | Path, place: str) -> InputError:
 def write_archive(
     stream: IO[bytes], arrays: Mapping[str, np.ndarray], others: Mapping[str, bytes], *, compressed: bool = True
 ) -> None:
-    """Arrays and other entries as one archive that `numpy.load` reads too, on a stream that holds nothing yet.
+    """Write arrays and other entries to an empty stream as one archive that `numpy.load` can also read.
 
-    What compression makes so small that `read_archive` would doubt it is written without.
+    The archive is not compressed if its compression ratio would exceed what `read_archive` accepts.
     """
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(stream, "w", method) as archive:
@@ -117,12 +117,12 @@ def write_archive(
 
 
 def _max_unpacked_bytes(size: int) -> int:
-    """Bytes that a file of ``size`` bytes may unpack to."""
+    """Largest accepted unpacked size [bytes] of a file of ``size`` bytes."""
     return max(ALWAYS_ALLOWED_BYTES, MAX_COMPRESSION_RATIO * size)
 
 
 def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) -> None:
-    """Refuse what its headers tell of an archive of ``size`` bytes, before anything is unpacked."""
+    """Check the entry headers of an archive of ``size`` bytes before anything is unpacked."""
     if len(entries) > MAX_ENTRIES:
         raise InputError(path, f"holds {len(entries)} entries", remedy=REMEDY)
     names = {entry.filename for entry in entries}
@@ -130,14 +130,14 @@ def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) 
         raise InputError(path, "holds two entries of one name", remedy=REMEDY)
     whole = sum(entry.file_size for entry in entries)
     if whole > MAX_TOTAL_BYTES:
-        raise InputError(path, f"unpacks to {whole / 2**30:.1f} GB", remedy="Cut it into shorter pieces")
+        raise InputError(path, f"unpacks to {whole / 2**30:.1f} GB", remedy="Split it into shorter recordings")
     if whole > _max_unpacked_bytes(size):
-        problem = f"unpacks to {whole / 2**20:.0f} MB, {whole / size:.0f} times its size, as no recording does"
-        raise InputError(path, problem, remedy="Write it without compression (numpy.savez) if it is meant so")
+        problem = f"unpacks to {whole / 2**20:.0f} MB, {whole / size:.0f} times its size, unlike any recording"
+        raise InputError(path, problem, remedy="If that is intended, write it without compression (numpy.savez)")
 
 
 def _read_array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes], *, skip_objects: bool) -> np.ndarray:
-    """An array whose bytes pass the archive's check sum; its header must tell just as many as there are."""
+    """Read an array whose number of bytes must agree with its header; zipfile verifies the checksum."""
     place = f"array {entry.filename}"
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
@@ -150,9 +150,9 @@ def _read_array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes], *, 
         raise object_array_error(path, place)
     if any(size < 0 for size in shape) or math.prod(shape) * kind.itemsize != entry.file_size - stream.tell():
         raise ValueError(f"{place} does not have the size that its header tells")
-    # an axis of length zero, or entries of no bytes, would let the others be of any length
+    # With an axis of length zero, or entries of zero bytes, the other axes could have any length.
     if math.prod(max(size, 1) for size in shape) * max(kind.itemsize, 1) > max(ALWAYS_ALLOWED_BYTES, entry.file_size):
-        raise ValueError(f"{place} of shape {shape} is nothing in no end of rows")
+        raise ValueError(f"{place} of shape {shape} holds no data but claims more rows than a recording has")
     values: np.ndarray = np.empty(shape, kind, order="F" if by_columns else "C")
     content = memoryview(values.reshape(-1, order="A").view(np.uint8).data if values.nbytes else b"")
     filled = 0

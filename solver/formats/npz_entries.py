@@ -1,4 +1,4 @@
-"""The arrays of an archive that another program wrote, each taken as what it must be."""
+"""Typed access to the arrays of an archive that another program wrote."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ REMEDY = "Write the archive again with the arrays that the documentation of the 
 
 @dataclass(frozen=True, slots=True)
 class NpzArrays:
-    """The arrays of somebody's archive, each taken as what it must be.
+    """Arrays of an archive, with checks of type and shape.
 
     Attributes:
         path: of the archive.
-        by_name: by name.
+        by_name: arrays by name.
     """
 
     path: str | Path
     by_name: Mapping[str, np.ndarray]
 
     def real_array(self, name: str, ndim: int) -> np.ndarray:
-        """An array of real numbers with so many axes, as floats.
+        """An array of real numbers with ``ndim`` axes, as floats.
 
         Raises:
-            InputError: it is not there, of another kind or shape, or infinite.
+            InputError: it is missing, of another type or shape, or has infinite entries.
         """
         array = self._get(name)
         if array.dtype.kind not in "fiu" or array.ndim != ndim:
             raise self._error(name, f"{array.dtype} of shape {array.shape}", f"real numbers with {ndim} axes")
         values = array.astype(float)
         if np.isinf(values).any():
-            raise self._error(name, "a number that is infinite", "numbers, NaN where missing")
+            raise self._error(name, "an infinite number", "finite numbers, NaN where missing")
         return values
 
     def positive_number(self, name: str) -> float:
-        """One positive number, as an array of one entry or none of its axes.
+        """One positive number from an array with a single entry.
 
         Raises:
             InputError: something else.
@@ -56,7 +56,7 @@ class NpzArrays:
         """A list of names.
 
         Raises:
-            InputError: something else, or names that no text can show.
+            InputError: something else, or text with lone surrogates.
         """
         array = self._get(name)
         if array.dtype.kind not in "US" or array.ndim > 1:
@@ -65,22 +65,22 @@ class NpzArrays:
             words = [w.decode() if isinstance(w, bytes) else w for w in array.reshape(-1).tolist()]
             "".join(words).encode()
         except ValueError:
-            raise self._error(name, "bytes that are no text", "a list of texts") from None
+            raise self._error(name, "bytes that are not text", "a list of texts") from None
         return tuple(words)
 
     def times(self, kind: str, count: int) -> np.ndarray:
         """Time stamps (count,) [s] of one kind of samples, given or from their rate.
 
         Raises:
-            InputError: neither is there, or they are of another number.
+            InputError: both are missing, or their number differs.
         """
         if f"{kind}_times" in self.by_name:
             times = self.real_array(f"{kind}_times", 1)
             if len(times) != count:
-                raise self._error(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one a sample")
+                raise self._error(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one per sample")
             return times
         if f"{kind}_rate" not in self.by_name:
-            problem = f"neither {kind}_times nor {kind}_rate is there"
+            problem = f"lacks the array {kind}_times or {kind}_rate"
             raise InputError(self.path, problem, remedy=REMEDY)
         return np.arange(count) / self.positive_number(f"{kind}_rate")
 

@@ -19,13 +19,13 @@ from .uniform_sampling import resample_wrenches
 from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_force_up
 
 LOADED_FORCE = 30.0
-"""[N] Programs leave out the centre of pressure below some threshold, at most this high."""
+"""[N] Highest force below which programs leave out the centre of pressure."""
 END_OF_HEADER = "endheader"
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A table over time as the file states it: no unit or axis changed.
+    """A table over time as in the file, without conversion of units or axes.
 
     Attributes:
         names: C column names, time left out.
@@ -54,10 +54,10 @@ class Storage:
 
 
 def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
-    """The table of a .mot or .sto file.
+    """Read the table of a .mot or .sto file.
 
     Raises:
-        InputError: no ``endheader``, no time column, a row of another length than the column names, a cell that is no
+        InputError: no ``endheader``, no time column, a row of another length than the header, a cell that is no
             number, times out of order, no rows.
     """
     lines = read_lines(path)
@@ -78,7 +78,7 @@ def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
     table, places, stamps = _parse_rows(path, lines, labels_at + 1, names)
     declared = header.get("nrows", header.get("datarows", ""))
     if declared.isdigit() and int(declared) != len(table):
-        warn(f"{Path(path).name}: the header says {declared} rows, {len(table)} are there; all are taken")
+        warn(f"{Path(path).name}: the header states {declared} rows, but there are {len(table)}; all are used")
     check_times(table[:, 0], places, path)
     in_degrees = header.get("indegrees", "no").lower() == "yes"
     return Storage(
@@ -87,20 +87,20 @@ def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
 
 
 def parse_header(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str], int]:
-    """What the lines before ``endheader`` state, keys in lower case, and the number of lines before it.
+    """Entries before ``endheader``, keys in lower case, and the number of lines before it.
 
     Raises:
         InputError: no such line.
     """
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
     if end is None:
-        problem = f"is not an OpenSim storage file: no line says {END_OF_HEADER!r}"
+        problem = f"is not an OpenSim storage file: it has no line {END_OF_HEADER!r}"
         raise InputError(path, problem, remedy="Export it again as .mot or .sto")
     return _parse_header_lines(lines[:end]), end
 
 
 def has_orientations(path: str | Path) -> bool:
-    """Does a storage file hold quaternions."""
+    """Whether a storage file holds quaternions."""
     return _read_head(path)[0].get("datatype", "").lower() == "quaternion"
 
 
@@ -113,7 +113,7 @@ def read_forces(
     missing: str = "error",
     warn: Warn = ignore_warning,
 ) -> Wrenches:
-    """Plate forces of a .mot or .sto file as wrenches about the world origin, z up.
+    """Read plate forces of a .mot or .sto file as wrenches about the world origin, z up.
 
     Columns of one plate share a name: force ``..._vx``, centre of pressure ``..._px``, free moment ``..._mx`` or
     ``...torque..._x``, for x, y, z, or as other programs name them (`find_plate_columns`); any number of plates. The
@@ -123,13 +123,13 @@ def read_forces(
         path: the file.
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
         units: unit of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
-        sign: 1 when the columns hold the force of the ground on the body, -1 when that of the body on the plates.
+        sign: 1 if the columns hold the force of the ground on the body, -1 if they hold that of the body on the plates.
         missing: ``"error"`` refuses missing samples, ``"keep"`` leaves them NaN.
-        warn: told about what was read past.
+        warn: receives messages about irregularities.
 
     Raises:
-        InputError: not a storage file, no force columns, incomplete plates, missing samples, an axis, unit or sign that
-            contradicts the data.
+        InputError: not a storage file, no force columns, incomplete plates, missing samples, or an axis, unit or sign
+            that contradicts the data.
     """
     return read_forces_with_up(path, ForceConvention(up, units=units, sign=sign), missing=missing, warn=warn)[0]
 
@@ -147,14 +147,14 @@ def read_forces_with_up(
     )
     for what, vectors in (("centre of pressure", points), ("free moment", moments)):
         _check_loaded(path, storage, forces, (what, vectors), missing)
-    # A plate without columns of a free moment has none; a cell without one has none only while the plate is free.
+    # Without columns of a free moment it is zero; an empty cell means zero only while the plate is unloaded.
     none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
     moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
     forces = convention.sign * forces
     if not has_free_moments(storage.names):
         for k, name in enumerate(plates):
             check_free_moments(path, name, forces[:, k], moments[:, k])
-    # An unloaded plate has no centre of pressure: whatever is written there must not matter.
+    # The centre of pressure of an unloaded plate is ignored.
     arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
     axis = resolve_force_up(convention.up, forces.sum(axis=1), path, convention.fallback_up)
     rotation = to_z_up(axis).T
@@ -162,7 +162,7 @@ def read_forces_with_up(
     measured = np.ones((len(values), 6), bool)
     without = [name for name, plate in plates.items() if "p" not in plate]
     if without:
-        warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments count as not measured")
+        warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments are treated as not measured")
         measured[:, 3:] = False
     result = resample_wrenches(
         path, Wrenches(storage.times, tuple(plates), values, measured), storage.lines, missing, warn
@@ -174,12 +174,12 @@ def read_forces_with_up(
 def _check_loaded(
     path: str | Path, storage: Storage, forces: np.ndarray, found: tuple[str, np.ndarray], missing: str
 ) -> None:
-    """Refuse a plate under load (N, K, 3) [N] of which something (its name, (N, K, 3)), known elsewhere, is missing."""
+    """Refuse missing values of a quantity (its name, (N, K, 3)) while its plate (N, K, 3) [N] is loaded."""
     what, vectors = found
     known = np.isfinite(vectors).all(axis=2)
-    gone = (np.linalg.norm(forces, axis=2) > LOADED_FORCE) & ~known & known.any(axis=0)
-    if missing == "error" and gone.any():
-        row, plate = (int(i) for i in np.argwhere(gone)[0])
+    absent = (np.linalg.norm(forces, axis=2) > LOADED_FORCE) & ~known & known.any(axis=0)
+    if missing == "error" and absent.any():
+        row, plate = (int(i) for i in np.argwhere(absent)[0])
         problem = f"the {what} is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
         remedy = "Export it again, or read with missing = keep to leave these samples out"
         raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
@@ -191,13 +191,13 @@ def has_forces(path: str | Path) -> bool:
 
 
 def has_trial(path: str | Path) -> bool:
-    """Whether a storage file names forces, holds orientations, or says of its angles whether they are in degrees."""
+    """Whether a storage file has force columns or orientations, or states whether its angles are in degrees."""
     header, names = _read_head(path)
     return has_force_columns(names) or "indegrees" in header or has_orientations(path)
 
 
 def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
-    """Header and column names, whatever else may be wrong with the file."""
+    """Header and column names, without checking the rest of the file."""
     lines = read_lines(path)
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), len(lines))
     return _parse_header_lines(lines[:end]), next((split_cells(line) for line in lines[end + 1 :] if line.strip()), [])
@@ -206,14 +206,14 @@ def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
 def write_storage(
     path: str | Path, times: np.ndarray, names: Sequence[str], values: np.ndarray, *, in_degrees: bool = False
 ) -> None:
-    """A table over time as .mot or .sto.
+    """Write a table over time as .mot or .sto, atomically.
 
     Args:
-        path: to write, whole or not at all.
+        path: of the file.
         times: (N,) [s].
         names: C column names.
-        values: (N, C) as they shall stand in the file.
-        in_degrees: what the header says of rotations.
+        values: (N, C) as written into the file.
+        in_degrees: what the header states about rotations.
     """
     values = np.asarray(values, float)
     with write_atomically(path) as stream:
@@ -227,24 +227,24 @@ def write_storage(
 def check_missing_forces(
     path: str | Path, storage: Storage, plates: Mapping[str, Mapping[str, tuple[str, ...]]], missing: str, warn: Warn
 ) -> None:
-    """Refuse, or report, force samples that are not there."""
+    """Refuse, or warn of, missing force samples."""
     if missing not in ("error", "keep"):
         raise InputError(path, f"missing = {missing!r} is unknown", remedy="Choose error or keep")
     names = [name for plate in plates.values() for name in plate["v"]]
-    gone = np.isnan(np.column_stack([storage.column(name) for name in names]))
-    if not gone.any():
+    absent = np.isnan(np.column_stack([storage.column(name) for name in names]))
+    if not absent.any():
         return
-    row, column = (int(i) for i in np.argwhere(gone)[0])
+    row, column = (int(i) for i in np.argwhere(absent)[0])
     if missing == "error":
-        problem = f"{int(gone.any(axis=1).sum())} of {len(gone)} force samples are missing"
+        problem = f"{int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing"
         place = f"first in line {storage.lines[row]}, column {names[column]!r}"
         remedy = "Export the forces again, or read with missing = keep to leave these samples out"
         raise InputError(path, problem, place=place, remedy=remedy)
-    warn(f"{Path(path).name}: {int(gone.any(axis=1).sum())} of {len(gone)} force samples are missing and left out")
+    warn(f"{Path(path).name}: {int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing and left out")
 
 
 def _parse_header_lines(lines: Sequence[str]) -> dict[str, str]:
-    """``key=value`` lines, and the older ``key value`` ones."""
+    """Entries ``key=value``, or ``key value`` in older files."""
     result = {}
     for line in lines:
         key, equals, value = line.strip().partition("=")

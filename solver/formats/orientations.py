@@ -1,11 +1,13 @@
-"""Orientations of segments or inertial units as quaternions over time: CSV tables and OpenSim's .sto.
+"""Orientations of segments or inertial measurement units as quaternions over time: CSV tables and OpenSim's .sto.
 
 CSV: ``time [s]`` and for every segment ``NAME.qx [1]``, ``NAME.qy``, ``NAME.qz``, ``NAME.qw``, or ``NAME.q0`` to
-``NAME.q3`` (or ``q1`` to ``q4``) where the order is not said. An empty cell is a missing sample. Storage: ``DataType=
-Quaternion`` in the header, and a cell ``w,x,y,z`` for each unit. Quaternions turn the segment's axes into the world's.
+``NAME.q3`` (or ``q1`` to ``q4``) in an unknown order. An empty cell is a missing sample. Storage:
+``DataType=Quaternion`` in the header, and a cell ``w,x,y,z`` for each unit. Quaternions rotate segment axes to world
+axes.
 
-Every permutation of a smooth quaternion is smooth and turns as fast, so that only where segments stand can tell an
-order that is not stated: upright bodies stand nearer to the world's axes than to the half turns that another says.
+If the order of the components is not stated, only the posture can determine it, because every permutation of a smooth
+quaternion is smooth: segments of an upright body are close to the world's axes and far from the half turns that a wrong
+order means.
 """
 
 from __future__ import annotations
@@ -28,25 +30,25 @@ UNORDERED_TITLES = (("q0", "q1", "q2", "q3"), ("q1", "q2", "q3", "q4"))
 QUATERNION_SUFFIXES = frozenset({*ORDERED_TITLES, *UNORDERED_TITLES[0], *UNORDERED_TITLES[1]})
 SCALAR_FIRST, SCALAR_LAST = (1, 2, 3, 0), (0, 1, 2, 3)
 LENGTH_WARNING, LENGTH_ERROR = 1e-3, 2e-2
-"""Errors of a quaternion's length that are told, and refused."""
+"""Errors of a quaternion's length above which a warning is given, and the file refused."""
 MIN_SCALAR_MARGIN = 0.15
-"""How much more of the segments' quaternions one end must hold than the other to be the scalar part."""
+"""Difference of the median sizes of first and last component from which on the larger one is the scalar part."""
 SUSPECT_MARGIN = 0.4
-"""How much more of the segments' quaternions another part must hold than the stated scalar part for the order to be
-doubted: half a turn about an axis that is not upright is how units may hang, never how a body stands."""
+"""A component whose median size exceeds that of the stated scalar part by more causes a warning: most segments would be
+rotated by half a turn about a horizontal axis, as no body stands."""
 MAX_STEP = np.radians(60.0)
-"""[rad] No segment turns so far from one frame to the next."""
+"""[rad] Largest plausible rotation of a segment between two frames."""
 DEFAULT_UP = "auto"
 
 
 def read_orientations_csv(
     path: str | Path, up: str = DEFAULT_UP, *, warn: Warn = ignore_warning
 ) -> tuple[SegmentPoses, str]:
-    """Segments of a table as the module describes, and the vertical axis; z unless stated.
+    """Read segment poses from a table as the module describes, and the vertical axis; z unless stated.
 
     Raises:
         InputError: malformed table, an incomplete quaternion, one that is not normalised, or an order that neither the
-            titles nor the numbers tell.
+            titles nor the numbers determine.
     """
     table = read_table(path, warn=warn)
     stems = list(
@@ -58,7 +60,7 @@ def read_orientations_csv(
             (t for t in (ORDERED_TITLES, *UNORDERED_TITLES) if all(f"{stem}.{q}" in table.names for q in t)), None
         )
         if titles is None:
-            problem = f"segment {stem!r} lacks a part of its quaternion"
+            problem = f"segment {stem!r} lacks a component of its quaternion"
             raise InputError(
                 path, problem, place="line 1", remedy=f"Give {', '.join(f'{stem}.{q}' for q in ORDERED_TITLES)}"
             )
@@ -79,10 +81,10 @@ def read_orientations_csv(
 def read_orientations_storage(
     path: str | Path, up: str = DEFAULT_UP, *, warn: Warn = ignore_warning
 ) -> tuple[SegmentPoses, str]:
-    """Units of an OpenSim orientation file, and the vertical axis; y unless stated.
+    """Read segment poses from an OpenSim orientation file, and the vertical axis; y unless stated.
 
     Raises:
-        InputError: no header, a cell that holds no quaternion, one that is not normalised, or times out of order.
+        InputError: no header, a cell that is not a quaternion, one that is not normalised, or times out of order.
     """
     lines = read_lines(path)
     _, end = parse_header(path, lines)
@@ -102,7 +104,7 @@ def read_orientations_storage(
         for cell in cells[1:]:
             four = cell.split(",")
             if len(four) != 4 and cell.lower() not in ("", "nan"):
-                problem = f"{cell[:40]!r} is no quaternion w,x,y,z"
+                problem = f"{cell[:40]!r} is not a quaternion w,x,y,z"
                 raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
             parts += four if len(four) == 4 else [""] * 4
         titles = [names[0], *(f"{name} {part}" for name in names[1:] for part in "wxyz")]
@@ -122,7 +124,7 @@ def read_orientations_storage(
 def _segment_poses(
     path: str | Path, table: Table, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
 ) -> SegmentPoses:
-    """Segments from quaternions (N, B, 4) xyzw, checked."""
+    """Segment poses from quaternions (N, B, 4) xyzw, with checks of their length and continuity."""
     with np.errstate(over="ignore"):
         length = np.linalg.norm(quaternions, axis=2)
     off = np.abs(length - 1.0)
@@ -140,9 +142,8 @@ def _segment_poses(
     far = np.nan_to_num(turned, nan=3.0) < 1.0 + 2.0 * np.cos(MAX_STEP)
     if far.any():
         frame, segment = map(int, np.unravel_index(int(np.argmax(far)), far.shape))
-        warn(f"{Path(path).name}: {names[segment]} turns by more than {np.degrees(MAX_STEP):.0f} degrees within one "
-        f"frame "
-             f"({int(far.sum())} times, first at {table.times[frame + 1]:.3f} s)")  # fmt: skip
+        warn(f"{Path(path).name}: {names[segment]} rotates by more than {np.degrees(MAX_STEP):.0f} degrees in one "
+             f"frame ({int(far.sum())} times, first at {table.times[frame + 1]:.3f} s)")  # fmt: skip
     try:
         return SegmentPoses(table.times, tuple(names), to_z_up(axis) @ rotations)
     except InvalidValue as error:
@@ -152,20 +153,19 @@ def _segment_poses(
 def _check_order(
     path: str | Path, quaternions: np.ndarray, component: int, axis: str, description: str, warn: Warn
 ) -> None:
-    """Tell that quaternions (N, B, 4), read as xyzw, look as if part ``other`` were the scalar one.
+    """Warn if ``component`` of quaternions (N, B, 4), read as xyzw, looks like the scalar one.
 
-    The part about the vertical ``axis`` tells nothing: bodies turn round. Nor is a wrong order told of a body that
-    stands a quarter turn aside or more: there its scalar part is no larger than the others.
+    The component of the vertical ``axis`` is not checked, because bodies turn about it. A wrong order is not detected
+    if
+    the body is rotated by a quarter turn or more: its scalar component is then no larger than the others.
     """
     if "xyzw"[component] == axis or not np.isfinite(quaternions).all(axis=2).any():
         return
     sizes = np.nanmedian(np.abs(quaternions), axis=(0, 1))
     if sizes[component] - sizes[3] > SUSPECT_MARGIN:
-        warn(f"{Path(path).name}: its quaternions look as if the file held {description}: as stated, most segments "
-        f"stand "
-             f"half a turn from upright (scalar part {sizes[3]:.2f}, the other {sizes[component]:.2f} in the "
-             f"median). If "
-             "it does, every pose is wrong: write them in the stated order")  # fmt: skip
+        warn(f"{Path(path).name}: its quaternions look as if the file held {description}: as stated, most segments are "
+             f"half a turn from upright (median scalar part {sizes[3]:.2f}, the other {sizes[component]:.2f}). If so, "
+             "every pose is wrong: write them in the stated order")  # fmt: skip
 
 
 def _find_order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:
@@ -174,8 +174,10 @@ def _find_order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, 
         float(np.nanmedian(np.abs(values[:, :, k]))) if np.isfinite(values[:, :, k]).any() else 0.0 for k in (0, 3)
     )
     if abs(first - last) < MIN_SCALAR_MARGIN:
-        problem = "nothing tells the order of its quaternions: neither end looks like the scalar part"
+        problem = (
+            "the order of its quaternions is unknown: neither the first nor the last component looks like the scalar"
+        )
         raise InputError(path, problem, place="line 1", remedy="Name the columns NAME.qx, NAME.qy, NAME.qz, NAME.qw")
     words, order = ("first", SCALAR_FIRST) if first > last else ("last", SCALAR_LAST)
-    warn(f"{Path(path).name}: the order of the quaternions is not stated; the scalar part is taken to stand {words}")
+    warn(f"{Path(path).name}: the order of the quaternions is not stated; the scalar part is assumed to be {words}")
     return order

@@ -1,9 +1,9 @@
-"""A folder of results is replaced as one: everything of the run before, or everything of this one.
+"""Atomic replacement of a folder of results: a reader sees all files of the previous run, or all files of this one.
 
-A new folder is built beside its place and moved there. One that exists is built within it, in a hidden workshop, and
-its files are put in place by moves that a journal lists: a run that is killed between two moves is finished by whoever
-of this program reads or writes the folder next. Files that this program did not write are never replaced, moved or
-removed.
+A new folder is built beside its final path and then moved there. In an existing folder, new files are built in a hidden
+work folder inside it and then moved into place; a journal lists the moves. If the process is killed between two moves,
+the next process of this program that reads or writes the folder finishes them. Files that this program did not write
+are never replaced, moved or removed.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from .manifest import files_written, list_files, manifest_bytes, read_manifest, 
 T = TypeVar("T")
 WORK_FOLDER = ".exciting_dance.part"
 TIMEOUT, POLL_INTERVAL = 5.0, 0.02
-"""[s] A reader waits so long for a replacement to end, which takes milliseconds, and looks so often."""
+"""[s] Time for which a reader waits for a replacement, which takes milliseconds, and how often it checks."""
 MAX_TRIES = 10
 FOLDER_EXISTS_ERRORS = (errno.EEXIST, errno.ENOTEMPTY, errno.EACCES, errno.EPERM)
-"""How systems say that a folder stands where another was to go."""
+"""Error numbers of a move to a path that already is a folder."""
 
 _reservations: dict[Path, _Reservation] = {}
 _guard = threading.RLock()
@@ -59,7 +59,7 @@ _guard = threading.RLock()
 def reserve_folder(
     path: str | Path, names: Iterable[str] = (), extra_files: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[None]:
-    """Keep a folder for this process until the block ends, so that hours of work do not end in a surprise.
+    """Reserve a folder for this process until the block ends, so that results of long work can be written.
 
     Args:
         path: of the folder; need not exist.
@@ -67,7 +67,7 @@ def reserve_folder(
         extra_files: text files, by name, that are written with the results.
 
     Raises:
-        InputError: nothing can be written there, hardly any space is free, another run writes there now, or a file
+        InputError: the folder is not writable, hardly any space is free, another process is writing there, or a file
             that this program did not write has one of the names.
     """
     with ExitStack() as at_a_stop:
@@ -83,7 +83,7 @@ def reserve_folder(
 
 
 def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
-    """See that files of these names can be written into a folder that is `claimed`.
+    """Check that files of these names can be written into a folder reserved with `claimed`.
 
     Raises:
         InputError: as `claimed`.
@@ -96,16 +96,16 @@ def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def write_folder(path: str | Path, *, keep_previous: bool = False) -> Iterator[Path]:
-    """A new empty folder to write into; when the block ends well, its files replace what this program wrote before.
+    """A new empty folder to write into; when the block ends without error, its files replace those of the previous run.
 
-    When the block raises, is cancelled or killed, ``path`` is as it was.
+    If the block raises, is cancelled or killed, ``path`` is unchanged.
 
     Args:
         path: of the folder; need not exist.
-        keep_previous: keep the files of the run before whose names are not written now.
+        keep_previous: keep files of the previous run whose names are not written now.
 
     Raises:
-        InputError: as `claimed`; or writing failed, as on a full disk.
+        InputError: as `reserve_folder`; or writing failed, as on a full disk.
     """
     with ExitStack() as at_a_stop:
         with uninterrupted(), _guard:
@@ -136,10 +136,10 @@ def write_folder(path: str | Path, *, keep_previous: bool = False) -> Iterator[P
 
 
 def read_consistent(folder: str | Path, read: Callable[[], T]) -> T:
-    """What ``read`` returns, all of one run: read again if somebody replaced the folder's files meanwhile.
+    """What ``read`` returns, with all files from one run: it is repeated if the files were replaced meanwhile.
 
     Raises:
-        InputError: the folder is replaced all the time, or was left half replaced and cannot be written.
+        InputError: the folder is replaced again and again, or an interrupted replacement cannot be finished.
     """
     folder = Path(folder)
     for _ in range(MAX_TRIES):
@@ -153,14 +153,14 @@ def read_consistent(folder: str | Path, read: Callable[[], T]) -> T:
             if failed is not None:
                 raise failed
             return value
-    raise InputError(folder, "is written again and again", remedy="Wait until the other runs end")
+    raise InputError(folder, "is rewritten again and again", remedy="Wait until the other runs end")
 
 
 def finish_interrupted(folder: str | Path) -> None:
-    """Finish what a killed run had begun to put in place, here or in a folder above; wait for one that is alive.
+    """Finish the interrupted replacement of a killed process, here or in a parent folder; wait for a running one.
 
     Raises:
-        InputError: the files cannot be moved, or the other run takes too long.
+        InputError: the files cannot be moved, or the other process takes too long.
     """
     until = time.monotonic() + TIMEOUT
     for journal in _pending_journals(Path(folder)):
@@ -180,15 +180,15 @@ def finish_interrupted(folder: str | Path) -> None:
 
 @dataclass(eq=False, slots=True)
 class _Reservation:
-    """A folder that this process keeps for its results.
+    """A folder that is reserved for this process's results.
 
     Attributes:
         path: as the user named it.
         real_path: the same, absolute and without links.
         work_folder: where results are built.
         lock: of the workshop.
-        created: folders that were made for it, innermost first.
-        is_writing: a block is open.
+        created: folders that were created for it, innermost first.
+        is_writing: a block of `write_folder` is open.
         extra_files: text files, by name, that are written with the results.
     """
 
@@ -201,9 +201,9 @@ class _Reservation:
     extra_files: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, names: tuple[str, ...]) -> None:
-        """See that files of these names can be written."""
-        if strange := find_foreign_files(self.real_path, names, files_written(self.real_path)):
-            raise foreign_file_error(self.path, strange)
+        """Check that files of these names can be written."""
+        if foreign := find_foreign_files(self.real_path, names, files_written(self.real_path)):
+            raise foreign_file_error(self.path, foreign)
         with report_os_errors(self.path):
             check_free_space(self.work_folder)
             probe = self.work_folder / "probe"
@@ -216,7 +216,7 @@ class _Reservation:
                     os.lstat(longest_temporary_name(self.work_folder / NEW_FOLDER / name))
 
     def publish(self, new: Path, *, keep_previous: bool) -> None:
-        """Put what was built in place."""
+        """Move the new files into place."""
         if self.work_folder.parent == self.real_path:
             self._replace(self.work_folder, keep_previous=keep_previous)
             return
@@ -228,7 +228,7 @@ class _Reservation:
             self._publish_within(new, keep_previous=keep_previous)
 
     def _publish_within(self, new: Path, *, keep_previous: bool) -> None:
-        """Somebody made the folder since the work began."""
+        """As `publish`, if the folder was created meanwhile."""
         workshop = self.real_path / WORK_FOLDER
         lock = _try_lock(workshop)
         if lock is None:
@@ -241,14 +241,14 @@ class _Reservation:
 
     def _replace(self, work_folder: Path, *, keep_previous: bool) -> None:
         names = tuple(list_files(work_folder / NEW_FOLDER))
-        if strange := find_foreign_files(self.real_path, names, files_written(self.real_path)):
-            aside = _unused_name(self.real_path)
-            shutil.move(work_folder / NEW_FOLDER, aside)
-            raise InputError(self.path / strange[0], f"came there meanwhile and was kept; the results are in {aside}")
+        if foreign := find_foreign_files(self.real_path, names, files_written(self.real_path)):
+            spare = _unused_name(self.real_path)
+            shutil.move(work_folder / NEW_FOLDER, spare)
+            raise InputError(self.path / foreign[0], f"was created meanwhile and was kept; the results are in {spare}")
         replace_files(self.real_path, work_folder, keep_previous=keep_previous)
 
     def release(self) -> None:
-        """Leave nothing but the results."""
+        """Remove everything but the results, and end the reservation."""
         with _guard:
             _reservations.pop(self.real_path, None)
         if not (self.work_folder / JOURNAL_FILE).exists():
@@ -260,13 +260,13 @@ class _Reservation:
 
 
 def _reserve(path: Path) -> _Reservation:
-    """Keep a folder, and finish or sweep what a killed run left of it."""
+    """Reserve a folder; finish or remove what a killed process left in it."""
     with report_os_errors(path), _guard:
         real = _resolve_path(path)
         if real.exists() and not real.is_dir():
             raise InputError(path, "is a file, a folder is needed", remedy="Name another folder")
         if real in _reservations:
-            raise InputError(path, "is being written by this very process", remedy="Name another folder")
+            raise InputError(path, "is already being written by this process", remedy="Name another folder")
         made = _make_parents(real.parent)
         try:
             claim = _lock_folder(path, real, made)
@@ -285,11 +285,11 @@ def _lock_folder(path: Path, real: Path, made: tuple[Path, ...]) -> _Reservation
         lock = _try_lock(workshop)
         if lock is None:
             raise _busy_error(path, workshop)
-        if real.is_dir() != exists:  # another run ended, or somebody made the folder
+        if real.is_dir() != exists:  # another process finished or created the folder
             _release_lock(workshop, lock)
             continue
         try:
-            if exists and beside.is_dir():  # of a run that began without the folder
+            if exists and beside.is_dir():  # of a process that started before the folder existed
                 other = _try_lock(beside)
                 if other is None:
                     raise _busy_error(path, beside)
@@ -300,15 +300,15 @@ def _lock_folder(path: Path, real: Path, made: tuple[Path, ...]) -> _Reservation
             _release_lock(workshop, lock)
             raise
         return _Reservation(path, real, workshop, lock, made)
-    raise InputError(path, "is made and removed by others all the time", remedy="Name another folder")
+    raise InputError(path, "is repeatedly created and removed by other processes", remedy="Name another folder")
 
 
 def _try_lock(work_folder: Path) -> Lock | None:
-    """The lock of a workshop; None while another run has it."""
+    """Lock a work folder; None while another process holds the lock."""
     words = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M')}"
     for _ in range(MAX_TRIES):
         work_folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # its holder left, and removed it
+        with suppress(FileNotFoundError):  # its owner has just removed it
             return acquire(work_folder / LOCK_FILE, words)
     return None
 
@@ -320,7 +320,7 @@ def _release_lock(work_folder: Path, lock: Lock) -> None:
 
 
 def _clean_up(work_folder: Path) -> None:
-    """Finish a replacement that was begun, and remove whatever else a killed run left."""
+    """Finish an interrupted replacement, and remove what else a killed process left."""
     if (work_folder / JOURNAL_FILE).exists():
         finish_replacement(work_folder.parent, work_folder)
     for left in sorted(work_folder.iterdir()) if work_folder.is_dir() else ():
@@ -331,7 +331,7 @@ def _clean_up(work_folder: Path) -> None:
 
 
 def _pending_journals(folder: Path) -> list[Path]:
-    """Journals of replacements that are not finished, of a folder and of those it lies in."""
+    """Journals of unfinished replacements, of a folder and its parents."""
     real = _resolve_path(folder)
     places = (place / WORK_FOLDER / JOURNAL_FILE for place in (real, *real.parents))
     return [journal for journal in places if os.path.exists(journal)]
@@ -353,7 +353,7 @@ def _sibling_work_folder(real: Path) -> Path:
 
 
 def _unused_name(real: Path) -> Path:
-    """A name beside a folder that nothing has yet."""
+    """An unused name beside a folder."""
     number = 2
     while os.path.lexists(free := real.with_name(f"{real.name}-{number}")):
         number += 1
@@ -361,7 +361,7 @@ def _unused_name(real: Path) -> Path:
 
 
 def _make_parents(folder: Path) -> tuple[Path, ...]:
-    """Make a folder and those above it; the ones that were made, innermost first."""
+    """Create a folder and its parents; the folders that were created, innermost first."""
     missing = tuple(place for place in (folder, *folder.parents) if not place.exists())
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -372,7 +372,7 @@ def _make_parents(folder: Path) -> tuple[Path, ...]:
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
-    """Remove empty folders, up to the first that is not."""
+    """Remove empty folders, up to the first that is not empty."""
     with suppress(OSError):
         for folder in folders:
             folder.rmdir()
@@ -380,7 +380,7 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 @contextmanager
 def _rename_errors(path: Path, new: Path) -> Iterator[None]:
-    """Errors of files that are being built name the place where they were to be."""
+    """Errors about files in the work folder name their final paths."""
     try:
         yield
     except InputError as error:

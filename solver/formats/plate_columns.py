@@ -1,8 +1,8 @@
-"""Which columns hold the force, the point and the free moment of which plate, by the names that programs give them.
+"""Columns of the force, centre of pressure and free moment of each plate, by the names that programs give them.
 
-OpenSim's own: ``..._vx`` force, ``..._px`` centre of pressure, ``..._mx`` or ``...torque..._x`` free moment. Others, of
-which none is known by the letters above: ``FP1_Fx``, ``Fx1``, ``Force_Fx1``, ``FP1_Force_X`` force, with ``COP``,
-``C`` or ``P`` in its place for the point and ``M``, ``T``, ``Moment`` or ``Torque`` for the moment; for x, y, z each.
+OpenSim: ``..._vx`` force, ``..._px`` centre of pressure, ``..._mx`` or ``...torque..._x`` free moment. If no column has
+these names: ``FP1_Fx``, ``Fx1``, ``Force_Fx1``, ``FP1_Force_X`` force; ``COP``, ``C`` or ``P`` in its place for the
+centre of pressure and ``M``, ``T``, ``Moment`` or ``Torque`` for the moment; x, y and z of each.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..errors import InputError
 
 FORCE, POINT, MOMENT = "v", "p", "m"
 KNOWN_NAMES = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"
-"""Names of columns that are known to be forces, for people."""
+"""Known names of force columns, for messages."""
 MIN_LEVEL_MOMENT = 2.0
-"""[N m] Root mean square under load by which moments about level axes are none about the centre of pressure."""
+"""[N m] Root mean square under load of moments about horizontal axes from which on they are not free moments."""
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[ _.:\-]+")
@@ -40,7 +40,7 @@ def has_force_columns(names: Sequence[str]) -> bool:
 
 
 def has_free_moments(names: Sequence[str]) -> bool:
-    """Whether moments of these columns are free ones by their names alone; others may be about any point."""
+    """Whether the names of these columns identify free moments; other moments may be about any point."""
     return _has_opensim_names(names)
 
 
@@ -48,17 +48,17 @@ def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
     """Column names (x, y, z) of force "v", point "p" and moment "m" by plate, in the file's order.
 
     Raises:
-        InputError: no column names a force, a plate lacks an axis, or two columns are the same one's.
+        InputError: no column is a force, a plate lacks an axis, or two columns have the same meaning.
     """
     named = any(FORCE in groups for groups in _parse_other_names(names).values())
     return _other_plates(path, names) if named and not _has_opensim_names(names) else _opensim_plates(path, names)
 
 
 def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments: np.ndarray) -> None:
-    """Refuse moments (N, 3) [N m] of a plate with forces (N, 3) [N] that are about another point than that of pressure.
+    """Check that the moments (N, 3) [N m] of a plate with forces (N, 3) [N] are about the centre of pressure.
 
     Raises:
-        InputError: they turn about level axes, which none about the centre of pressure does.
+        InputError: they have horizontal components, unlike moments about the centre of pressure.
     """
     load = np.nan_to_num(forces)
     up = int(np.argmax(np.abs(load.sum(axis=0))))
@@ -66,9 +66,9 @@ def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments
     level = np.delete(np.nan_to_num(moments[loaded]), up, axis=1)
     size = float(np.sqrt(np.mean(np.sum(level**2, axis=1)))) if len(level) else 0.0
     if size > MIN_LEVEL_MOMENT:
-        problem = f"the moments of plate {plate!r} turn about level axes, by {size:.0f} N m: they are no free moments, "
-        problem += "and nothing says about which point they are"
-        remedy = "Leave these columns out, or export the free moments at the centre of pressure"
+        problem = f"the moments of plate {plate!r} have horizontal components of {size:.0f} N m: they are not free "
+        problem += "moments, and their reference point is unknown"
+        remedy = "Remove these columns, or export the free moments at the centre of pressure"
         raise InputError(path, problem, remedy=remedy)
 
 
@@ -92,12 +92,11 @@ def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:
     plates: dict[str, dict[str, tuple[str, ...]]] = {}
     for key, groups in found.items():
         if FORCE not in groups and set(groups) == {POINT}:
-            continue  # a column that only happens to end in px, py or pz
+            continue  # a column whose name happens to end in px, py or pz
         plates[shown[key]] = _require_axes(path, shown[key], {FORCE: {}, **groups}, lambda what, axis: f"{what}{axis}")
     if not plates:
-        raise InputError(
-            path, f"no column names a force ({KNOWN_NAMES})", remedy="Name a file of ground reaction forces"
-        )
+        remedy = "Name a file of ground reaction forces"
+        raise InputError(path, f"has no force columns ({KNOWN_NAMES})", remedy=remedy)
     return plates
 
 
@@ -109,8 +108,8 @@ def _other_plates(path: str | Path, names: Sequence[str]) -> Plates:
         for axes in groups.values():
             twice = [each for each in axes.values() if len(each) > 1]
             if twice:
-                problem = f"columns {' and '.join(map(repr, twice[0]))} are the same one of plate {plate!r}"
-                raise InputError(path, problem, remedy="Leave one of them out")
+                problem = f"columns {' and '.join(map(repr, twice[0]))} of plate {plate!r} have the same meaning"
+                raise InputError(path, problem, remedy="Remove one of them")
         single = {what: {axis: each[0] for axis, each in axes.items()} for what, axes in groups.items()}
         plates[plate] = _require_axes(path, plate, single, lambda what, axis: f"{_DISPLAY_NAMES[what]}{axis}")
     return plates
@@ -119,7 +118,7 @@ def _other_plates(path: str | Path, names: Sequence[str]) -> Plates:
 def _require_axes(
     path: str | Path, plate: str, groups: Mapping[str, Mapping[str, str]], column_name: Callable[[str, str], str]
 ) -> dict[str, tuple[str, ...]]:
-    """Columns of a plate in the order of the axes, all three of each."""
+    """Columns of a plate in the order of the axes; each quantity must have all three."""
     for what, axes in groups.items():
         if set(axes) != set("xyz"):
             lacking = ", ".join(column_name(what, axis) for axis in "xyz" if axis not in axes)
@@ -129,7 +128,7 @@ def _require_axes(
 
 
 def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Columns by plate, kind and axis, of names that are not OpenSim's."""
+    """Columns by plate, quantity and axis, for names that are not OpenSim's."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for name in names:
         read = _parse_name(name)
@@ -140,7 +139,7 @@ def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, li
 
 
 def _parse_name(name: str) -> tuple[str, str, str] | None:
-    """Plate, kind and axis of one column, None for any other."""
+    """Plate, quantity and axis of one column; None if its name is unknown."""
     rest, kinds, letters, axes = [], [], [], []
     for part in filter(None, _SEPARATORS.split(name)):
         plain = part.lower()
@@ -153,5 +152,5 @@ def _parse_name(name: str) -> tuple[str, str, str] | None:
             rest += [word["number"]] if word["number"] else []
         else:
             rest.append(part)
-    told = letters or kinds
-    return ("_".join(rest) or "plate", told[0], axes[0]) if len(axes) == 1 and told else None
+    quantities = letters or kinds
+    return ("_".join(rest) or "plate", quantities[0], axes[0]) if len(axes) == 1 and quantities else None

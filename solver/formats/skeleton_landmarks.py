@@ -1,7 +1,7 @@
-"""Where a skeleton's feet, hips and neck are: by the names of its joints, or by how its chains of bones branch.
+"""Feet, hips and neck of a skeleton, by the names of its joints or by the branching of its chains of bones.
 
-Whatever joints are called, a person's two longest pairs of like chains are the legs, which part at the pelvis next to
-the root, and the arms, which part above it.
+Independent of names, the two longest pairs of similar chains are the legs, which branch at the pelvis next to the root,
+and the arms, which branch above it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from .axes_and_units import Landmarks, find_landmarks
 
 MAX_LENGTH_RATIO = 1.1
-"""Ratio of lengths up to which two chains with as many joints are left and right of one pair."""
+"""Largest ratio of lengths of two chains with equal numbers of joints that form a left and right pair."""
 MIN_LIMB_RATIO = 0.5
-"""A pair of limbs is at least this share of the longest pair; fingers and toes are shorter."""
+"""Smallest length of a pair of limbs relative to the longest pair; fingers and toes are shorter."""
 
 
 def find_skeleton_landmarks(names: Sequence[str], parents: Sequence[int], offsets: np.ndarray) -> Landmarks:
-    """Which joints of a skeleton are low, in the middle and high when it stands.
+    """Joints of a skeleton that are low, in the middle and high when it stands.
 
     Args:
         names: M joints, the root first, parents before their children.
@@ -34,7 +34,7 @@ def find_skeleton_landmarks(names: Sequence[str], parents: Sequence[int], offset
 
 
 def _landmarks_from_branches(parents: Sequence[int], lengths: np.ndarray) -> Landmarks | None:
-    """Tips of the legs, the joint where they part, and the one where the arms part; None without both pairs."""
+    """Ends of the legs, the joint where they branch, and the one where the arms branch; None without both pairs."""
     count = len(parents)
     children: list[list[int]] = [[] for _ in range(count)]
     depth, joints, reach = np.zeros(count, int), np.ones(count, int), np.zeros(count)
@@ -66,7 +66,7 @@ def _landmarks_from_branches(parents: Sequence[int], lengths: np.ndarray) -> Lan
 
 
 def is_standing(landmarks: Landmarks, positions: np.ndarray) -> np.ndarray:
-    """Whether what is low and what is high lie on opposite sides of the root (...); True where nothing tells which.
+    """Whether low and high landmarks are on opposite sides of the root (...); True without landmarks.
 
     Args:
         landmarks: of M joints, the root first.
@@ -81,7 +81,7 @@ def is_standing(landmarks: Landmarks, positions: np.ndarray) -> np.ndarray:
 
 
 def find_standing_frame(landmarks: Landmarks, positions: np.ndarray) -> int | None:
-    """The frame in which a body stands tallest, of the slower half of them; None where it stands in none.
+    """The frame in which a body stands tallest, among the slower half of them; None if it never stands.
 
     Args:
         landmarks: of M joints, the root first.

@@ -1,9 +1,9 @@
-"""Motions of the SMPL family of body models (AMASS, SMPL-H, SMPL-X): the rotations and the root of an .npz archive.
+"""Motions of the SMPL family of body models (AMASS, SMPL-H, SMPL-X): joint rotations and root position in an archive.
 
-``poses`` (N, 3 J) holds rotation vectors [rad] of the joints, the body's 22 first, each against its parent; or they
-stand in ``root_orient`` (N, 3) and ``pose_body`` (N, 63). ``trans`` (N, 3) [m] is where the root is,
-``mocap_framerate`` or ``mocap_frame_rate`` [1/s] how often. The world's z is up. Shapes, hands and
-faces are not read: no body model is needed, and lengths are not known.
+``poses`` (N, 3 J) holds rotation vectors [rad] of the joints relative to their parents, the body's 22 joints first;
+alternatively ``root_orient`` (N, 3) and ``pose_body`` (N, 63) hold them. ``trans`` (N, 3) [m] is the position of the
+root and ``mocap_framerate`` or ``mocap_frame_rate`` [1/s] the frame rate. World z up. Shapes, hands and faces are not
+read, so that no body model is needed and lengths are unknown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_
     "right_ankle",
          "spine3", "left_toes", "right_toes", "neck", "left_collar", "right_collar", "head", "left_shoulder",
          "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist")  # fmt: skip
-"""The joints of the body, as the models order them; what they call left_foot and right_foot turns the toes."""
+"""The joints of the body in the models' order; the models' left_foot and right_foot rotate the toes."""
 JOINT_PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
 T_POSE_OFFSETS = np.array([
     [0.0, 0.0, 0.0], [0.06, -0.09, 0.0], [-0.06, -0.09, 0.0], [0.0, 0.11, -0.02], [0.04, -0.38, 0.0],
@@ -28,29 +28,30 @@ T_POSE_OFFSETS = np.array([
     [0.0, 0.08, 0.05], [0.10, 0.04, 0.0], [-0.10, 0.04, 0.0], [0.26, 0.0, 0.0], [-0.26, 0.0, 0.0],
     [0.25, 0.0, 0.0], [-0.25, 0.0, 0.0],
 ])  # fmt: skip
-"""[m] About where each joint stands from its parent in a T-pose: x to the left, y up, z forwards; for directions."""
+"""[m] Approximate position of each joint relative to its parent in a T-pose: x left, y up, z forward; only the
+directions are used."""
 HAND_END, HEAD_END, TOE_END = np.array([0.1, 0.0, 0.0]), np.array([0.0, 0.15, 0.0]), np.array([0.0, 0.0, 0.06])
-"""[m] From wrist, head and toes to their ends."""
+"""[m] From wrist, head and toe joints to the ends of their segments."""
 MODEL_TO_WORLD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""From the model's axes to x forwards, y to the left, z up."""
+"""Rotation from the model's axes to x forward, y left, z up."""
 RATE_KEYS = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
 ROOT_KEY, BODY_KEY = "root_orient", "pose_body"
 BODY_MODEL_KEYS = ({"trans", "poses"}, {"trans", ROOT_KEY, BODY_KEY})
 REMEDY = "Use the archive as it was published, with poses (or root_orient and pose_body), trans and the frame rate"
 MAX_ROTATION = 4.0 * np.pi
-"""[rad] Longer rotation vectors are none."""
+"""[rad] Longer vectors are not rotation vectors."""
 
 
 def has_body_model(arrays: NpzArrays) -> bool:
-    """Whether an archive holds such a motion."""
+    """Whether an archive holds a motion of a body model."""
     return any(keys <= set(arrays.by_name) for keys in BODY_MODEL_KEYS)
 
 
 def read_body_model(arrays: NpzArrays) -> SegmentPoses:
-    """The segments of an archive's arrays.
+    """The segment poses in an archive's arrays.
 
     Raises:
-        InputError: an array of another shape, no frame rate, or rotation vectors beyond full turns.
+        InputError: an array of a wrong shape, no frame rate, or rotation vectors beyond two turns.
     """
     if "poses" in arrays.by_name:
         vectors = arrays.real_array("poses", 2)
@@ -58,7 +59,7 @@ def read_body_model(arrays: NpzArrays) -> SegmentPoses:
         vectors = np.concatenate([arrays.real_array(ROOT_KEY, 2), arrays.real_array(BODY_KEY, 2)], axis=1)
     count = 3 * len(JOINT_NAMES)
     if vectors.shape[1] < count:
-        problem = f"holds rotations of {vectors.shape[1] / 3:g} joints, fewer than the body's {len(JOINT_NAMES)}"
+        problem = f"holds rotations of {vectors.shape[1] / 3:g} joints, fewer than the {len(JOINT_NAMES)} of the body"
         raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
     place = arrays.real_array("trans", 2)
     if place.shape != (len(vectors), 3):
@@ -83,7 +84,7 @@ def read_body_model(arrays: NpzArrays) -> SegmentPoses:
 
 
 def _rest_pose(heads: np.ndarray) -> RestPose:
-    """The T-pose, x forwards and z up."""
+    """The T-pose, x forward and z up."""
     ends = {
         "left_wrist": HAND_END,
         "right_wrist": -HAND_END,

@@ -1,4 +1,4 @@
-"""What every text reader needs: the lines of a file, numbers with their place, and time stamps freed of rounding."""
+"""Reading text files: lines and cells, numbers with their position, and correction of rounded time stamps."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ..files import read_bytes
 from ..numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
-"""Takes one sentence about something odd that reading went on past."""
+"""Receives one sentence about an irregularity that did not stop the reader."""
 MISSING_CELLS = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
-"""Cells that stand for a missing sample, in lower case."""
+"""Cells that mean a missing sample, in lower case."""
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 """First bytes of a text in UTF-16, as spreadsheets save it."""
 MIN_RATE = 5.0
-"""[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
+"""[1/s] Lowest plausible rate of a recording; slower time stamps are not in seconds."""
 RATE_DIFFERENCE = 0.02
-"""Share by which a stated rate may differ from that of the time stamps."""
+"""Largest relative difference between a stated rate and that of the time stamps."""
 MAX_STEP_ERROR = 1e-6
-"""Share of a step by which stamps that were not rounded may miss a whole number of steps."""
+"""Largest deviation of unrounded time stamps from a multiple of the step, relative to the step."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 
@@ -37,7 +37,7 @@ def ignore_warning(message: str) -> None:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """Lines of a text file, without line ends.
+    """Read the lines of a text file, without line ends.
 
     Raises:
         InputError: missing, unreadable, empty, or not text.
@@ -48,17 +48,17 @@ def read_lines(path: str | Path) -> list[str]:
     except UnicodeDecodeError:
         text = content.decode("latin-1")
     if "\0" in text:
-        raise InputError(path, "is not a text file", remedy="Check that its suffix tells its format")
+        raise InputError(path, "is not a text file", remedy="Check that its suffix matches its format")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def read_csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a CSV file with their line numbers, without empty lines and those that begin with ``#``.
+    """Read the rows of a CSV file with their line numbers, without empty lines and those that start with ``#``.
 
-    A cell may be quoted, but not go over several lines: one stray quote would swallow the rest of the file.
+    A quoted cell must end on its line, because otherwise one stray quote would consume the rest of the file.
 
     Raises:
-        InputError: see `read_lines`; or a quote that is not closed in its line.
+        InputError: see `read_lines`; or a quote that is not closed on its line.
     """
     for number, line in enumerate(read_lines(path), 1):
         if line.startswith("#"):
@@ -72,21 +72,21 @@ def _parse_quoted(line: str, path: str | Path, number: int) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:
-        remedy = "Close every quote in its line, or remove it"
+        remedy = "Close every quote on its line, or remove it"
         raise InputError(path, f"has a stray quote ({error})", place=f"line {number}", remedy=remedy) from None
 
 
 def split_cells(line: str, separator: str | None = "\t") -> list[str]:
-    """Stripped cells of a line; any white space separates where the separator does not occur."""
+    """Stripped cells of a line; separated by white space if the separator does not occur."""
     parts = line.split(separator) if separator is not None and separator in line else line.split()
     return [part.strip() for part in parts]
 
 
 def parse_numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence[str]) -> list[float]:
-    """Cells as numbers, NaN where missing.
+    """Parse cells as numbers, NaN where missing.
 
     Raises:
-        InputError: a cell is neither a number nor a sign for a missing one; names line and column.
+        InputError: a cell is neither a number nor a mark of a missing one; names line and column.
     """
     if PLAIN.issuperset("".join(cells)):
         try:
@@ -113,10 +113,10 @@ def _parse_number(cell: str, path: str | Path, line: int, column: str) -> float:
 
 
 def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
-    """Time stamps must be finite and increase.
+    """Check that time stamps are finite and increase.
 
     Raises:
-        InputError: naming the first line that does not.
+        InputError: naming the first wrong line.
     """
     if not np.isfinite(times).all():
         line = lines[int(np.argmin(np.isfinite(times)))]
@@ -129,16 +129,16 @@ def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> No
 
 
 def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: float | None = None) -> None:
-    """Time stamps of a recording count seconds, at the rate that its header states.
+    """Check that time stamps of a recording are in seconds and agree with the rate in its header.
 
     Args:
-        times: (N,) [s], increasing, freed of rounding.
+        times: (N,) [s], increasing, with rounding corrected.
         lines: (N,) line number of each.
         path: the file they came from.
         rate: [1/s] that the header states.
 
     Raises:
-        InputError: another rate than stated, or milliseconds.
+        InputError: another rate than stated, or times in milliseconds.
     """
     if len(times) < 3:
         return
@@ -151,15 +151,15 @@ def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: 
         remedy = "Times must be in seconds, not milliseconds" if thousandth else "Correct one of them"
         raise InputError(path, problem, place=f"lines {lines[0]} to {lines[-1]}", remedy=remedy)
     if found < MIN_RATE:
-        problem = f"the times advance by {step:g} s, slower than any recording"
+        problem = f"the times advance by {step:g} s, which is slower than any recording"
         raise InputError(path, problem, place=f"line {lines[1]}", remedy="Times must be in seconds, not milliseconds")
 
 
 def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
-    """Time stamps (N,) [s] of a clock whose rate a header states have no step of another length.
+    """Check that time stamps (N,) [s] are uniform, as a rate in the header implies.
 
     Raises:
-        InputError: naming the first line after such a step.
+        InputError: naming the first line after a step of another length.
     """
     if len(times) < 3:
         return
@@ -168,28 +168,28 @@ def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> 
     odd = np.abs(steps - step) > 0.5 * step
     if odd.any():
         row = int(np.argmax(odd)) + 1
-        problem = f"{steps[row - 1]:g} s pass before this row, {step:g} s before others"
-        remedy = "Export every frame at an even rate; a missing sample is an empty cell"
+        problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
+        remedy = "Export every frame at a uniform rate; a missing sample is an empty cell"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
 
 
 def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:
-    """Time stamps that were rounded when written, put back on the regular clock they came from.
+    """Replace time stamps that were rounded when written by uniform ones.
 
-    They are left alone unless a regular clock explains every one of them to within the rounding, and where they are on
-    one already.
+    They are unchanged if they are uniform already, or if uniform times do not agree with all of them to within the
+    rounding.
 
     Args:
         times: (N,) [s], increasing.
-        cells: the N time stamps as written, which show the number of decimals.
-        rate: of the clock [1/s]; None takes the mean rate, as a whole number where that fits.
+        cells: the N time stamps as written, which determine the number of decimals.
+        rate: [1/s]; None: the mean rate, as a whole number if that agrees.
     """
     if len(times) < 3:
         return times
     steps = np.diff(times) * (rate or 1.0 / float(np.median(np.diff(times))))
     whole = bool(np.abs(steps - np.round(steps)).max() < MAX_STEP_ERROR)
     if rate and whole:
-        return times  # not rounded: a step of two is a row that is missing
+        return times  # not rounded: a double step is a missing row
     rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
     mean = (len(times) - 1) / (times[-1] - times[0])
     for candidate in [rate] if rate else [float(round(mean)), *([] if whole else [mean])]:
@@ -203,7 +203,7 @@ def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = 
 
 
 def _decimals(cell: str) -> int:
-    """Digits after the decimal point, closing zeros left out, exponent counted."""
+    """Digits after the decimal point without trailing zeros, corrected by the exponent."""
     mantissa, _, exponent = cell.lower().partition("e")
     digits = len(mantissa.partition(".")[2].rstrip("0"))
     return digits - int(exponent) if exponent else digits

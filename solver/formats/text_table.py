@@ -1,4 +1,4 @@
-"""Tables of plain text for the terminal."""
+"""Plain-text tables for the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..inertials import InertialParameters
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest entry; the first to the left, the others to the right."""
+    """Format rows as columns of fitting width; the first is left-aligned, the others right-aligned."""
     lines = [tuple(header), *map(tuple, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
@@ -22,7 +22,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_inertial_table(parameters: InertialParameters) -> str:
-    """Mass, centre of mass and principal inertias about it, of every link."""
+    """Format mass, centre of mass and principal moments of inertia about it of every link."""
     header = ("link", "mass [kg]", "CoM x", "y", "z [mm]", "I1", "I2", "I3 [g m²]")
     rows = []
     principal = np.linalg.eigvalsh(parameters.inertias_at_com)

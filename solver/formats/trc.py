@@ -28,27 +28,27 @@ HEADER_LINES = 5
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
 """Line numbers, from 1."""
 LEADING_COLUMNS = 2
-"""Columns before the first marker: frame number and time."""
+"""Number of columns before the first marker: frame number and time."""
 
 
 def read_trc(
     path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = ignore_warning
 ) -> Markers:
-    """Markers of a TRC file in metres, z up.
+    """Read the markers of a TRC file in metres, z up.
 
-    A sample is missing (NaN) where a coordinate's cell is empty or ``nan``, or all three are exactly zero. Rounded
-    time stamps are put back on the clock of the header's DataRate when it explains them.
+    A sample is missing (NaN) if a coordinate's cell is empty or ``nan``, or if all three are exactly zero. Rounded time
+    stamps are replaced by uniform ones if these agree with the header's DataRate.
 
     Args:
         path: the file.
-        up: the file's vertical axis (``"x" "y" "z" "-x" "-y" "-z"``), or ``"auto"`` to find it.
-        units: ``"mm"``, ``"cm"`` or ``"m"`` to overrule the header.
-        ragged: take rows that end early (their last markers count as missing) instead of refusing them.
-        warn: told about oddities that do no harm.
+        up: the file's vertical axis (``"x" "y" "z" "-x" "-y" "-z"``), or ``"auto"`` to detect it.
+        units: ``"mm"``, ``"cm"`` or ``"m"`` to override the header.
+        ragged: accept rows that end early; their last markers are missing.
+        warn: receives messages about irregularities.
 
     Raises:
-        InputError: not a TRC file, a short or long row, a cell that is no number, times out of order, an axis or unit
-            that contradicts the data, no frames.
+        InputError: not a TRC file, a short or long row, a cell that is not a number, times out of order, an axis or
+            unit that contradicts the data, no frames.
     """
     return read_trc_with_up(path, up, units, ragged=ragged, warn=warn)[0]
 
@@ -59,7 +59,7 @@ def read_trc_with_up(
     """As `read_trc`, with the file's vertical axis."""
     lines = read_lines(path)
     if len(lines) < HEADER_LINES or not lines[0].lstrip().lower().startswith("pathfiletype"):
-        problem = "is not a TRC file: the first line must begin with PathFileType"
+        problem = "is not a TRC file: the first line must start with PathFileType"
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
     header = dict(zip((k.lower() for k in lines[KEYS_LINE - 1].split()), lines[VALUES_LINE - 1].split()))
     names = _parse_names(path, lines[NAMES_LINE - 1], header, warn)
@@ -72,10 +72,12 @@ def read_trc_with_up(
     positions = values.reshape(len(times), len(names), 3) * metre
     lost = (positions == 0.0).all(axis=2)
     if lost.any():
-        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) count as missing")
+        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) are treated as missing")
         positions[lost] = np.nan
     if not np.isfinite(positions).any():
-        raise InputError(path, "no marker was ever seen", remedy="Check the export; every position is empty or zero")
+        raise InputError(
+            path, "no marker is visible in any frame", remedy="Check the export: all positions are empty or zero"
+        )
     check_extent(positions, path, unit)
     axis = resolve_up(up, up_from_markers(names, positions), path)
     try:
@@ -89,7 +91,7 @@ def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn
     cells = split_cells(line)
     names = tuple(name for name in cells[LEADING_COLUMNS:] if name)
     if not names:
-        problem = "the line of marker names holds none"
+        problem = "the line of marker names is empty"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
     twice = find_repeated(names)
     if twice:
@@ -97,26 +99,26 @@ def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
     declared = header.get("nummarkers", "")
     if declared.isdigit() and int(declared) != len(names):
-        warn(f"{Path(path).name}: the header says {declared} markers, {len(names)} are named; the names are taken")
+        warn(f"{Path(path).name}: the header states {declared} markers, but {len(names)} are named; the names are used")
     return names
 
 
 def _check_axes(path: str | Path, line: str) -> None:
-    """The fifth line, where it is filled in, must name the axes in the order X, Y, Z."""
+    """Check the order X, Y, Z of the axes in the fifth line, if it is filled in."""
     axes = "".join(cell[:1].upper() for cell in line.split())
     if set(axes) <= set("XYZ") and axes != "XYZ" * (len(axes) // 3):
         shown = " ".join(line.split()[:3])
-        problem = f"the axes stand in another order than X, Y, Z ({shown} ...)"
+        problem = f"the axes are not in the order X, Y, Z ({shown} ...)"
         raise InputError(path, problem, place=f"line {AXES_LINE}", remedy="Export each marker's columns as X, Y, Z")
 
 
 def _parse_rate(path: str | Path, header: dict[str, str]) -> float | None:
-    """[1/s] DataRate of the header; None where it states none."""
+    """[1/s] DataRate of the header; None without one."""
     text = header.get("datarate", "")
     try:
         rate = numeral(text) if text.lower() not in MISSING_CELLS else 0.0
     except ValueError:
-        place, remedy = f"line {VALUES_LINE}", "Correct it, or leave it 0 to count by the times"
+        place, remedy = f"line {VALUES_LINE}", "Correct it, or set it to 0 to use the time column"
         raise InputError(path, f"DataRate {text!r} is not a number", place=place, remedy=remedy) from None
     return rate if rate > 0.0 else None
 
@@ -134,7 +136,7 @@ def _parse_rows(
         if len(cells) < len(columns):
             if not ragged:
                 problem = f"the row has {len(cells)} of {len(columns)} cells and ends before {columns[len(cells)]!r}"
-                remedy = "Keep a missing sample as an empty cell, or read the file as ragged"
+                remedy = "Write a missing sample as an empty cell, or read the file as ragged"
                 raise InputError(path, problem, place=f"line {number}", remedy=remedy)
             cells += [""] * (len(columns) - len(cells))
         if any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
@@ -149,7 +151,7 @@ def _parse_rows(
     check_times(table[:, 0], numbers_of_lines, path)
     declared = header.get("numframes", "")
     if declared.isdigit() and int(declared) != len(rows):
-        warn(f"{Path(path).name}: the header says {declared} frames, {len(rows)} are there; all are taken")
+        warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(rows)}; all are used")
     stated = _parse_rate(path, header)
     times = undo_rounding(table[:, 0], stamps, stated)
     check_rate(times, numbers_of_lines, path, stated)

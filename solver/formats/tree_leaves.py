@@ -1,4 +1,4 @@
-"""Leaves of the trees of `value_tree`: numbers, text, names of entries and arrays, as JSON holds them, and back."""
+"""Leaves of the trees of `value_tree`: conversion of numbers, text, keys and arrays to JSON types and back."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ..errors import InvalidValue
 T = TypeVar("T")
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 JSON_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
-"""What entries of an array are in JSON, by the kind of its data type."""
+"""JSON types of the entries of an array, by the kind of its data type."""
 SIMPLE_DTYPE = re.compile(r"[<>|=]?[fiubU][0-9]{1,5}")
-"""How a file names the kind of an array; NumPy understands much more, and compiles some of it."""
+"""Accepted names of data types in a file; NumPy accepts many more and evaluates some of them."""
 MAX_ENTRY_BYTES = 1 << 16
-"""Bytes of one entry of an array."""
+"""[bytes] Largest entry of an array."""
 MAX_ARRAY_BYTES = 1 << 28
-"""Bytes of an array of lists; larger ones lie in archives."""
+"""[bytes] Largest array that is read from lists; larger ones are in archives."""
 MAX_SHOWN_CHARACTERS = 60
-"""Characters of a wrong entry that an error shows."""
+"""Characters of a wrong entry that are shown in an error."""
 
 
 class WrongEntry(InvalidValue):
-    """An entry of a tree is missing or is not what its field declares.
+    """An entry of a tree is missing or is not of its field's declared type.
 
     Attributes:
-        place: where in the tree, ``stretches[3].control``; empty for all of it.
+        place: in the tree, such as ``segments[3].control``; empty for the root.
         problem: what is wrong, in one clause.
     """
 
@@ -41,20 +41,20 @@ class WrongEntry(InvalidValue):
 
 
 class ArrayStore(Protocol):
-    """Where the arrays of a tree lie."""
+    """Storage of the arrays of a tree."""
 
     def store(self, array: np.ndarray, place: str) -> Any:
-        """Keep an array; what stands for it in the tree."""
+        """Store an array; the entry that represents it in the tree."""
 
     def load(self, tree: Any, place: str) -> np.ndarray:
-        """The array that an entry of the tree stands for."""
+        """The array that an entry of the tree represents."""
 
 
 class InlineArrays:
     """Arrays within the tree, as lists of lists.
 
-    A list alone means the floats, integers or truth values that it shows; other arrays, and empty ones, whose shape no
-    list tells, are ``{"dtype": ..., "shape": [...], "values": [...]}``.
+    A plain list is an array of floats, 64-bit integers or booleans. Other arrays, and empty ones, whose shape a list
+    does not determine, are ``{"dtype": ..., "shape": [...], "values": [...]}``.
     """
 
     INLINE_DTYPES = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
@@ -78,7 +78,7 @@ class InlineArrays:
                 tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place
             )
         if not isinstance(tree, dict) or set(tree) != {"dtype", "shape", "values"}:
-            raise WrongEntry(place, f"{format_value(tree)} is no array")
+            raise WrongEntry(place, f"{format_value(tree)} is not an array")
         if not SIMPLE_DTYPE.fullmatch(str(tree["dtype"])):
             raise WrongEntry(place, f"arrays of {format_value(tree['dtype'])} are not read")
         try:
@@ -87,14 +87,14 @@ class InlineArrays:
                 raise WrongEntry(place, f"arrays of {kind} are not read")
             return _build_array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
         except (TypeError, ValueError, OverflowError) as error:
-            raise WrongEntry(place, f"{format_value(tree)} is no array ({error})") from error
+            raise WrongEntry(place, f"{format_value(tree)} is not an array ({error})") from error
 
 
 INLINE_ARRAYS = InlineArrays()
 
 
 def scalar_tree(value: object, declared: type, place: str) -> Any:
-    """What stands for a number, truth value, text or path of a declared type."""
+    """The JSON value of a number, boolean, text or path of a declared type."""
     if isinstance(value, np.generic):
         value = value.item()
     if declared is float and isinstance(value, int | float) and not isinstance(value, bool):
@@ -105,11 +105,11 @@ def scalar_tree(value: object, declared: type, place: str) -> Any:
         return value
     if declared is Path and isinstance(value, Path):
         return str(value)
-    raise WrongEntry(place, f"{format_value(value)} is no {declared.__name__}")
+    raise WrongEntry(place, f"{format_value(value)} is not of type {declared.__name__}")
 
 
 def parse_scalar(declared: type, tree: Any, place: str) -> Any:
-    """The number, truth value, text or path of a declared type that an entry stands for."""
+    """The number, boolean, text or path of a declared type from its JSON value."""
     if declared is float:
         if isinstance(tree, str) and tree in NOT_FINITE:
             return NOT_FINITE[tree]
@@ -126,28 +126,28 @@ def parse_scalar(declared: type, tree: Any, place: str) -> Any:
             return tree
     elif declared is Path and isinstance(tree, str):
         return Path(tree)
-    words = {float: "number", int: "whole number", bool: "truth value", str: "text"}
-    raise WrongEntry(place, f"{format_value(tree)} is no {words.get(declared, declared.__name__)}")
+    words = {float: "a number", int: "a whole number", bool: "true or false", str: "text", Path: "a path"}
+    raise WrongEntry(place, f"{format_value(tree)} is not {words.get(declared, declared.__name__)}")
 
 
 def float_tree(value: float) -> float | str:
-    """What stands for a number: text where it is not finite."""
+    """The JSON value of a number: text if it is not finite."""
     return value if math.isfinite(value) else "nan" if math.isnan(value) else "inf" if value > 0.0 else "-inf"
 
 
 def key_tree(key: object, place: str) -> str:
-    """What names an entry of a mapping."""
+    """The JSON key of a mapping's key."""
     if isinstance(key, str | int) and not isinstance(key, bool):
         return str(key)
     raise WrongEntry(place, f"{format_value(key)} cannot name an entry")
 
 
 def parse_key(declared: Any, key: str, place: str) -> Any:
-    """The key of a mapping that a name stands for."""
+    """The key of a mapping from its JSON key."""
     try:
         return int(key) if declared is int else key
     except ValueError:
-        raise WrongEntry(place, f"the name {key!r} is no whole number") from None
+        raise WrongEntry(place, f"the name {key!r} is not a whole number") from None
 
 
 def _map_nested(values: Any, each: Callable[[Any], Any]) -> Any:
@@ -155,7 +155,7 @@ def _map_nested(values: Any, each: Callable[[Any], Any]) -> Any:
 
 
 def _leaf_types(tree: Any) -> tuple[set[type], int]:
-    """Types and number of what nested lists hold."""
+    """Types and number of the entries of nested lists."""
     kinds: set[type] = set()
     stack, count = [tree], 0
     while stack:
@@ -169,10 +169,10 @@ def _leaf_types(tree: Any) -> tuple[set[type], int]:
 
 
 def _build_array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
-    """An array of nested lists, none of whose entries is converted from another kind."""
+    """An array from nested lists, without converting entries of another type."""
     kinds, count = _leaf_types(values)
     if count * kind.itemsize > MAX_ARRAY_BYTES:
-        raise WrongEntry(place, f"an array of {kind} has {count} entries, more than are read")
+        raise WrongEntry(place, f"an array of {kind} has {count} entries, more than can be read")
     if strange := kinds - JSON_TYPES[kind.kind]:
         if kind.kind != "f" or strange != {str}:
             raise WrongEntry(place, f"an array of {kind} holds a {min(kind.__name__ for kind in strange)}")
@@ -181,20 +181,20 @@ def _build_array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
         if kind.kind in "iu":
             whole, limits = np.array(values, object), np.iinfo(kind)
             if whole.size and not limits.min <= whole.min() <= whole.max() <= limits.max:
-                raise WrongEntry(place, f"an array of {kind} holds numbers beyond its range")
+                raise WrongEntry(place, f"an array of {kind} holds numbers out of its range")
         return np.array(values, kind)
     except (TypeError, ValueError, OverflowError) as error:
-        raise WrongEntry(place, f"is no array ({error})") from error
+        raise WrongEntry(place, f"is not an array ({error})") from error
 
 
 def expect(result: T, holds: bool, found: object, place: str, expected: str) -> T:
-    """A result, or the error that what was found is not what was wanted."""
+    """Return a result if a condition holds; otherwise raise an error that compares found and expected value."""
     if not holds:
         raise WrongEntry(place, f"{format_value(found)} is not {expected}")
     return result
 
 
 def format_value(value: object) -> str:
-    """A value as errors show it, shortened."""
+    """A shortened value for error messages."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."

@@ -1,4 +1,4 @@
-"""Names of trials: of their files, but no two alike, and such that results can be written under them."""
+"""Names of trials: those of their files, but distinct, and valid as names of result files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import count
 from pathlib import Path
 
 RESERVED_STEMS = frozenset({"result"})
-"""Stems of tables among the results, which a trial's own table would replace."""
+"""Stems of result files, which a table of a trial with this name would overwrite."""
 
 
 def printable_name(name: str) -> str:
-    """A file's name as text: bytes that are no UTF-8 are read as of Windows, control characters become underscores."""
+    """A file's name as printable text: bytes that are not UTF-8 are read as cp1252, control characters become ``_``."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -22,14 +22,14 @@ def printable_name(name: str) -> str:
 
 
 def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
-    """A name for each trial; what several would be called is told apart by their folders, then by their suffixes.
+    """A distinct name for each trial; equal names are distinguished by their folders, then by their suffixes.
 
     Args:
         stems: of the trials.
         files: one of each trial.
 
     Returns:
-        in the same order; different from one another whatever the case, as some file systems ask.
+        in the same order; distinct regardless of case, as some file systems require.
     """
     names = [printable_name(stem) for stem in stems]
     alike = defaultdict(list)
@@ -47,13 +47,12 @@ def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
 
 
 def renaming_note(name: str, file: Path, stem: str) -> str | None:
-    """The sentence that tells of a trial's other name; None where it has its file's."""
+    """A note that a trial is not named after its file; None if it is."""
     if name == stem:
         return None
-    why = (
-        "its name is no plain text" if printable_name(stem) != stem else "another trial or file of results is called so"
-    )
-    return f"{printable_name(str(file))}: this trial is called {name!r}, for {why}"
+    is_plain = printable_name(stem) == stem
+    why = "another trial or file of results has that name" if is_plain else "its name is not plain text"
+    return f"{printable_name(str(file))}: this trial is called {name!r}, because {why}"
 
 
 def _candidate_names(parts: Sequence[str], stem: str, suffix: str) -> Iterator[str]:
@@ -64,6 +63,6 @@ def _candidate_names(parts: Sequence[str], stem: str, suffix: str) -> Iterator[s
 
 
 def _differing_folders(paths: Sequence[tuple[str, ...]]) -> list[list[str]]:
-    """Of each path, the folders that not all of them have at that depth."""
+    """The folders of each path that differ between the paths at their depth."""
     shared = [len(set(parts)) == 1 for parts in zip(*paths)]
     return [[part for depth, part in enumerate(path) if depth >= len(shared) or not shared[depth]] for path in paths]

@@ -1,4 +1,4 @@
-"""Rows that a log wrote at uneven times, resampled to an even clock: filters and derivatives need one."""
+"""Resampling of rows at non-uniform times to a uniform rate, which filters and derivatives need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..wrenches import Wrenches
 from .text_files import Warn, check_rate
 
 _QUATERNION = re.compile(r"(.*)q[xyzw0-4]$")
-"""Column names of a quaternion's components, after what they belong to."""
+"""Pattern of the column names of a quaternion's components."""
 
 
 def resample_rows(
@@ -26,10 +26,10 @@ def resample_rows(
     warn: Warn,
     names: Sequence[str] = (),
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
-    """Times, values and line numbers of a table on an even clock of its usual step.
+    """Resample a table to a uniform rate; times, values and line numbers.
 
-    Stamps that are even, or were only rounded, stay as they are. Others are resampled, with a warning. A step that lost
-    samples leaves missing ones.
+    Time stamps that are uniform, or were only rounded, are kept. Others are resampled at their median step, with a
+    warning. Lost samples become missing ones.
 
     Args:
         path: the file they came from.
@@ -37,10 +37,10 @@ def resample_rows(
         values: (N, C), NaN where missing.
         lines: (N,) line number of each row.
         warn: receives the warning.
-        names: C column names; components of quaternions, ``NAMEqx`` to ``NAMEqw``, are turned as one.
+        names: C column names; components of quaternions, ``NAMEqx`` to ``NAMEqw``, are interpolated together.
 
     Raises:
-        InputError: milliseconds, or stamps of which more than half of the even clock's samples are missing.
+        InputError: times in milliseconds, or more than half of the samples of the uniform times are missing.
     """
     check_rate(times, lines, path)
     grid, even = uniform_times(times)
@@ -52,26 +52,26 @@ def resample_rows(
     lost = int(np.sum(np.maximum(np.round(steps / step) - 1, 0)[steps > LOST * step]))
     if 2 * lost > len(grid):
         row = int(np.argmax(steps)) + 1
-        problem = f"{steps[row - 1]:g} s pass before this row, {step:g} s before others"
-        remedy = "Cut the file there, or export every frame; a missing sample is an empty cell"
+        problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
+        remedy = "Split the file there, or export every frame; a missing sample is an empty cell"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
-    text = f"{Path(path).name}: resampled to an even {1.0 / step:.4g} Hz, because its time steps vary from "
+    text = f"{Path(path).name}: resampled to a uniform {1.0 / step:.4g} Hz, because its time steps vary from "
     text += f"{steps.min():.3g} to {steps.max():.3g} s"
-    warn(f"{text}; {lost} lost samples count as missing" if lost else text)
+    warn(f"{text}; {lost} lost samples are treated as missing" if lost else text)
     nearest = np.clip(np.searchsorted(times, grid), 0, len(lines) - 1)
     return grid, found, tuple(int(lines[k]) for k in nearest)
 
 
 def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int], missing: str, warn: Warn) -> Wrenches:
-    """Wrenches on an even clock; what is measured is the same in all rows.
+    """Resample wrenches to a uniform rate; the same axes are measured in all rows.
 
-    Moments about a fixed point are interpolated, since they are linear in the load as centres of pressure are not.
+    Moments about a fixed point are interpolated because, unlike centres of pressure, they are linear in the load.
 
     Args:
         path: the file they came from.
         wrenches: as read.
         lines: (N,) line number of each sample.
-        missing: ``"error"`` refuses samples that were lost, ``"keep"`` leaves them NaN.
+        missing: ``"error"`` refuses lost samples, ``"keep"`` leaves them NaN.
         warn: receives the warning.
 
     Raises:
@@ -94,7 +94,7 @@ def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int]
 def _interpolate(
     times: np.ndarray, values: np.ndarray, grid: np.ndarray, quaternions: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """Values (K, C) at a grid; quaternions keep the length that they had."""
+    """Values (K, C) interpolated at a grid; quaternions keep their lengths."""
     values = np.array(values, float)
     for four in quaternions:
         known = np.isfinite(values[:, four]).all(axis=1)

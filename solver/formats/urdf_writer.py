@@ -1,4 +1,4 @@
-"""A rig as URDF, with any inertial parameters."""
+"""Writing a rig as URDF, with any inertial parameters."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ..so3 import to_rpy
 from .atomic import write_atomically
 
 SPHERICAL_AXES = ("x", "y", "z")
-"""A spherical joint becomes three revolute ones about these axes in turn: R = Rx Ry Rz."""
+"""A spherical joint becomes three revolute ones about these axes in this order: R = Rx Ry Rz."""
 NO_LIMIT = 1e6
-"""URDF demands an effort and a speed of every limited joint; this stands for none [N m, rad/s]."""
+"""[N m, rad/s] Written for an unlimited effort or speed, which URDF requires for every limited joint."""
 
 
 def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None = None) -> None:
-    """Write a rig; the root link has no joint, so that a reader adds the free flyer.
+    """Write a rig; the root link has no joint, so that a reader adds the free-flyer joint.
 
-    URDF has no spherical joint: one becomes three revolute joints ``LINK_x``, ``LINK_y``, ``LINK_z`` with two links
-    ``LINK_x_link``, ``LINK_y_link`` without mass between them. Capsules become a cylinder with two spheres; ellipsoids
-    and meshes, which URDF cannot hold in one file, are left out. Joints are named after their links.
+    URDF has no spherical joint: it becomes three revolute joints ``LINK_x``, ``LINK_y``, ``LINK_z`` with two massless
+    links ``LINK_x_link``, ``LINK_y_link`` between them. Capsules become a cylinder with two spheres. Ellipsoids and
+    meshes, which URDF cannot hold in one file, are left out. Joints are named after their links.
 
     Args:
         rig: to write.
-        path: of the file, written whole or not at all.
+        path: of the file, written atomically.
         parameters: inertials to write instead of the rig's prior.
 
     Raises:
-        InvalidValue: a link has a negative mass, or a joint is of a kind URDF cannot hold.
+        InvalidValue: a link has a negative mass, or a joint is of a kind that URDF cannot hold.
         InputError: the file cannot be written.
     """
     inertials = rig.prior if parameters is None else parameters
     if inertials.links != rig.links:
-        raise InvalidValue(f"the parameters to write name other links than rig {rig.name!r}")
+        raise InvalidValue(f"the parameters to write are of other links than those of rig {rig.name!r}")
     robot = Element("robot", name=rig.name)
     for index, link in enumerate(rig.links):
         if index:
@@ -56,7 +56,7 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
 
 
 def _write_joints(robot: Element, rig: Rig, index: int) -> None:
-    """The joint that moves a link, as one URDF joint or as many as it has axes."""
+    """Write the joint that moves a link, as one URDF joint per axis."""
     joint, link = rig.joints[index], rig.links[index]
     parent = rig.links[joint.parent]
     limits = rig.limits_of(link)
@@ -78,7 +78,7 @@ def _write_joints(robot: Element, rig: Rig, index: int) -> None:
 
 
 def _write_joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint, limits: Limits) -> None:
-    """A joint of one coordinate."""
+    """Write a joint of one coordinate."""
     lower, upper = float(limits.lower[0]), float(limits.upper[0])
     bounded = bool(np.isfinite([lower, upper]).all())
     kind = "continuous" if joint.kind == "revolute" and not bounded else joint.kind
@@ -94,11 +94,11 @@ def _write_joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint,
 
 
 def _write_inertial(body: Element, inertials: InertialParameters, index: int) -> None:
-    """Mass, centre of mass and inertia about it; nothing for a link without mass."""
+    """Write mass, centre of mass and inertia about it; nothing for a massless link."""
     mass = float(inertials.masses[index])
     if mass < 0.0:
         remedy = "write a consistent result instead"
-        raise InvalidValue(f"link {inertials.links[index]!r} has mass {mass:g} kg, which no URDF may hold; {remedy}")
+        raise InvalidValue(f"link {inertials.links[index]!r} has mass {mass:g} kg, which URDF does not allow; {remedy}")
     if mass == 0.0:
         return
     element = SubElement(body, "inertial")
@@ -110,7 +110,7 @@ def _write_inertial(body: Element, inertials: InertialParameters, index: int) ->
 
 
 def _write_shape(body: Element, shape: Shape) -> None:
-    """A shape as visual and collision geometry."""
+    """Write a shape as visual and collision geometry."""
     parts: list[tuple[str, dict[str, str], np.ndarray]] = []
     if shape.kind == "box":
         parts.append(("box", {"size": _format_numbers(2.0 * np.array(shape.size))}, np.zeros(3)))

@@ -1,10 +1,11 @@
-"""Values of ours as trees of what JSON knows, and back, by the types that their fields declare.
+"""Conversion of this program's values to trees of JSON types and back, by the declared types of their fields.
 
 A data class is an object of its fields; a tuple, list or set is a list; a mapping is an object; None is null; a number
-that is not finite is the text ``nan``, ``inf`` or ``-inf``; an enumeration is its member's name. Where a field admits
-several types besides None, the object says which: ``{"type": NAME, "value": ...}``. Where a field declares no type
-(``object``), what JSON cannot tell apart is tagged: ``{"$number": "nan"}``, ``{"$tuple": [...]}``, ``{"$array": ...}``,
-``{"$object": {...}}``. Nothing is ever executed to read a tree, and what does not have the declared type is refused.
+that is not finite is the text ``nan``, ``inf`` or ``-inf``; an enumeration is its member's name. If a field admits
+several types besides None, the object names the type: ``{"type": NAME, "value": ...}``. If a field declares no type
+(``object``), values that JSON cannot distinguish are tagged: ``{"$number": "nan"}``, ``{"$tuple": [...]}``,
+``{"$array": ...}``, ``{"$object": {...}}``. Reading a tree executes no code, and a value of another type than declared
+is refused.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ from .tree_leaves import (
 )
 
 MAX_DEPTH = 64
-"""Levels of a value within a value; ours have about ten."""
+"""Largest nesting of values; those of this program have about ten levels."""
 CONSTRUCTION_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
-"""What a value raises of entries that it could not check: of the declared type, but of another length or range."""
+"""Exceptions that a value's constructor raises for entries of the declared type but of a wrong length or range."""
 
 
 def to_tree(value: object, declared: Any = None, arrays: ArrayStore = INLINE_ARRAYS, place: str = "") -> Any:
-    """The tree of a value.
+    """Convert a value to a tree.
 
     Args:
         value: to write.
@@ -50,7 +51,7 @@ def to_tree(value: object, declared: Any = None, arrays: ArrayStore = INLINE_ARR
         place: of the value, for errors.
 
     Raises:
-        WrongEntry: it is not of the type that its field declares, or no tree can hold it.
+        WrongEntry: it is not of its field's declared type, or a tree cannot hold it.
     """
     declared = type(value) if declared is None else declared
     origin = get_origin(declared)
@@ -89,7 +90,7 @@ def to_tree(value: object, declared: Any = None, arrays: ArrayStore = INLINE_ARR
 
 
 def from_tree(declared: Any, tree: Any, arrays: ArrayStore = INLINE_ARRAYS, place: str = "", depth: int = 0) -> Any:
-    """The value of a declared type behind a tree; fields with a default may be left out.
+    """Convert a tree to a value of a declared type; fields with a default may be missing.
 
     Raises:
         WrongEntry: an entry is missing, unknown, or not of the declared type.
@@ -151,7 +152,7 @@ def _build_instance(kind: type, tree: Mapping[str, Any], arrays: ArrayStore, pla
         raise WrongEntry(place, str(error)) from error
     except CONSTRUCTION_ERRORS as error:
         problem = " ".join(str(error).split()) or type(error).__name__
-        raise WrongEntry(place, f"does not make a {kind.__name__} ({problem})") from error
+        raise WrongEntry(place, f"is not a valid {kind.__name__} ({problem})") from error
 
 
 def _with_present_names(kind: type, tree: Mapping[str, Any], place: str) -> Mapping[str, Any]:
@@ -170,7 +171,7 @@ def _with_present_names(kind: type, tree: Mapping[str, Any], place: str) -> Mapp
 
 @cache
 def _declared_fields(kind: type) -> dict[str, tuple[Any, bool]]:
-    """Type of each field that makes a value, and whether it has no default."""
+    """Type of each field of the constructor, and whether it has no default."""
     hints = get_type_hints(kind)
     return {
         f.name: (hints[f.name], f.default is MISSING and f.default_factory is MISSING) for f in fields(kind) if f.init
@@ -222,7 +223,7 @@ def _union_value(declared: Any, tree: Any, arrays: ArrayStore, place: str, depth
     if isinstance(name, str) and name not in known:
         name = present_class(name)
     if not isinstance(name, str) or name not in known:
-        raise WrongEntry(place, f"{format_value(tree)} says none of the types {', '.join(known)}")
+        raise WrongEntry(place, f"{format_value(tree)} names none of the types {', '.join(known)}")
     return from_tree(known[name], tree["value"], arrays, place, depth + 1)
 
 

@@ -1,4 +1,4 @@
-"""What a file of forces must satisfy before anyone believes it, whatever its format."""
+"""Plausibility checks of force files, independent of their format."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from ..wrenches import Wrenches
 from .axes_and_units import check_up, up_from_forces
 
 LOADED_FRACTION = 0.2
-"""A plate counts as loaded above this share of its own largest vertical force."""
+"""A plate is loaded above this fraction of its own largest vertical force."""
 MAX_DISTANCE = 30.0
-"""[m] no laboratory measures a centre of pressure that far from its origin: the unit must be another one."""
+"""[m] Largest plausible distance of a centre of pressure from the origin; beyond, the unit is wrong."""
 MAX_CENTIMETRES = 600.0
-"""Farther from the origin than this no plate lies in centimetres; a nearer one may be in either unit."""
+"""Largest plausible distance of a plate from the origin in centimetres; a smaller one may be in centimetres or
+millimetres."""
 MIN_FORCE = 1.0
-"""[N] below this mean a recording carries no load and tells neither axis nor sign."""
+"""[N] With a smaller mean force a recording carries no load and determines neither axis nor sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForceConvention:
-    """How the numbers of a file of forces are meant.
+    """Conventions of the numbers in a file of forces.
 
     Attributes:
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
-        fallback_up: the axis where forces that are zero throughout tell none.
+        fallback_up: the vertical axis if all forces are zero.
         units: of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
-        sign: 1 when the columns hold the force of the ground on the body, -1 when that of the body on the plates.
+        sign: 1 if the columns hold the force of the ground on the body, -1 if they hold that of the body on the plates.
     """
 
     up: str = "auto"
@@ -45,10 +46,10 @@ def resolve_force_up(specified: str, forces: np.ndarray, path: str | Path, fallb
         specified: the axis, or ``"auto"``.
         forces: (N, 3) [N], the file's axes.
         path: the file they came from.
-        fallback: taken where forces that are zero throughout tell nothing.
+        fallback: used if all forces are zero.
 
     Raises:
-        InputError: none stated and none found, contradiction, or the mean force points down.
+        InputError: neither specified nor detected, contradiction, or the mean force points down.
     """
     check_up(specified, path)
     found = up_from_forces(forces)
@@ -57,7 +58,7 @@ def resolve_force_up(specified: str, forces: np.ndarray, path: str | Path, fallb
         if specified == "auto" and fallback is not None:
             return fallback
         if specified == "auto":
-            problem = "the forces are zero throughout and do not tell which axis is up"
+            problem = "all forces are zero and do not determine the vertical axis"
             raise InputError(path, problem, remedy="State it: up = x, y or z, or check the export")
         return specified
     if found is None:
@@ -74,12 +75,12 @@ def resolve_force_up(specified: str, forces: np.ndarray, path: str | Path, fallb
         raise InputError(path, problem, remedy=remedy)
     if found != specified:
         problem = f"{specified} is stated to be up, but the mean force points to {found}"
-        raise InputError(path, problem, remedy=f"State up = {found}, or leave it to be found (auto)")
+        raise InputError(path, problem, remedy=f"State up = {found}, or let it be detected (auto)")
     return specified
 
 
 def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
-    """`Wrenches.centres_of_pressure` (N, K, 3) [m], NaN where a plate carries little beside its own largest load."""
+    """`Wrenches.centres_of_pressure` (N, K, 3) [m], NaN where a plate carries little compared with its largest load."""
     vertical = wrenches.values[:, :, 2]
     peak = np.nanmax(np.where(np.isnan(vertical), 0.0, vertical), axis=0)
     with np.errstate(invalid="ignore"):
@@ -90,7 +91,7 @@ def check_centres_of_pressure(wrenches: Wrenches, path: str | Path) -> None:
     """Refuse centres of pressure outside any laboratory.
 
     Raises:
-        InputError: the unit of the centres of pressure cannot be the one they were read in.
+        InputError: the unit of the centres of pressure is not the one they were read in.
     """
     points = centres_of_pressure(wrenches)
     distance = np.linalg.norm(points[np.isfinite(points).all(axis=2)], axis=1)

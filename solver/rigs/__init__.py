@@ -1,4 +1,4 @@
-"""Bodies ready to use: people, HOAP-3, a stand-in of HRP-2, and any URDF or MJCF.
+"""Rigs: a person, HOAP-3, an approximate HRP-2, and any robot from URDF or MJCF.
 
 `build` makes any of them by name.
 """

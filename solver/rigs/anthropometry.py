@@ -1,7 +1,7 @@
-"""Regression tables of body segment inertial parameters, scaled to a person's segments.
+"""Tables of body segment inertial parameters (BSIP), scaled to a person's segments.
 
 Dumas et al. 2007 (three-dimensional, with products of inertia) and de Leva 1996 (on the segment axes). Both give
-masses as fractions of the body mass; rounding makes them sum to 0.999 ... 1.002, and `human` divides by the sum.
+masses as fractions of the body mass, whose rounded sum is 0.999 ... 1.002; `human` divides by the sum.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TABLES = ("dumas", "deleva")
 DUMAS_TO_LINK = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Table axes (X anterior, Y up, Z right) to link axes (x forward, y left, z up)."""
 MIRROR = np.diag([1.0, 1.0, -1.0])
-"""Right to left in table axes."""
+"""Reflection from right to left in table axes."""
 MIN_SECOND_MOMENT = 0.02
-"""An inconsistent table row is projected to principal second moments of at least this fraction of their sum."""
+"""The principal second moments of an inconsistent table row are raised to at least this fraction of their sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment of a person, measured.
+    """A measured segment of a person.
 
     Attributes:
         name: ``"thigh"``; the row of the tables.
@@ -56,22 +56,22 @@ class SegmentInertia:
     projected: bool = False
 
     def combine(self, other: SegmentInertia, offset: np.ndarray) -> SegmentInertia:
-        """Both bodies as one, the other's link origin at ``offset`` (3,) in parallel axes."""
+        """Inertia of both bodies together; the other's link origin is at ``offset`` (3,), axes parallel."""
         mass = self.mass + other.mass
         second = other.com + np.asarray(offset, float)
         com = (self.mass * self.com + other.mass * second) / mass
-        apart = [m * steiner(c - com) for m, c in ((self.mass, self.com), (other.mass, second))]
-        return SegmentInertia(mass, com, self.inertia + other.inertia + sum(apart), self.projected or other.projected)
+        shifts = [m * steiner(c - com) for m, c in ((self.mass, self.com), (other.mass, second))]
+        return SegmentInertia(mass, com, self.inertia + other.inertia + sum(shifts), self.projected or other.projected)
 
 
 def segment_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
-    """One segment from a table, its mass as the fraction of the body mass.
+    """Inertia of a segment from a table, its mass as a fraction of the body mass.
 
     Args:
         table: ``"dumas"`` or ``"deleva"``.
         sex: ``"male"`` or ``"female"``.
         segment: with the person's own length and direction.
-        body: lengths [m] the segment alone does not tell: torso, pelvis_height, ankle_height, foot, heel.
+        body: further lengths [m] of the body: torso, pelvis_height, ankle_height, foot, heel.
     """
     if table == "dumas":
         return _dumas_inertia(sex, segment)
@@ -79,13 +79,13 @@ def segment_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, f
 
 
 def nearest_consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Nearest inertia about the centre of mass that some body has (Frobenius norm of the second moments).
+    """Nearest physically consistent inertia about the centre of mass (Frobenius norm of the second moments).
 
-    The second moments 0.5 tr(I) 1 - I must have no negative eigenvalue. Where one is negative, eigenvalues are raised
-    to `MIN_SECOND_MOMENT` of the trace, since a flat body (zero) would sit on the border of every cone program.
+    The second moments 0.5 tr(I) 1 - I must have no negative eigenvalue. If one is negative, eigenvalues are raised to
+    `MIN_SECOND_MOMENT` of the trace; zero, a flat body, would be on the boundary of the feasible cone.
 
     Returns:
-        (3, 3) inertia, and whether it had to change.
+        (3, 3) inertia, and whether it was changed.
     """
     second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
     values, vectors = np.linalg.eigh(second)
@@ -106,7 +106,7 @@ def _dumas_inertia(sex: str, segment: Segment) -> SegmentInertia:
     inertia, projected = nearest_consistent(row["mass"] * length**2 * inertia)
     if segment.side == "left":
         com, inertia = MIRROR @ com, MIRROR @ inertia @ MIRROR
-    if segment.name == "torso":  # the table counts down from C7T1, the link starts at L5S1
+    if segment.name == "torso":  # the table measures down from C7T1, the link starts at L5S1
         com = com + length * np.array([0.0, 1.0, 0.0])
     turn = _align_long_axis(segment) @ DUMAS_TO_LINK
     return SegmentInertia(row["mass"], turn @ com, turn @ inertia @ turn.T, projected)
@@ -117,7 +117,7 @@ def _deleva_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> Se
         return _deleva_trunk_inertia(sex, segment, body)
     row = read_asset("human_deleva")["segments"][segment.name][sex]
     sagittal, transverse, longitudinal = row["radii"]
-    if segment.name == "foot":  # its long axis points forwards, and it is measured from the heel
+    if segment.name == "foot":  # its long axis points forward, and it is measured from the heel
         length = body["foot"]
         com = np.array([row["com"] * length - body["heel"], 0.0, -0.5 * body["ankle_height"]])
         radii = np.array([longitudinal, transverse, sagittal])
@@ -130,7 +130,7 @@ def _deleva_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> Se
 
 
 def _deleva_trunk_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
-    """Torso = upper and middle trunk, pelvis = lower trunk: the parts stacked from C7T1 to the hips' height."""
+    """Torso = upper and middle trunk, pelvis = lower trunk, stacked from C7T1 down to the height of the hips."""
     rows = read_asset("human_deleva")["segments"]
     names = ("upper_trunk", "middle_trunk", "lower_trunk")
     scale = (body["torso"] + body["pelvis_height"]) / sum(rows[name][sex]["length"] for name in names)
@@ -150,13 +150,13 @@ def _deleva_trunk_inertia(sex: str, segment: Segment, body: Mapping[str, float])
 
 
 def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.ndarray) -> dict[str, SegmentInertia]:
-    """A torso from L5S1 to C7T1 as abdomen and thorax, which share its mass as in Dumas and Wojtusch 2018.
+    """Split a torso from L5S1 to C7T1 into abdomen and thorax, with mass ratios of Dumas and Wojtusch 2018.
 
-    Both together have the mass and centre of mass of the whole, and its inertia but for what the tables disagree.
+    Together they have the mass and centre of mass of the whole, and its inertia as far as the tables agree.
 
     Args:
         whole: about L5S1.
-        sex: which column of the table.
+        sex: column of the table.
         trunk: (3,) [m] C7T1 from L5S1.
         abdomen: (3,) [m] T12L1 from L5S1, where the thorax starts.
     """
@@ -181,7 +181,7 @@ def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.
 
 
 def _align_long_axis(segment: Segment) -> np.ndarray:
-    """Turns the table's long axis onto the line between the segment's joint centres (identity at the defaults)."""
+    """Rotation of the table's long axis to the line between the segment's joint centres (identity at the defaults)."""
     if segment.name in ("torso", "head"):
         return rotation_between(UP, segment.end)
     if segment.name in ("pelvis", "foot"):
@@ -190,7 +190,7 @@ def _align_long_axis(segment: Segment) -> np.ndarray:
 
 
 def stack_parameters(links: tuple[str, ...], segments: list[SegmentInertia], mass: float) -> InertialParameters:
-    """Inertial parameters of links whose mass fractions are scaled to sum to ``mass`` [kg]."""
+    """Inertial parameters of links, with mass fractions scaled to sum to ``mass`` [kg]."""
     factor = mass / sum(s.mass for s in segments)
     return InertialParameters.from_com(
         links,

@@ -1,4 +1,4 @@
-"""From a list of bodies to a rig's joints and their limits."""
+"""Joints and limits of a rig from a list of bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Body:
     """One moving body and the joint that carries it.
 
     Attributes:
-        name: of the link; the joint is called the same unless ``joint_name`` is given.
+        name: of the link, and of the joint unless ``joint_name`` is given.
         parent: name of the parent link, None for the root link.
         axes: joint axes in the link frame at zero: () for the free flyer, one (3,) axis for a revolute joint, two for
             a universal joint (first axis fixed in the parent), three for a spherical joint.
@@ -44,9 +44,9 @@ class Body:
 
 
 def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
-    """Joints and limits of bodies given parents first; link k of ``bodies`` moves with joint k.
+    """Joints and limits of bodies, with parents first; joint k moves body k.
 
-    Pinocchio's subtree algorithms need each body right after its parent's earlier branches (depth first).
+    Bodies must be in depth-first order, which Pinocchio's subtree algorithms need.
     """
     names = [body.name for body in bodies]
     joints = tuple(
@@ -64,7 +64,7 @@ def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
 
 
 def _unit_axes(body: Body) -> np.ndarray:
-    """(K, 3) unit axes; a spherical joint turns about all."""
+    """(K, 3) unit axes; none for a spherical joint, which rotates about all."""
     axes = np.array(body.axes[: 0 if len(body.axes) == 3 else None], float).reshape(-1, 3)
     return axes / np.linalg.norm(axes, axis=1, keepdims=True)
 

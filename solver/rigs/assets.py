@@ -1,4 +1,4 @@
-"""How the data of the built-in rigs are read."""
+"""Reading the data files of the built-in rigs."""
 
 from __future__ import annotations
 

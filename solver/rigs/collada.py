@@ -1,7 +1,7 @@
-"""Triangles of COLLADA files (DAE): the geometries of the scene, where its nodes place them.
+"""Triangles of COLLADA files (DAE): the geometries of the scene at the transforms of its nodes.
 
-As programs of the robots' world do, lengths are converted to metres and the file's up axis is left as it is: a URDF
-says by its origin how a mesh lies in its link.
+As is usual in robotics, lengths are converted to metres but the up axis is not: the origin in a URDF states the
+orientation of a mesh in its link.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .safe_xml import read_xml
 from .triangles import Mesh, MeshError, triangulate_fans
 
 MAX_TRIANGLES = 4_000_000
-"""Of a scene: one geometry may be placed many times."""
+"""Of a scene, which may use a geometry many times."""
 MAX_DEPTH = 100
-"""Nodes within each other."""
+"""Largest nesting of nodes."""
 MAX_NODES = 10_000
-"""Visited: nodes may refer to each other, so that a short file can hold any number."""
+"""Largest number of visited nodes; nodes may refer to each other, so that a short file can have very many."""
 
 
 def read_collada(path: Path) -> Mesh:
-    """Vertices (V, 3) [m] and triangles (F, 3) of a file's scene, or of all its geometries where it has no scene.
+    """Read vertices (V, 3) [m] and triangles (F, 3) of a file's scene, or of all its geometries if it has no scene.
 
     Raises:
-        InputError: no XML.
-        BadMesh: another document, a reference that leads nowhere or in a circle, sizes that contradict each other.
+        InputError: not XML.
+        MeshError: not COLLADA, a missing or circular reference, or contradicting sizes.
     """
     return _SceneReader(read_xml(path)).read()
 
@@ -107,7 +107,7 @@ class _SceneReader:
         return np.vstack(vertices), np.vstack(triangles)
 
     def _read_primitive(self, piece: Element) -> Mesh:
-        """Triangles of one primitive with the vertices that it refers to."""
+        """Read the triangles of one primitive and the vertices that it refers to."""
         inputs = piece.findall("input")
         offsets = [int(each.get("offset", "0")) for each in inputs]
         stride = max(offsets, default=0) + 1
@@ -116,7 +116,7 @@ class _SceneReader:
             raise MeshError(f"a <{piece.tag}> has no input of vertices")
         lists = [_parse_numbers(p, int) for p in piece.findall("p")]
         if any(len(each) % stride for each in lists):
-            raise MeshError(f"a <{piece.tag}> holds indices that are no multiple of its {stride} inputs")
+            raise MeshError(f"the number of indices of a <{piece.tag}> is not a multiple of its {stride} inputs")
         corners = [each.reshape(-1, stride)[:, own[0][1]] for each in lists]
         points = self._read_vertices(self._resolve(own[0][0], "source", "vertices"))
         faces = _triangulate(piece, corners)
@@ -131,7 +131,7 @@ class _SceneReader:
         source = self._resolve(places[0], "source", "source")
         accessor, array = source.find("technique_common/accessor"), source.find("float_array")
         if array is None:
-            raise MeshError("positions hold no <float_array>")
+            raise MeshError("positions have no <float_array>")
         values = _parse_numbers(array, float)
         stride, offset = 3, 0
         if accessor is not None:
@@ -142,7 +142,7 @@ class _SceneReader:
         return values[offset : offset + count * stride].reshape(count, stride)[:, :3]
 
     def _resolve(self, element: Element, key: str, tag: str) -> Element:
-        """The element of a tag that another one refers to."""
+        """The element with a tag that another one refers to."""
         name = element.get(key, "").removeprefix("#")
         found = self.by_id.get(name)
         if found is None or found.tag != tag:
@@ -151,7 +151,7 @@ class _SceneReader:
 
 
 def _triangulate(piece: Element, corners: Sequence[np.ndarray]) -> np.ndarray:
-    """(F, 3) of a primitive's lists of corners."""
+    """Triangles (F, 3) from a primitive's lists of corners."""
     all_corners = np.concatenate([np.zeros(0, int), *corners])
     if piece.tag == "triangles":
         return triangulate_fans(np.full(len(all_corners) // 3, 3), all_corners)
@@ -167,7 +167,7 @@ def _triangulate(piece: Element, corners: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _node_transform(node: Element) -> np.ndarray:
-    """(4, 4) of a node: its steps one after the other."""
+    """(4, 4) transform of a node, the product of its steps."""
     result = np.eye(4)
     for element in node:
         count = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}.get(str(element.tag))

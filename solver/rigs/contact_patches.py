@@ -1,4 +1,4 @@
-"""Contact patches besides the soles: stated ones on any link, and a person's palms, knees and shins."""
+"""Contact patches besides the soles: user-specified ones on any link, and a person's palms, knees and shins."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from .assets import read_asset
 from .soles import bottom_points
 
 HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")
-"""Of a person, what can carry besides the feet."""
+"""Parts of a person that can carry load besides the feet."""
 SIDES = ("right", "left")
 DIRECTIONS = {
     f"{sign}{letter}": f * np.eye(3)[k] for k, letter in enumerate("xyz") for sign, f in (("+", 1.0), ("-", -1.0))
 }
 """Directions (3,) in a link's frame by their names."""
 ROUND_CORNERS = 8
-"""Corners of a round patch; they lie on its circle, so the patch is no larger than stated."""
+"""Number of corners of a round patch; they are on its circle, so that the patch is not larger than specified."""
 MAX_SHIN_ANGLE = np.radians(60.0)
-"""Between a shin and the floor it kneels on."""
+"""[rad] Largest angle between a shin and the floor in kneeling."""
 KNEE_BENDS, BISECTIONS = 4, 60
-"""Bends of the knee that are looked at; steps of the search for how a shin leans, each halves what is left."""
+"""Number of knee angles that are examined, and of bisection steps for the angle of the shin."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatchSpecification:
-    """A flat patch somewhere on a link.
+    """A flat contact patch on a link.
 
     Attributes:
-        link: of the rig, or a body of the file the rig came from.
+        link: of the rig, or a body of the rig's file.
         centre: (x, y, z) [m] in the link's frame.
         size: (radius,) of a round patch or (length, width) of a rectangle [m], along the link's axes in their order.
-        towards: ``"-x"``, where it faces; without one the side of the link's box that it is nearest to.
+        towards: direction that it faces, such as ``"-x"``; by default that of the nearest side of the link's box.
     """
 
     link: str
@@ -49,27 +49,29 @@ class PatchSpecification:
 
 
 def with_patches(rig: Rig, patches: Sequence[PatchSpecification | str]) -> Rig:
-    """The rig with patches besides its soles; one of a name that it has already takes that one's place.
+    """The rig with further contact patches; a patch replaces one of the same name.
 
     Args:
-        rig: that is told about.
-        patches: stated ones, or names of a person's parts (`PARTS`), whose patches follow from the segments' shapes.
+        rig: without the patches.
+        patches: specifications, or names of a person's parts (`PARTS`), whose patches follow from the segments' shapes.
 
     Raises:
         UnknownName: neither a link nor a body.
-        UnknownPreset: no part of a person, or no direction.
-        InvalidValue: a size or place that is no number above zero, or parts of a body that does not have them.
+        UnknownPreset: not a part of a person, or not a direction.
+        InvalidValue: a size that is not positive, a centre that is not finite, or a part that the rig does not have.
     """
     fresh: dict[str, ContactPolygon] = {}
-    told = []
+    description = []
     for patch in patches:
         found, words = _person_patches(rig, patch) if isinstance(patch, str) else _build_patch(rig, patch, list(fresh))
         fresh |= {each.name: each for each in found}
-        told.append(words)
+        description.append(words)
     if not fresh:
         return rig
     kept = tuple(patch for patch in rig.contacts if patch.name not in fresh)
-    return replace(rig, contacts=(*kept, *fresh.values()), notes=(*rig.notes, f"contact patches: {'; '.join(told)}"))
+    return replace(
+        rig, contacts=(*kept, *fresh.values()), notes=(*rig.notes, f"contact patches: {'; '.join(description)}")
+    )
 
 
 def _build_patch(rig: Rig, patch: PatchSpecification, others: Sequence[str]) -> tuple[list[ContactPolygon], str]:
@@ -81,9 +83,11 @@ def _build_patch(rig: Rig, patch: PatchSpecification, others: Sequence[str]) -> 
         raise UnknownPreset(patch.towards, tuple(DIRECTIONS))
     link, centre = carrier[patch.link], np.array(patch.centre, float)
     if len(patch.size) not in (1, 2) or not (np.isfinite(centre).all() and 0.0 < min(patch.size) <= max(patch.size)):
-        raise InvalidValue(f"the patch on {patch.link} takes a place and a radius, or a length and a width, above zero")
+        raise InvalidValue(
+            f"the patch on {patch.link} needs a finite centre and a positive radius, or length and width"
+        )
     if not np.isfinite(patch.size).all():
-        raise InvalidValue(f"the patch on {patch.link} is without end")
+        raise InvalidValue(f"the patch on {patch.link} has an infinite size")
     towards = patch.towards or _nearest_side(rig, link, centre)
     normal = DIRECTIONS[towards]
     first, second = (axis for axis in np.eye(3) if not normal @ axis)
@@ -92,8 +96,8 @@ def _build_patch(rig: Rig, patch: PatchSpecification, others: Sequence[str]) -> 
     numbers = (f"{link}_patch{'' if k == 1 else f'_{k}'}" for k in range(1, len(taken) + 2))
     name = next(name for name in numbers if name not in taken)
     size = "x".join(f"{side:g}" for side in patch.size)
-    told = f"{name} as stated, {size} m, facing {towards}"
-    return [ContactPolygon(name, link, centre + corners @ np.array([first, second]), sole=False)], told
+    description = f"{name} as specified, {size} m, facing {towards}"
+    return [ContactPolygon(name, link, centre + corners @ np.array([first, second]), sole=False)], description
 
 
 def _nearest_side(rig: Rig, link: str, centre: np.ndarray) -> str:
@@ -104,7 +108,7 @@ def _nearest_side(rig: Rig, link: str, centre: np.ndarray) -> str:
 
 
 def _patch_outline(size: Sequence[float]) -> np.ndarray:
-    """(V, 2) [m] corners against the clock."""
+    """(V, 2) [m] corners, counter-clockwise."""
     if len(size) == 1:
         angles = 2.0 * np.pi * np.arange(ROUND_CORNERS) / ROUND_CORNERS
         return size[0] * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -116,31 +120,31 @@ def _person_patches(rig: Rig, part: str) -> tuple[list[ContactPolygon], str]:
         raise UnknownPreset(part, BODY_PARTS)
     if rig.provenance.get("kind") != "human":
         raise InvalidValue(
-            f"rig {rig.name!r} is no person, whose {part} are known: state a patch as LINK=X,Y,Z,RADIUS or "
+            f"rig {rig.name!r} is not a person, and its {part} are unknown: specify a patch as LINK=X,Y,Z,RADIUS or "
             "LINK=X,Y,Z,LENGTHxWIDTH, in metres in the link's frame"
         )
     if part == HANDS:
         if "right_hand" not in rig.links:
-            raise InvalidValue(f"rig {rig.name!r} has no hands of their own: build it with --variant 34dof")
-        told = "palms on the front of the hands' shapes, from the wrist to the roots of the fingers"
-        return [_build_palm(rig, side) for side in SIDES], told
-    told = f"{part} on the front of the shanks' shapes, touched together with a foot that points back"
-    return [_build_shin(rig, side, part) for side in SIDES], told
+            raise InvalidValue(f"the hands of rig {rig.name!r} are not separate links: build it with --variant 34dof")
+        description = "palms on the front of the hands' shapes, from the wrist to the roots of the fingers"
+        return [_build_palm(rig, side) for side in SIDES], description
+    description = f"{part} on the front of the shanks' shapes, touched together with a foot that points back"
+    return [_build_shin(rig, side, part) for side in SIDES], description
 
 
 def _build_palm(rig: Rig, side: str) -> ContactPolygon:
-    """As wide as the hand's shape, facing ahead as palms do in the standing posture."""
+    """A palm as wide as the hand's shape, facing forward as in the standing posture."""
     shape = _find_shape(rig, f"{side}_hand")
     depth, half = shape.size[0], shape.size[1]
     tip = rig.tips[rig.index(shape.link)]
     long = read_asset("human_body")["patches"]["palm_share_of_hand"] * tip
-    aside, ahead = np.array([0.0, half, 0.0]), np.array([shape.centre[0] + depth, 0.0, 0.0])
-    corners = [aside, long + aside, long - aside, -aside]
+    sideways, ahead = np.array([0.0, half, 0.0]), np.array([shape.centre[0] + depth, 0.0, 0.0])
+    corners = [sideways, long + sideways, long - sideways, -sideways]
     return _oriented_patch(f"{side}_palm", shape.link, ahead + np.array(corners), np.array([1.0, 0.0, 0.0]))
 
 
 def _build_shin(rig: Rig, side: str, part: str) -> ContactPolygon:
-    """The strip along which a shank lies on the floor, which its knee and its foot, pointed, touch too."""
+    """The strip of a shank that lies on the floor when its knee and its pointed foot touch the floor too."""
     numbers = read_asset("human_body")["patches"]
     shape = _find_shape(rig, f"{side}_shank")
     radius, half = shape.size[0], shape.size[1]
@@ -157,7 +161,7 @@ def _build_shin(rig: Rig, side: str, part: str) -> ContactPolygon:
 
 
 def _kneeling_plane(rig: Rig, side: str, numbers: Mapping[str, Any]) -> tuple[np.ndarray, float]:
-    """What points down (3,), in the shank's frame, where knee and pointed foot lie on one floor, and its depth [m]."""
+    """Direction down (3,), shank frame, of a floor that knee and pointed foot touch, and its distance [m]."""
     shank, foot = f"{side}_shank", f"{side}_foot"
     joint, shape = rig.joints[rig.index(foot)], _find_shape(rig, shank)
     pitch = rig.limits_of(foot).upper[joint.nv - 2]  # of roll, pitch, yaw, or of pitch, roll
@@ -183,7 +187,7 @@ def _kneeling_plane(rig: Rig, side: str, numbers: Mapping[str, Any]) -> tuple[np
         )
         return down, of_knee, depth(foot, pointed, joint.position, down)
 
-    low, high = MAX_SHIN_ANGLE, -MAX_SHIN_ANGLE  # leaning one way the foot is the deeper, the other way the knee
+    low, high = MAX_SHIN_ANGLE, -MAX_SHIN_ANGLE  # the foot is lower at one end, the knee at the other
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         _, of_knee, of_foot = depths(middle)
@@ -196,9 +200,7 @@ def _find_shape(rig: Rig, link: str) -> Shape:
     for shape in rig.shapes:
         if shape.link == link:
             return shape
-    raise InvalidValue(
-        f"{link} of rig {rig.name!r} has no shape that a patch could lie on: state it as LINK=X,Y,Z,RADIUS"
-    )
+    raise InvalidValue(f"{link} of rig {rig.name!r} has no shape to place a patch on: specify it as LINK=X,Y,Z,RADIUS")
 
 
 def _oriented_patch(name: str, link: str, corners: np.ndarray, normal: np.ndarray) -> ContactPolygon:

@@ -1,8 +1,8 @@
-"""HOAP-3: a small humanoid with 21 joints and 22 moving bodies, from public numbers.
+"""HOAP-3: a small humanoid with 21 joints and 22 moving bodies, from public data.
 
-bonnet2016 counts twelve rigid segments (a hip's three axes as one joint); here every joint has its link. The head and
-the wrists, which the paper does not move, belong to the chest and forearms. At zero the robot stands with straight legs
-and stretches its arms forwards; every link frame is then parallel to the base (x forwards, y left, z up).
+bonnet2016 counts twelve rigid segments (a hip's three axes as one joint); here every joint has its own link. The head
+and the wrists, which the paper does not move, are fixed to the chest and forearms. At zero the robot stands with
+straight legs and arms stretched forward; every link frame is then parallel to the base (x forward, y left, z up).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles
 MAX_SPEED = 1.0
 """Joint speed limit of bonnet2016 [rad/s]; the public URDF has only placeholders."""
 TORQUE_RATINGS = ("rated", "peak")
-"""Which of the motors' published torques limit the joints."""
+"""Choices of the motors' published torques as limits of the joints."""
 MILLI, SQUARE_MILLI = 1e-3, 1e-6
 
 
 def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
     """HOAP-3 with one of the manufacturer's three trunk loads.
 
-    By its motors' rated torques it cannot stand on one foot, which needs more of a hip: the peaks are the limits unless
-    ``torque`` says otherwise. Where sources disagree on a joint's range the narrower one is taken, but the knee may
-    stretch to zero. Built as published, the links reach 0.60 m, not the 0.88 m that bonnet2016 states.
+    The limits are the motors' peak torques by default, because the rated torque of a hip is too small to stand on one
+    foot. If sources disagree on a joint's range, the narrower one is used, except that the knee may stretch to zero.
+    With the published link lengths the robot is 0.60 m tall, not 0.88 m as bonnet2016 states.
 
     Args:
         payload: ``"battery_radio"`` (trunk 3.26 kg, 8.80 kg in all), ``"middle"`` (2.40 kg, 7.94 kg in all, nearest
@@ -86,7 +86,7 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
 def _link_inertia(
     record: Mapping[str, Any], table: Mapping[str, Any], axes: Mapping[str, Mapping[str, Sequence[float]]]
 ) -> SegmentInertia:
-    """All table rows of a link as one body; the row's Denavit-Hartenberg axes are turned to the link's."""
+    """Inertia of all table rows of a link; a row's Denavit-Hartenberg axes are rotated to the link's."""
     side = {"right": "R", "left": "L"}.get(record["name"].split("_")[0], "")
     total: SegmentInertia | None = None
     for row_name, place in record["rows"].items():

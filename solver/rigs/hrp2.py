@@ -1,8 +1,9 @@
-"""HRP-2, approximate: a stand-in authored from published dimensions, because no model file of the robot is public.
+"""HRP-2, approximate: a model from published dimensions, because no model file of the robot is public.
 
-1.54 m, 31 links, 30 joints. Lengths, joint order and joint ranges are published; the distribution of the masses
-(trunk and waist 46 %, a leg 17 %, an arm 8 %, head 3 %), the boxes, torques and speeds are plausible choices. Good for
-simulation and demonstration, not for controlling the robot; a laboratory with the robot's URDF imports that instead.
+1.54 m, 31 links, 30 joints. Lengths, joint order and joint ranges are published. The distribution of masses (trunk and
+waist 46 %, a leg 17 %, an arm 8 %, head 3 %), boxes, torques and speeds are plausible assumptions. The model is
+suitable for simulation and demonstration, not for controlling the robot; a laboratory with the robot's URDF should
+import that.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ CAD_MASS = 58.0
 
 
 def hrp2(mass: float = CAD_MASS) -> Rig:
-    """The HRP-2 stand-in (approximate, from published dimensions).
+    """An approximate HRP-2 from published dimensions.
 
     Every link is a solid box. At zero the robot stands with straight legs and hanging arms and every link frame is
-    parallel to the base. ``provenance`` also holds ``base_link`` (the trunk, which carries the inertial sensors),
-    ``paper_segments`` (links in the segment order of jovic2016, Table II) and ``half_sitting`` (nq,), the posture
-    its motions start from, with the soles on the ground.
+    parallel to the base. ``provenance`` also holds ``base_link`` (the trunk with the inertial sensors),
+    ``paper_segments`` (links in the order of jovic2016, Table II) and ``half_sitting`` (nq,), the initial posture of
+    its motions, with the soles on the ground.
 
     Args:
         mass: of the whole robot [kg].

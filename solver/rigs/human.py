@@ -3,11 +3,11 @@
 ``"34dof"`` is the body of jovic2016 (section V) and of ayusawa: ten spherical and four revolute joints (elbows,
 knees). ``"23dof"`` is that of bonnet2016 (section II.A): twelve segments. The paper does not list its joints; the
 count follows from lumbar 3, shoulders 3, elbows 1, hips 3, knees 1, ankles 2 (pitch, then roll): 3 + 2 (3 + 1) +
-2 (3 + 1 + 2) = 23, the head being part of the torso and the hands of the forearms. (The paper's optimisation lists 12
-joints of head, arms and trunk beside 12 of the legs, which is one more than its own 23.)
+2 (3 + 1 + 2) = 23, with the head as part of the torso and the hands as parts of the forearms. (The paper's optimisation
+lists 12 joints of head, arms and trunk and 12 of the legs, one more than its 23.)
 
-Frames: at neutral (standing, arms hanging, palms and feet forwards) every link frame is parallel to the world, x
-forwards, y left, z up, with its origin in the proximal joint centre; the pelvis and torso both start at L5S1.
+Frames: at neutral (standing, arms hanging, palms and feet forward) every link frame is parallel to the world, x
+forward, y left, z up, with its origin in the proximal joint centre; the pelvis and torso both start at L5S1.
 """
 
 from __future__ import annotations
@@ -33,23 +33,25 @@ from .shoulder_girdle import girdle_axes, split_girdle
 
 VARIANTS = ("34dof", "23dof")
 MERGED_LINKS = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
-"""Links that are part of their parent, by variant."""
+"""Links that are fixed to their parent, by variant."""
 PITCH, ROLL = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
 SPHERICAL = (ROLL, PITCH, (0.0, 0.0, 1.0))
 ELBOW, KNEE = ((0.0, -1.0, 0.0),), (PITCH,)
 ANKLE = (PITCH, ROLL)
 ABDOMINAL = (PITCH, ROLL)
-"""An abdomen that twisted too could not be told from a thorax that does: no marker is on it.
+"""Axial rotation of the abdomen is excluded because it is not observable: no marker is on the abdomen.
 
-Even so it folds: in one person's squats it goes from -.65 to +.65 rad while the thorax turns back by as much, and the
-prior's vertical forces, over her moving trials, err by 38 N instead of the 21 N of a trunk in one piece. Held to .2 or
-.06 rad of rest it leaves 31 or 23 N. It is not held: .2 rad explained two runs of others less well (.44 and .58 of the
-prior's instead of .41 and .56).
+Pitch is poorly observable too. In one person's squats it varied from -.65 to +.65 rad while the thorax rotated back by
+as much, and the error of the prior's vertical forces in her moving trials was 38 N instead of 21 N with a one-piece
+trunk. Penalised towards rest with a standard deviation of .2 or .06 rad, the error was 31 or 23 N. No penalty is used,
+because .2 rad explained two running trials of other persons less well (.44 and .58 of the prior's error instead of .41
+and .56).
 """
 JOINT_AXES = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}
-"""Joints that are no ball joints, by segment; those of the girdle differ by side."""
+"""Axes of joints that are not spherical, by segment; those of the girdle differ by side."""
 ARM_ABDUCTION = np.radians(15.0)
-"""Abduction of the shoulders in the standing posture: with the arms straight down, hands and hips overlap."""
+"""[rad] Abduction of the shoulders in the standing posture; with the arms straight down, hands and hips would
+overlap."""
 MIRRORED_AXES = np.array([True, False, True])
 """Rotations about x and z change sign between right and left."""
 
@@ -66,25 +68,25 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     lengths: Mapping[str, float] | None = None,
     joints: Mapping[str, Sequence[float]] | None = None,
 ) -> Rig:
-    """A person's rig from height, mass and sex, refined by whatever was measured.
+    """A person's rig from height, mass and sex, refined by measured lengths or joint centres.
 
-    The prior's mass fractions are divided by their sum, so that the links weigh exactly ``mass``. Joint limits are
-    boxes in the rotation vector, wide enough for healthy adults' ranges; limits, speeds and torques are rounded
-    values of the general literature on joint ranges and maximal voluntary strength (torques scaled by mass times
-    height), to be overridden where a person's own are known.
+    The prior's mass fractions are divided by their sum, so that the total mass is exactly ``mass``. Joint limits are
+    boxes in the rotation vector that contain healthy adults' ranges. Limits, speeds and torques are rounded values of
+    the general literature on joint ranges and maximal voluntary strength (torques scaled by mass times height), to be
+    replaced by a person's own values if they are known.
 
     Args:
         height: stature [m].
         mass: [kg].
-        sex: ``"male"`` or ``"female"``: which column of the tables; ``"unknown"``: the mean of both, for lengths and
-            inertials. `Rig.prior_spread` then tells, by link, how far either column lies from the mean, by which
-            identification doubts the prior the more.
+        sex: ``"male"`` or ``"female"``: column of the tables; ``"unknown"``: the mean of both, for lengths and
+            inertials. `Rig.prior_spread` is then the relative deviation of both columns from the mean, by link;
+            identification widens the prior by it.
         variant: ``"34dof"`` (15 links) or ``"23dof"`` (12 links).
         table: inertial prior, ``"dumas"`` or ``"deleva"``.
-        trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax under the
-            torso's name; two more degrees of freedom.
-        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"``: a clavicle that turns about two axes on the
-            sternum and a scapula that turns on it about the thorax's normal; six more degrees of freedom.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax, named
+            ``torso``; two more degrees of freedom.
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"``: a clavicle that rotates about two axes on the
+            sternum and a scapula that rotates on it about the thorax's normal; six more degrees of freedom.
         lengths: segment lengths [m] that replace those from stature: pelvis_width (hip to hip), pelvis_height (L5S1
             above the hips), torso (L5S1 to C7T1), shoulder_width, shoulder_drop (C7T1 above the shoulders), head
             (C7T1 to vertex), upper_arm, forearm, hand (wrist to finger tip), thigh, shank, foot (heel to toe),
@@ -98,7 +100,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         and the arms clear of the hips.
 
     Raises:
-        InvalidValue: height or mass no person has, unknown sex, variant or table, bad lengths.
+        InvalidValue: an implausible height or mass, an unknown sex, variant or table, or invalid lengths.
         UnknownLength, UnknownLink: a name in ``lengths`` or ``joints`` that does not exist.
 
     Example:
@@ -128,7 +130,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     moving, limits = assemble(bodies)
     boxes, shapes = _build_geometry(skeleton, merged, width_unit(height, mass))
     rig = Rig(
-        # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
+        # without the mass: a study measures the mass and scales the prior, and the name would then be wrong
         name=f"human, {sex}, {height:.2f} m"
         + (", 23 DoF" if variant == "23dof" else "")
         + _describe_options(trunk, shoulders),
@@ -171,7 +173,7 @@ def _right_segments(links: Sequence[str]) -> list[str]:
 def _build_prior(
     skeleton: Skeleton, sex: str, table: str, height: float, mass: float, links: tuple[str, ...]
 ) -> tuple[InertialParameters, list[str]]:
-    """Inertials by one column of a table, and the segments whose inertia no body has there."""
+    """Inertials by one column of a table, and the segments whose inertia there is inconsistent."""
     inertias = _segment_inertias(skeleton, sex, table, height)
     for link in [link for link in skeleton.links if link not in links]:
         parent = skeleton.parent(link)
@@ -182,9 +184,9 @@ def _build_prior(
 
 
 def _relative_std(one: InertialParameters, other: InertialParameters) -> dict[str, float]:
-    """Relative standard deviation, link by link, of the masses of two equally likely bodies about their mean."""
-    apart = np.abs(one.masses - other.masses) / (one.masses + other.masses)
-    return {link: float(each) for link, each in zip(one.links, apart)}
+    """Relative standard deviation of each link's mass over two equally likely bodies."""
+    relative_std = np.abs(one.masses - other.masses) / (one.masses + other.masses)
+    return {link: float(each) for link, each in zip(one.links, relative_std)}
 
 
 def _segment_inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[str, SegmentInertia]:
@@ -254,7 +256,7 @@ def _build_geometry(
 
 
 def _touching_links(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
-    """Links that lie on each other where the girdle does: without it they are neighbours, or one."""
+    """Pairs of links that overlap around the girdle; without girdle they are adjacent or one link."""
     if not skeleton.has_girdle:
         return ()
     return tuple(
@@ -271,7 +273,7 @@ def _link_tip(skeleton: Skeleton, link: str) -> np.ndarray:
 
 
 def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
-    """(nq,) standing with both soles at height zero and the arms clear of the hips."""
+    """(nq,) standing posture with both soles at height zero and the arms clear of the hips."""
     model, q = rig.model, rig.neutral
     for side in SIDES:
         first = model.joints[rig.joint(f"{side}_upper_arm")].idx_q
@@ -288,8 +290,8 @@ def _build_notes(table: str, sex: str, mass: float, changed: tuple[str, ...]) ->
     notes = [f"inertial prior: {source}, {column}; mass fractions divided by their sum to total {mass:g} kg"]
     if changed:
         notes.append(
-            f"{', '.join(changed)}: the table's inertia belongs to no body (negative pseudo-inertia); replaced by the "
-            "nearest that does, mass and centre of mass kept"
+            f"{', '.join(changed)}: the table's inertia is physically inconsistent (negative pseudo-inertia); replaced "
+            "by the nearest consistent one with the same mass and centre of mass"
         )
     return tuple(notes)
 

@@ -1,7 +1,7 @@
-"""What a person looks like around the joint centres: boxes, collision shapes, soles.
+"""Geometry of a person's segments: boxes, collision shapes, soles.
 
-Widths are shares of the stature for a build of 14 kg/m^3 (mass over stature cubed) and grow with the square root of
-that build, so that the volume follows the mass.
+Widths are fractions of the stature at a mass over stature cubed of 14 kg/m^3 and grow with the square root of that
+ratio, so that the volume is proportional to the mass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .solids import box, capsule, ellipsoid
 
 
 def width_unit(height: float, mass: float) -> float:
-    """Metres per share of stature for widths of a person of that build."""
+    """[m] Unit of widths: the stature, scaled with the square root of mass over stature cubed."""
     build = mass / height**3 / read_asset("human_body")["reference_mass_over_stature_cubed"]
     return float(height * np.sqrt(build))
 
@@ -55,7 +55,7 @@ def _build_sole(skeleton: Skeleton, side: str) -> ContactPolygon:
         ]
     )
     outline[:, 1] *= outwards
-    if side == "left":  # mirroring turned the polygon over
+    if side == "left":  # reflection reversed the order of the corners
         outline = outline[::-1]
     vertices = np.column_stack([outline, np.full(len(outline), down)])
     normal = np.cross(vertices[1] - vertices[0], vertices[2] - vertices[1])
@@ -121,4 +121,5 @@ LIMB_CAPSULES = {
     "thigh": (0.08, 0.95, 0.0425),
     "shank": (0.04, 0.94, 0.0300),
 }
-"""Capsules of the limbs: where the ball centres lie along the segment, radius as share of stature."""
+"""Capsules of the limbs: positions of the end spheres as fractions of the segment, radius as fraction of the
+stature."""

@@ -1,4 +1,4 @@
-"""Joint centres of a person: default lengths from stature, single overrides, measured joint centres."""
+"""Joint centres of a person: default lengths from stature, measured lengths and measured joint centres."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATERAL_SIGN = {"right": -1.0, "left": 1.0}
 
 
 class UnknownLength(UnknownName):
-    """No segment length of that name."""
+    """There is no segment length of that name."""
 
     kind = "segment length"
 
@@ -74,7 +74,7 @@ class Skeleton:
 
     @property
     def has_girdle(self) -> bool:
-        """The upper arms hang on clavicle and scapula."""
+        """Whether the upper arms are attached to clavicle and scapula."""
         return f"right_{SCAPULA}" in self.joints
 
     def shoulder(self, side: str) -> np.ndarray:
@@ -82,22 +82,22 @@ class Skeleton:
         return shoulder_centre(self.joints, side)
 
     def heel(self, link: str) -> float:
-        """Horizontal distance [m] from the ankle back to the heel's end."""
+        """Horizontal distance [m] from the ankle back to the end of the heel."""
         return float(read_asset("human_body")["heel_share_of_foot"] * self.lengths[link])
 
     def toe(self, link: str) -> float:
-        """Horizontal distance [m] from the ankle forwards to the toes' end."""
+        """Horizontal distance [m] from the ankle forward to the end of the toes."""
         return float(self.lengths[link] - self.heel(link))
 
 
 def shoulder_centre(joints: Mapping[str, np.ndarray], side: str) -> np.ndarray:
-    """Centre of a side's shoulder (3,) [m] in the torso's frame at rest, of joint centres in their parents' frames."""
+    """Centre of a side's shoulder (3,) [m] in the torso's frame at rest, from joint centres in parents' frames."""
     chain = [f"{side}_{name}" for name in (*GIRDLE, "upper_arm")]
     return np.sum([joints[link] for link in chain if link in joints], axis=0)
 
 
 def default_lengths(height: float, sex: str) -> dict[str, float]:
-    """Lengths [m] of `CENTRAL_LENGTHS` and `SIDED_LENGTHS` (without a side) of a person of that stature [m]."""
+    """`CENTRAL_LENGTHS` and `SIDED_LENGTHS` [m] (without side) of a person of a stature [m]."""
     dumas, body = read_asset("human_dumas"), read_asset("human_body")
     ratios = {
         name: column_mean({each: rows[each]["length"] / dumas["stature"][each] for each in TABLED}, sex)
@@ -110,7 +110,7 @@ def default_lengths(height: float, sex: str) -> dict[str, float]:
 
 
 def column_mean(columns: Mapping[str, float], sex: str) -> float:
-    """A number of a table for a sex, or the mean of both where that is unknown."""
+    """A value of a table for a sex, or the mean of both columns if the sex is unknown."""
     return float(np.mean([columns[each] for each in columns_of(sex)]))
 
 
@@ -122,11 +122,11 @@ def build_skeleton(
     trunk: str = "one",
     shoulders: str = "fixed",
 ) -> Skeleton:
-    """Skeleton of a person; see `solver.rigs.human.human` for the arguments.
+    """Build the skeleton of a person; see `solver.rigs.human.human` for the arguments.
 
     Raises:
-        UnknownLength, UnknownLink: a name that does not exist.
-        InvalidValue: a length that is not positive, or a joint that is not three finite numbers.
+        UnknownLength, UnknownLink: an unknown name.
+        InvalidValue: a length that is not positive, or a joint centre that is not three finite numbers.
     """
     resolved = _resolve_lengths(height, sex, lengths)
     centres = _default_joints(height, sex, resolved)
@@ -144,7 +144,7 @@ def build_skeleton(
     ends = _segment_ends(sex, resolved, centres)
     for name, end in ends.items():
         if np.linalg.norm(end) < 1e-3:
-            raise InvalidValue(f"link {name!r} has no length: its next joint centre lies in its origin")
+            raise InvalidValue(f"link {name!r} has no length: its next joint centre is at its origin")
     return Skeleton(sex, _measure_lengths(resolved, centres, ends), centres, ends)
 
 
@@ -180,7 +180,7 @@ def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> di
 
 
 def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same joint centres where the torso starts at T12L1, at the end of an abdomen that starts at L5S1."""
+    """The same joint centres with a torso that starts at T12L1, at the end of an abdomen that starts at L5S1."""
     up = np.array([0.0, 0.0, column_mean(read_asset("human_trunk")["abdomen_share_of_torso"], sex) * lengths["torso"]])
     result = {ABDOMEN: np.zeros(3)}
     for link, centre in joints.items():
@@ -190,7 +190,7 @@ def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, n
 
 
 def _with_girdle(height: float, joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same joint centres where clavicle and scapula lead to the upper arms."""
+    """The same joint centres with clavicle and scapula before the upper arms."""
     result: dict[str, np.ndarray] = {}
     for link, centre in joints.items():
         if Skeleton.segment(link) == "upper_arm":

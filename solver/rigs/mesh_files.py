@@ -1,7 +1,7 @@
 """Triangles of mesh files: STL, OBJ, PLY and OFF here, COLLADA (DAE) in `collada`.
 
-A damaged file must never cost the process, so that no native reader is used. Every count that a file states is
-compared with what the file holds before memory is allocated.
+No native reader is used, because a damaged file must never crash the process. Every count in a file is compared with
+the file's content before memory is allocated.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .collada import read_collada
 from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
 
 MAX_BYTES = 64 << 20
-"""Bytes: the largest mesh of forty public robots takes 29 million."""
+"""[bytes] Largest file; the largest mesh of forty public robots has 29 million."""
 REMEDY = "Export the mesh again"
 
 
 def read_mesh(path: str | Path) -> Mesh:
-    """Vertices (V, 3) in the file's units (DAE: metres) and triangles (F, 3); equal vertices are one.
+    """Read vertices (V, 3) in the file's units (DAE: metres) and triangles (F, 3); equal vertices are merged.
 
     Polygons become fans of triangles.
 
@@ -37,13 +37,13 @@ def read_mesh(path: str | Path) -> Mesh:
     if reader is None:
         kind = f"{path.suffix!r} files" if path.suffix else "files without an extension"
         remedy = f"Export the mesh as one of {', '.join(READERS)}"
-        raise InputError(path, f"meshes are not read from {kind}", remedy=remedy)
+        raise InputError(path, f"meshes cannot be read from {kind}", remedy=remedy)
     check_file(path, MAX_BYTES)
     try:
         vertices, triangles = reader(path)
     except MeshError as error:
         raise InputError(path, str(error), remedy=REMEDY) from None
-    except (ValueError, OverflowError) as error:  # a number that is none
+    except (ValueError, OverflowError) as error:  # not a number
         raise InputError(path, f"is damaged ({str(error)[:80]})", remedy=REMEDY) from None
     if not len(triangles):
         raise InputError(path, "holds no triangle", remedy=REMEDY)
@@ -58,7 +58,7 @@ def read_mesh(path: str | Path) -> Mesh:
 
 
 def _read_stl(path: Path) -> Mesh:
-    """STL, binary where its length is what its count says, else text."""
+    """Read STL, binary if its length agrees with its count, else text."""
     data = read_bytes(path)
     if len(data) >= 84:
         count = int.from_bytes(data[80:84], "little")
@@ -67,12 +67,12 @@ def _read_stl(path: Path) -> Mesh:
             corners = np.frombuffer(data, kind, count, 84)["corners"].reshape(-1, 3).astype(float)
             return corners, np.arange(len(corners)).reshape(-1, 3)
     if not _is_text_stl(data):
-        raise MeshError("is neither a binary STL, whose length its count of triangles gives, nor a text that begins "
-                      "with 'solid'")  # fmt: skip
+        raise MeshError("is neither a binary STL with as many bytes as its count of triangles needs, nor a text that "
+                        "starts with 'solid'")  # fmt: skip
     found = re.findall(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", data, re.IGNORECASE)
     corners = np.array(found, float).reshape(-1, 3)
     if len(corners) % 3:
-        raise MeshError(f"holds {len(corners)} corners, which are no whole triangles")
+        raise MeshError(f"holds {len(corners)} corners, which is not a multiple of 3")
     return corners, np.arange(len(corners)).reshape(-1, 3)
 
 
@@ -99,11 +99,11 @@ def _read_off(path: Path) -> Mesh:
     text = re.sub(rb"#[^\r\n]*", b"", read_bytes(path)).strip()
     head = re.match(rb"(?:ST)?C?N?OFF\b", text)
     if head is None:
-        raise MeshError("does not begin with OFF")
+        raise MeshError("does not start with OFF")
     lines = [line for line in text[head.end() :].splitlines() if line.strip()]
     sizes = lines[0].split() if lines else []
     if len(sizes) < 2:
-        raise MeshError("states no numbers of vertices and faces")
+        raise MeshError("does not state the numbers of vertices and faces")
     points, polygons = int(sizes[0]), int(sizes[1])
     if points < 0 or polygons < 0 or points + polygons > len(lines) - 1:
         raise MeshError(f"states {points} vertices and {polygons} faces, and holds {len(lines) - 1} lines of them")
@@ -150,13 +150,13 @@ def _read_ply(path: Path) -> Mesh:
                 raise MeshError(f"its faces have no {PLY_CORNERS[0]}")
             counts, corners = columns[key]
             if corners.dtype.kind == "f":
-                raise MeshError("its faces' indices are no whole numbers")
+                raise MeshError("its faces' indices are not whole numbers")
             triangles = triangulate_fans(counts, corners.astype(int))
     return vertices, triangles
 
 
 def _read_ply_header(data: bytes) -> tuple[str, list[tuple[str, int, list[PlyProperty]]], int]:
-    """The order of bytes (empty: text), elements with their number and properties, and where the header ends."""
+    """Read the byte order (empty: text), the elements with their number and properties, and the end of the header."""
     end = re.match(rb"ply\s.*?^end_header[ \t]*\r?\n", data[: 1 << 16], re.DOTALL | re.MULTILINE)
     if end is None:
         raise MeshError("has no PLY header")
@@ -179,16 +179,16 @@ def _read_ply_header(data: bytes) -> tuple[str, list[tuple[str, int, list[PlyPro
             case ["property" | "element" | "format", *_]:
                 raise MeshError(f"its header cannot be read at {line[:60]!r}")
     if order is None:
-        raise MeshError("its header names no format")
+        raise MeshError("its header states no format")
     return order, elements, end.end()
 
 
 PlyColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
-"""Of every property of an element the counts (N,) of its lists (1 where it is none) and all values."""
+"""Counts (N,) of the lists (1 if not a list) and all values, by property of an element."""
 
 
 class _PlyText:
-    """Elements of a text, one a line."""
+    """Elements of a text file, one per line."""
 
     def __init__(self, data: bytes) -> None:
         self._lines = [line for line in data.splitlines() if line.strip()]
@@ -196,7 +196,7 @@ class _PlyText:
     def read_element(self, name: str, count: int, properties: Sequence[PlyProperty]) -> PlyColumns:
         """The next ``count`` of an element."""
         if count > len(self._lines):
-            raise MeshError(f"states {count} of {name!r}, and {len(self._lines)} lines are left")
+            raise MeshError(f"states {count} of {name!r}, but {len(self._lines)} lines remain")
         own, self._lines = self._lines[:count], self._lines[count:]
         counts: dict[str, list[int]] = {key: [] for key, _, _ in properties}
         values: dict[str, list[bytes]] = {key: [] for key, _, _ in properties}
@@ -220,7 +220,7 @@ class _PlyBytes:
         self._data, self._place, self._order = data, place, order
 
     def read_element(self, name: str, count: int, properties: Sequence[PlyProperty]) -> PlyColumns:
-        """The next ``count`` of an element: at once where all lists are as long as the first ones, else one by one."""
+        """The next ``count`` of an element: at once if all lists are as long as the first ones, else one by one."""
         if not properties:
             raise MeshError(f"its element {name!r} has no properties")
         if not count:
@@ -248,7 +248,7 @@ class _PlyBytes:
         }
 
     def _read_row(self, name: str, properties: Sequence[PlyProperty]) -> list[tuple[float, ...]]:
-        """The values of the next one's properties."""
+        """Values of the next element's properties."""
         row = []
         for _, kind, lengths in properties:
             length = int(self._read_values(name, lengths, 1)[0]) if lengths else 1

@@ -1,4 +1,4 @@
-"""Mesh files of a robot: where they are, what is in them, and the convex hull of it."""
+"""Mesh files of a robot: finding them, reading them, and their convex hulls."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SCHEMES = ("package://", "model://")
 
 @dataclass(frozen=True, slots=True)
 class MeshSource:
-    """A mesh file, and where it stands in its link.
+    """A mesh file and its pose in a link.
 
     Attributes:
         path: of the file.
         scale: (3,).
         rotation: (3, 3) its axes in the link's.
         position: (3,) [m] its origin, link frame.
-        mesh: vertices (V, 3) [m] and triangles (F, 3), where the file that holds it is not a mesh's own.
+        mesh: vertices (V, 3) [m] and triangles (F, 3), if the file is not a mesh file (MJCF); else None.
     """
 
     path: Path
@@ -38,11 +38,10 @@ class MeshSource:
 
 
 def resolve_mesh_uri(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
-    """The file a mesh URI means, or None.
+    """Find the file of a mesh URI; None if it does not exist.
 
-    ``package://name/rest`` is looked for as ``name/rest`` in every given folder, as ``rest`` where the folder itself is
-    called ``name``, and in the same two ways in the folders above the URDF; ``file://`` and plain paths as they are,
-    relative ones from the URDF's folder.
+    ``package://name/rest`` is searched as ``name/rest`` in every given folder and every parent folder of the URDF, and
+    as ``rest`` in those named ``name``. ``file://`` URIs and paths are used directly, relative to the URDF's folder.
     """
     for scheme in SCHEMES:
         if uri.startswith(scheme):
@@ -59,7 +58,7 @@ def resolve_mesh_uri(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | N
 
 
 def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (V, 3) [m] and triangles (F, 3) of a mesh file.
+    """Read vertices (V, 3) [m] and triangles (F, 3) of a mesh file.
 
     Raises:
         InputError: the file cannot be read.
@@ -69,16 +68,16 @@ def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
-    """Convex hull of a mesh file as a shape in the mesh's own frame (the caller places it).
+    """Read the convex hull of a mesh file as a shape in the mesh's frame.
 
     Raises:
-        InputError: the file cannot be read or holds no solid.
+        InputError: the file cannot be read or has no volume.
     """
     return convex_hull(link, load_mesh(path, scale)[0], path)
 
 
 def convex_hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
-    """Convex hull of points (V, 3) [m], triangles facing outwards."""
+    """Convex hull of points (V, 3) [m], triangles facing outward."""
     try:
         result = ConvexHull(vertices)
     except (QhullError, ValueError) as error:
@@ -105,7 +104,7 @@ def convex_solid(points: np.ndarray) -> Any:
 
 
 def solid_distance(one: Any, other: Any) -> float:
-    """Signed distance [m] of two solids as they stand."""
+    """Signed distance [m] between two solids."""
     import coal
 
     still = coal.Transform3s.Identity()
@@ -113,7 +112,7 @@ def solid_distance(one: Any, other: Any) -> float:
 
 
 def cylinder_mesh(link: str, radius: float, length: float, sides: int = 24) -> Shape:
-    """A cylinder along z as a closed mesh (a capsule would be rounder than it at the ends)."""
+    """A cylinder along z as a closed mesh, since a capsule would have round ends."""
     angles = 2 * np.pi * np.arange(sides) / sides
     ring = np.column_stack([radius * np.cos(angles), radius * np.sin(angles)])
     low, high = (np.column_stack([ring, np.full(sides, z)]) for z in (-length / 2, length / 2))

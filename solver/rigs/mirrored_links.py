@@ -1,4 +1,4 @@
-"""Which links mirror each other: by their names, confirmed by where they are."""
+"""Pairs of left and right links, by their names and confirmed by their positions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..joints import Joint, Limits
 
 POSITION_TOLERANCE = 0.02
-"""Mirrored joint origins may differ by this share of the body's extent."""
+"""Largest deviation of mirrored joint origins, relative to the body's extent."""
 _SIDE_SPELLINGS = (
     (re.compile("left"), "right"),
     (re.compile("Left"), "Right"),
@@ -23,17 +23,17 @@ _SIDE_SPELLINGS = (
     (re.compile(r"(?<=[a-z])l(?![A-Za-z])"), "r"),
     (re.compile(r"(?<=[A-Z])L(?![A-Za-z])"), "R"),
 )
-"""Left-hand spelling and its right-hand counterpart."""
+"""Patterns of a left-hand name, and the replacement in the right-hand one."""
 MIN_AXIS_COSINE = 0.9
-"""Cosine of the angle from which on two axes mirror each other."""
+"""Smallest cosine of the angle between axes that mirror each other."""
 MIN_RANGE_ASYMMETRY = 0.5
-"""[rad] by which a range must reach farther to one side than to the other to tell which way a joint bends."""
+"""[rad] Smallest asymmetry of a range that determines the direction in which a joint bends."""
 
 
 def right_name(name: str, names: Collection[str]) -> str | None:
     """Counterpart of a left-hand name among ``names``: left/right, l_/r_, _l/_r, L/R, legl/legr; None without one."""
     for pattern, replacement in _SIDE_SPELLINGS:
-        for count in (0, 1):  # all places, or the first one alone
+        for count in (0, 1):  # all occurrences, or only the first one
             candidate = pattern.sub(replacement, name, count=count)
             if candidate != name and candidate in names:
                 return candidate
@@ -50,9 +50,9 @@ def pairs_by_name(names: Sequence[str]) -> list[tuple[str, str]]:
 def split_mirrored(
     pairs: Sequence[tuple[str, str]], positions: dict[str, np.ndarray]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Pairs whose origins mirror each other in one plane, and those that do not.
+    """Split pairs into those whose origins mirror each other in one plane, and the others.
 
-    Every pair proposes the plane between its two origins; the plane that most pairs agree with counts.
+    Every pair proposes the plane between its two origins; the plane with which most pairs agree is used.
 
     Args:
         pairs: (left, right) names.
@@ -82,7 +82,7 @@ def find_opposed_joints(
     rest: tuple[np.ndarray, np.ndarray],
     limits: Limits,
 ) -> list[str]:
-    """Left joints that bend one way where their right counterparts bend the other: what no leg or arm does.
+    """Left joints whose range bends in the opposite direction to that of their right counterparts.
 
     Args:
         pairs: (left, right) links that mirror each other.
@@ -102,7 +102,7 @@ def find_opposed_joints(
             continue
         normal = across / distance
         axes = [turns[k] @ joints[k].axes[0] for k in (one, other)]
-        cosine = float(axes[0] @ (2.0 * (axes[1] @ normal) * normal - axes[1]))  # as turns do, not as arrows
+        cosine = float(axes[0] @ (2.0 * (axes[1] @ normal) * normal - axes[1]))  # reflected as axial vectors
         if abs(cosine) < MIN_AXIS_COSINE:
             continue
         ways = []

@@ -1,4 +1,4 @@
-"""Any robot from an MJCF file, on a free-flyer root: MuJoCo reads it, the rest is as from a URDF."""
+"""Rigs from MJCF files, with a free-flyer root: MuJoCo compiles the file, the rest is as for URDF."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from .urdf import build_robot
 from .urdf_geometry import Geometry, transform_shape
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
-"""MuJoCo's types of geoms that are bodies: planes and height fields are floors."""
+"""MuJoCo's geom types of bodies; planes and height fields are floors."""
 
 
 def from_mjcf(
     path: str | Path, *, feet: Sequence[str] | None = None, base_link: str | None = None, up: str = "auto"
 ) -> Rig:
-    """Rig of an MJCF file with a free flyer, as `from_urdf` would make it of the robot's URDF.
+    """Rig of an MJCF file with a free flyer, as `from_urdf` would build it from the robot's URDF.
 
-    Speeds have no limits, since MJCF states none; torques have those of the drives. Of a file with several robots the
-    one with most joints is read. Geoms that collide are its shapes, or all of a body of which none does.
+    Speeds have no limits, since MJCF states none; torque limits are those of the actuators. If the file has several
+    robots, the one with the most joints is read. Shapes are the geoms that collide, or all geoms of a body without
+    such.
 
     Args:
         path: the MJCF.
         feet: bodies that touch the ground; found as for a URDF by default.
         base_link: body at which wrenches are to be expressed; the root by default.
-        up: axis of the root body that points up, ``"z"`` or ``"y"``; by default that from feet to root.
+        up: axis of the root body that points up, ``"z"`` or ``"y"``; by default the axis from feet to root.
 
     Raises:
         MissingDependency: MuJoCo, which reads the file, is not installed.
-        InputError: no file, no MJCF, or one that MuJoCo does not compile.
+        InputError: no file, not MJCF, or MuJoCo cannot compile it.
         UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
 
     Example:
@@ -57,7 +58,7 @@ def from_mjcf(
     source = {"kind": "mjcf", "path": str(found.document.path)}
     rig = build_robot(found.document, partial(_read_geometry, found), feet, base_link, up, source)
     if found.other_bodies:
-        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.other_bodies)}"))
+        rig = replace(rig, notes=(*rig.notes, f"bodies beside the robot, left out: {', '.join(found.other_bodies)}"))
     return with_exclusions(rig, found.excluded_pairs, "its file") if found.excluded_pairs else rig
 
 
@@ -85,7 +86,7 @@ def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
 
 
 def _geom_mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (V, 3) [m] and triangles (F, 3) of a geom that is a mesh, in its frame."""
+    """Vertices (V, 3) [m] and triangles (F, 3) of a mesh geom, in its frame."""
     mesh = int(model.geom_dataid[geom])
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
@@ -93,7 +94,7 @@ def _geom_mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _geom_shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
-    """A geom in its own frame; None for what is no body."""
+    """A geom as a shape in its own frame; None for types that are not bodies."""
     model = found.model
     kind, (a, b, c) = int(model.geom_type[geom]), (float(size) for size in model.geom_size[geom])
     still, middle = np.eye(3), np.zeros(3)

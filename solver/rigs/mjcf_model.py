@@ -1,8 +1,8 @@
-"""A robot's MJCF file through MuJoCo's own model: links, joints and limits as a URDF would state them.
+"""Links, joints and limits of a robot in an MJCF file, from MuJoCo's compiled model, as a URDF would state them.
 
-MuJoCo compiles defaults, includes, angles in degrees and inertias of geoms; what is read here is what it simulates. A
-body with several joints becomes a chain of links without mass, a joint away from its body's origin moves the link's
-origin there, and a joint with a reference angle keeps its angles.
+MuJoCo compiles defaults, includes, angles in degrees and inertias of geoms, so that the model is what it simulates. A
+body with several joints becomes a chain of massless links, a joint away from its body's origin moves the link's origin
+to the joint, and a joint with a reference angle keeps its angles.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
 JOINT_EQUALITY = 2
-"""MuJoCo's type of an equality that couples joints."""
+"""MuJoCo's type of an equality constraint between joints."""
 JOINT_TRANSMISSION = 0
 """MuJoCo's type of a transmission that acts on a joint."""
 
 
 @dataclass(frozen=True, slots=True)
 class MjcfModel:
-    """What a compiled model says of one robot.
+    """One robot of a compiled model.
 
     Attributes:
         document: its links and joints.
-        origins: (3,) [m] of each link of the document, in the frame of the MuJoCo body it stands for; by body number.
-        model: MuJoCo's own.
-        excluded_pairs: pairs of bodies that the file excludes from contact.
-        other_bodies: bodies that stand beside the robot and are no part of it.
+        origins: (3,) [m] origin of each link in the frame of its MuJoCo body, by body number.
+        model: MuJoCo's model.
+        excluded_pairs: of bodies whose contacts the file excludes.
+        other_bodies: that are not part of the robot.
     """
 
     document: UrdfDocument
@@ -50,11 +50,11 @@ class MjcfModel:
 
 
 def read_mjcf(path: str | Path) -> MjcfModel:
-    """Compile an MJCF file and take the robot from it: the body beside the floor that carries most joints.
+    """Compile an MJCF file and extract the robot: the body on the world that carries the most joints.
 
     Raises:
         MissingDependency: MuJoCo is not installed.
-        InputError: no file, no MJCF, one that MuJoCo does not compile or that is too large, or without a moving body.
+        InputError: no file, not MJCF, a file that MuJoCo cannot compile or that is too large, or no body.
     """
     path = Path(path)
     root = read_xml(path)
@@ -72,12 +72,12 @@ def read_mjcf(path: str | Path) -> MjcfModel:
         try:
             model = _compile_without_scene(mujoco, path)
         except (ValueError, RuntimeError, MemoryError, AttributeError):
-            raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
+            raise InputError(path, f"MuJoCo cannot compile it: {str(error).splitlines()[0]}") from error
     return _ModelReader(path, model).read()
 
 
 def _compile_without_scene(mujoco: Any, path: Path) -> Any:
-    """The model of a file that a scene includes, without what may name things of that scene: its floor, say."""
+    """Compile a file that a scene includes, without elements that may refer to that scene, such as its floor."""
     spec = mujoco.MjSpec.from_file(str(path))
     for own in (*spec.pairs, *spec.sensors, *spec.keys):
         spec.delete(own)
@@ -85,7 +85,7 @@ def _compile_without_scene(mujoco: Any, path: Path) -> Any:
 
 
 def body_name(model: Any, number: int) -> str:
-    """Name of a body; its number where it has none."""
+    """Name of a body, by its number if it has none."""
     return str(model.body(number).name) or f"body_{number}"
 
 
@@ -123,7 +123,7 @@ class _ModelReader:
         return number
 
     def _add_body(self, number: int, robot: int) -> None:
-        """A link for a body, after a link without mass for every joint of it but the last."""
+        """Add a link for a body, after a massless link for each of its joints but the last."""
         model, name = self.model, body_name(self.model, number)
         first, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
         joints = [] if number == robot else list(range(first, first + count))
@@ -181,7 +181,7 @@ class _ModelReader:
         return str(self.model.joint(joint).name) or f"{body}_joint_{joint}"
 
     def _joint_range(self, joint: int) -> tuple[float | None, float | None]:
-        """A joint's range, or that in which its drives hold a stated place; None where there is neither."""
+        """Range of a joint, or else of its position actuators' commands; None without either."""
         model = self.model
         if model.jnt_limited[joint]:
             low, high = (float(end) for end in model.jnt_range[joint])
@@ -191,14 +191,14 @@ class _ModelReader:
         return (float(max(end[0] for end in ends)), float(min(end[1] for end in ends))) if ends else (None, None)
 
     def _is_position_drive(self, actuator: int) -> bool:
-        """A drive whose command, within limits, is a place of its joint, which its force leads back to."""
+        """Whether an actuator is a position servo with limited commands."""
         model = self.model
         gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
         places = gain[0] > 0.0 and bias[1] == -gain[0] and model.actuator_gear[actuator, 0] != 0.0
         return bool(places and model.actuator_ctrllimited[actuator])
 
     def _joint_effort(self, joint: int) -> float | None:
-        """[N m, N] that a joint's drives can give; None where the file does not say."""
+        """[N m, N] Largest effort of a joint's actuators; None if the file does not state it."""
         model = self.model
         if model.jnt_actfrclimited[joint]:
             return float(np.abs(model.jnt_actfrcrange[joint]).max())
@@ -225,7 +225,7 @@ class _ModelReader:
         return None
 
     def _joints_with_mimic(self) -> dict[str, UrdfJoint]:
-        """The joints, those that an equality couples linearly as followers of the other."""
+        """The joints; those that an equality constraint couples linearly mimic the other joint."""
         model, names = self.model, list(self.joints)
         result = dict(self.joints)
         for k in range(model.neq):
@@ -241,7 +241,7 @@ class _ModelReader:
 
 
 def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
-    """(3, 3) of MuJoCo's quaternion wxyz."""
+    """Rotation matrix (3, 3) of MuJoCo's quaternion wxyz."""
     w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
     return np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -1,4 +1,4 @@
-"""From a checked URDF to the moving bodies: joints in order, fixed links merged into what carries them."""
+"""Moving bodies of a checked URDF: joints in order, with links on fixed joints merged."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .assembly import ROOT_JOINT
 from .urdf_document import AXIS_TYPES, UrdfDocument, UrdfJoint
 
 RESERVED_JOINTS = (ROOT_JOINT, "universe")
-"""Joints that every model has."""
+"""Names of joints that every model has."""
 KIND_BY_URDF_TYPE = {"floating": "free"}
-"""Kind of joint of a rig by URDF's name, where it is another."""
+"""Kind of joint of a rig by URDF's type, if the names differ."""
 REVERSIBLE = ("revolute", "continuous", "prismatic", "fixed")
-"""Joints that are of the same kind seen from their other end."""
+"""Types of joints that are of the same type if parent and child are exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkPlacement:
-    """Where a link of the file stands in the moving link that carries it.
+    """Pose of a link of the file in the moving link that carries it.
 
     Attributes:
         carrier: index of the moving link.
@@ -37,13 +37,13 @@ class LinkPlacement:
 
 @dataclass(frozen=True, slots=True)
 class MovingBodies:
-    """What moves.
+    """The moving bodies of a robot.
 
     Attributes:
         joints: depth first, siblings by name.
         links: names of the links that the joints move.
-        placements: by the names of the file's links, a carrier before what it carries.
-        prior: inertials of the moving links, with all that is fixed to them.
+        placements: by the names of the file's links, moving links before the links that they carry.
+        prior: inertials of the moving links, including all links fixed to them.
     """
 
     joints: tuple[Joint, ...]
@@ -65,9 +65,8 @@ def find_moving_bodies(
 ) -> MovingBodies:
     """Joints, links and inertials of a checked document.
 
-    A massless root that only holds the robot by a floating joint is the world: that joint is the free flyer. Joints
-    between the file's root and another that is asked for are seen from their other end; their coordinates keep their
-    meaning.
+    A massless root with a single floating joint is the world: that joint is the free flyer. Joints between the file's
+    root and another requested root are reversed; their coordinates keep their meaning.
 
     Args:
         document: as read.
@@ -75,7 +74,7 @@ def find_moving_bodies(
         root: link that the free flyer moves, joined to the file's root by `REVERSIBLE` joints; the file's by default.
 
     Raises:
-        InputError: a moving joint has a name that every model gives to another.
+        InputError: a moving joint has a reserved name.
     """
     root = file_root(document) if root is None else root
     reverse = {joint.name for joint in path_to_root(document, root)}
@@ -96,9 +95,7 @@ def find_moving_bodies(
         else:
             if joint.name in RESERVED_JOINTS:
                 named = f"joint {joint.name!r}"
-                raise InputError(
-                    document.path, "has the name of a joint of every model", place=named, remedy="Rename it"
-                )
+                raise InputError(document.path, "has a reserved name", place=named, remedy="Rename it")
             carried[there] = LinkPlacement(len(links), *own)
             kind = KIND_BY_URDF_TYPE.get(joint.kind, joint.kind)
             axes = joint.axis[None] if joint.kind in AXIS_TYPES and kind != "planar" else np.zeros((0, 3))
@@ -110,7 +107,7 @@ def find_moving_bodies(
 
 
 def file_root(document: UrdfDocument) -> str:
-    """The link that a free flyer moves, as the file has it."""
+    """The link that a free flyer moves according to the file."""
     top = [joint for joint in document.joints.values() if joint.parent == document.root]
     held = (
         len(top) == 1 and top[0].kind == "floating" and document.links[document.root].element.find("inertial") is None
@@ -119,7 +116,7 @@ def file_root(document: UrdfDocument) -> str:
 
 
 def path_to_root(document: UrdfDocument, link: str) -> list[UrdfJoint]:
-    """Joints from a link to the file's root link, its own first; none for the root."""
+    """Joints from a link up to the file's root link; none for the root."""
     above = {joint.child: joint for joint in document.joints.values()}
     result, top = [], file_root(document)
     while link != top:
@@ -131,7 +128,7 @@ def path_to_root(document: UrdfDocument, link: str) -> list[UrdfJoint]:
 def _place_child(
     joint: UrdfJoint, carried: dict[str, LinkPlacement], reverse: bool
 ) -> tuple[str, LinkPlacement, tuple[np.ndarray, np.ndarray]]:
-    """The link behind a joint, where the joint stands, and axes (3, 3) and origin (3,) [m] of that link there."""
+    """The link beyond a joint, the joint's placement, and axes (3, 3) and origin (3,) [m] of that link in the joint."""
     if reverse:
         return joint.parent, carried[joint.child], (joint.rotation.T, -joint.rotation.T @ joint.position)
     here = carried[joint.parent]

@@ -1,8 +1,9 @@
-"""Links that lie in the hulls of others while every joint is at zero: their meshes are taken apart.
+"""Convex decomposition of meshes whose hulls overlap other links' hulls while every joint is at zero.
 
-A hull of a chest fills the armpits, one of a gripper's bracket the room of its finger. Where nothing is near, one hull
-a mesh is enough and cheaper; where something is, pieces tell whether it touches. Where they too are as near, or inside
-each other, as the fingers of a drawn fist are, they tell nothing and every distance would cost up to sixty-four.
+The hull of a chest fills the armpits, and the hull of a gripper's bracket fills the space of its finger. One hull per
+mesh is enough, and cheaper, if no other link is near. Otherwise convex pieces resolve whether links touch. Pieces are
+not used if they are as close as the hulls or overlap too, as in a closed hand, because each distance would then cost up
+to sixty-four.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from .meshes import MeshSource, convex_hull, convex_solid, load_mesh, solid_dist
 from .solids import shape_bounds
 
 MAX_HULL_DISTANCE = 0.005
-"""[m] Hulls nearer than this nestle."""
+"""[m] Hulls at a smaller distance overlap."""
 MIN_DISTANCE_GAIN = 0.002
-"""[m] by which pieces must at least be farther apart than hulls to be worth their distances."""
+"""[m] Pieces replace hulls if they increase the distance by more."""
 MIN_JOINTS_BETWEEN, MAX_JOINTS_BETWEEN = 3, 5
-"""Joints between links that are near by their build and yet may hit each other, as an upper arm and the chest. Closer
-ones turn in each other's sockets; others are brought together by posture, where hulls are cautious and enough."""
+"""Numbers of joints between links that are decomposed, such as upper arm and chest. Links with fewer joints between
+them move in each other's sockets; links with more come close only by posture, for which conservative hulls are
+enough."""
 
 
 def decompose_overlapping(
@@ -37,11 +39,11 @@ def decompose_overlapping(
     links: Sequence[str],
     rest: tuple[np.ndarray, np.ndarray],
 ) -> tuple[Shape, ...]:
-    """The shapes, with convex pieces in the place of the hulls of links that nestle with others.
+    """The shapes, with convex pieces in place of the hulls of links that overlap others.
 
     Args:
         shapes: of all links.
-        sources: of each the mesh file that it is the hull of, if it is.
+        sources: mesh file of each shape that is the hull of a mesh, else None.
         joints: L, which move the links.
         links: L names.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
@@ -58,15 +60,17 @@ def decompose_overlapping(
         if part[0].link in own:
             k = links.index(part[0].link)
             own[part[0].link] += [convex_solid(_outline_points(piece) @ turns[k].T + places[k]) for piece in part]
-    told: set[str] = set()
+    improved: set[str] = set()
     for (one, other), hulls in near.items():
         if (
-            not {one, other} <= told
+            not {one, other} <= improved
             and min(solid_distance(a, b) for a in own[one] for b in own[other]) > hulls + MIN_DISTANCE_GAIN
         ):
-            told |= {one, other}
+            improved |= {one, other}
     return tuple(
-        each for shape, part in zip(shapes, parts, strict=True) for each in (part if shape.link in told else [shape])
+        each
+        for shape, part in zip(shapes, parts, strict=True)
+        for each in (part if shape.link in improved else [shape])
     )
 
 
@@ -85,7 +89,7 @@ def _decompose(shape: Shape, source: MeshSource) -> list[Shape]:
 
 @lru_cache(maxsize=64)
 def _decompose_file(path: str, scale: tuple[float, ...]) -> list[np.ndarray]:
-    """Both sides of a robot often share their meshes."""
+    """Pieces of a mesh file, cached because left and right links often share their meshes."""
     from pathlib import Path
 
     return decompose_convex(*load_mesh(Path(path), np.array(scale)))
@@ -94,16 +98,16 @@ def _decompose_file(path: str, scale: tuple[float, ...]) -> list[np.ndarray]:
 def _overlapping_links(
     shapes: Sequence[Shape], joints: Sequence[Joint], links: Sequence[str], rest: tuple[np.ndarray, np.ndarray]
 ) -> dict[tuple[str, str], float]:
-    """Links whose hulls come near others' of the same limb or of the same coupled mechanism, and how near [m]."""
+    """Distance [m] of pairs of links of one limb or coupled mechanism whose hulls are close."""
     turns, places = rest
     own = [links.index(shape.link) for shape in shapes]
     placed = [_outline_points(shape) @ turns[k].T + places[k] for shape, k in zip(shapes, own)]
     lower, upper = (np.array([f(points, axis=0) for points in placed]).reshape(-1, 3) for f in (np.min, np.max))
-    asked = _related_links(joints)
+    related = _related_links(joints)
     solids: dict[int, Any] = {}
     result: dict[tuple[str, str], float] = {}
     for i, j in combinations(range(len(shapes)), 2):
-        if not asked[own[i], own[j]]:
+        if not related[own[i], own[j]]:
             continue
         if (lower[i] > upper[j] + MAX_HULL_DISTANCE).any() or (lower[j] > upper[i] + MAX_HULL_DISTANCE).any():
             continue
@@ -118,7 +122,7 @@ def _overlapping_links(
 
 
 def _related_links(joints: Sequence[Joint]) -> np.ndarray:
-    """(L, L) True for links of one limb, and for those that one coupled mechanism moves or carries."""
+    """(L, L) True for pairs of links of one limb or of one coupled mechanism."""
     number = {joint.name: k for k, joint in enumerate(joints)}
     between = np.zeros((len(joints), len(joints)), int)
     mechanism: dict[str, set[int]] = {}
@@ -135,7 +139,7 @@ def _related_links(joints: Sequence[Joint]) -> np.ndarray:
 
 
 def _outline_points(shape: Shape) -> np.ndarray:
-    """(V, 3) [m] points around a shape, link axes."""
+    """(V, 3) [m] points that enclose a shape, link axes."""
     if shape.kind == "mesh":
         return shape.vertices
     low, high = shape_bounds(shape)

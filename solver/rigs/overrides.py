@@ -1,4 +1,4 @@
-"""What somebody states about a robot that its file does not tell, or tells wrongly, written into the rig."""
+"""User-specified properties of a rig that its file lacks or states wrongly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .soles import find_sole
 
 
 def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:
-    """The rig with torque limits [N m, N] of joints or of the links that they move; they are no placeholders any more.
+    """The rig with torque limits [N m, N] of joints or of the links that they move, which are then no placeholders.
 
     Raises:
         UnknownName: neither a joint nor a link.
@@ -33,32 +33,32 @@ def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:
         if name not in spans:
             raise UnknownName(name, [joint.name for joint in rig.joints[1:]])
         if not value > 0.0:
-            raise InvalidValue(f"a torque limit is positive, not {value:g} ({name})")
+            raise InvalidValue(f"a torque limit must be positive, got {value:g} ({name})")
         link, columns = spans[name]
         limits[columns] = value
         known.add(link)
-    told = "; ".join(f"{name} {value:g}" for name, value in torques.items())
+    listed = "; ".join(f"{name} {value:g}" for name, value in torques.items())
     return replace(
         rig,
         limits=replace(rig.limits, torque=limits),
-        notes=(*rig.notes, f"torque limits as stated [N m]: {told}"),
+        notes=(*rig.notes, f"torque limits as specified [N m]: {listed}"),
         provenance=dict(rig.provenance) | {UNLIMITED: [link for link in rig.unlimited if link not in known]},
     )
 
 
 def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = "") -> Rig:
-    """The rig with pairs that may touch.
+    """The rig with further pairs of links that may touch.
 
-    Links that the rig's file joins firmly are one link here. A pair of such links may touch where all of their bodies
-    may that the pairs name.
+    Bodies on fixed joints are one link of the rig. Two such links may touch if all of their bodies that occur in the
+    pairs may.
 
     Args:
-        rig: that is told about.
-        pairs: of links, or of bodies of the file the rig came from; names that it lacks are those of a variant.
-        source: who says so; where nobody is named, every name must be known.
+        rig: without the pairs.
+        pairs: of links, or of bodies of the rig's file.
+        source: of the pairs, such as an SRDF; names that the rig lacks are then ignored. Empty: specified by the user.
 
     Raises:
-        UnknownName: neither a link nor a body, where no source is named.
+        UnknownName: neither a link nor a body, if no source is given.
     """
     carrier = {name: name for name in rig.links}
     for link, bodies in _bodies_by_link(rig).items():
@@ -76,16 +76,16 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
     fresh = [pair for pair in found if frozenset(pair) not in {frozenset(known) for known in rig.excluded}]
     if not fresh:
         return rig
-    by = f" by {source}" if source else " as stated"
-    note = f"{len(fresh)} pair(s) of links may touch{by}"
+    by = f"by {source}" if source else "as specified"
+    note = f"{len(fresh)} pair(s) of links may touch, {by}"
     return replace(rig, excluded=(*rig.excluded, *fresh), notes=(*rig.notes, note))
 
 
 def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
-    """The rig standing on these links alone: on what is flat at their bottom.
+    """The rig with only these links as feet, on the flat areas at their bottom.
 
     Raises:
-        UnknownName: neither a link nor a body of the file the rig came from.
+        UnknownName: neither a link nor a body of the rig's file.
         InvalidValue: a link without a flat bottom.
     """
     if not feet:
@@ -99,20 +99,20 @@ def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
     known = {patch.link: patch for patch in rig.soles}
     soles = [known.get(link) or find_sole(link, rig.rest[0][rig.index(link)], rig.shapes) for link in links]
     if lacking := [link for link, sole in zip(links, soles) if sole is None]:
-        raise InvalidValue(f"{', '.join(lacking)} has no flat sole: state its size (--soles LINK=LENGTHxWIDTH)")
-    note = f"feet as stated: {', '.join(links)}"
+        raise InvalidValue(f"{', '.join(lacking)} has no flat sole: specify its size (--soles LINK=LENGTHxWIDTH)")
+    note = f"feet as specified: {', '.join(links)}"
     contacts = (*(sole for sole in soles if sole is not None), *(patch for patch in rig.contacts if not patch.sole))
     return replace(rig, contacts=contacts, notes=(*rig.notes, note))
 
 
 def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
-    """The rig with level rectangular soles, where its file has no shapes or a foot is round.
+    """The rig with level rectangular soles, for files without shapes or with round feet.
 
-    A sole lies at the lowest point of its link and under its middle, every joint at zero, its length pointing ahead.
+    A sole is at the lowest point of its link, below its middle, with every joint at zero; its length points forward.
 
     Args:
-        rig: that is told about.
-        soles: length and width [m] by link, or by body of the file the rig came from.
+        rig: without the soles.
+        soles: length and width [m] by link, or by body of the rig's file.
 
     Raises:
         UnknownName: neither a link nor a body.
@@ -127,12 +127,12 @@ def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
         if name not in carrier:
             raise UnknownName(name, tuple(carrier))
         if not min(sides) > 0.0:
-            raise InvalidValue(f"the sides of a sole are positive, not {sides[0]:g} and {sides[1]:g} m ({name})")
+            raise InvalidValue(f"the sides of a sole must be positive, got {sides[0]:g} and {sides[1]:g} m ({name})")
     own = {carrier[name]: sides for name, sides in soles.items()}
     others = [patch for patch in rig.contacts if patch.link not in own or not patch.sole]
-    told = "; ".join(f"{name} {length:g} m x {width:g} m" for name, (length, width) in soles.items())
-    stands = [_rectangular_sole(rig, link, length, width) for link, (length, width) in own.items()]
-    result = replace(rig, contacts=(*others, *stands), notes=(*rig.notes, f"soles as stated: {told}"))
+    listed = "; ".join(f"{name} {length:g} m x {width:g} m" for name, (length, width) in soles.items())
+    specified = [_rectangular_sole(rig, link, length, width) for link, (length, width) in own.items()]
+    result = replace(rig, contacts=(*others, *specified), notes=(*rig.notes, f"soles as specified: {listed}"))
     try:
         across = abs(result.forward[1]) > 0.5
     except InvalidValue:
@@ -154,6 +154,6 @@ def _rectangular_sole(rig: Rig, link: str, along: float, across: float) -> Conta
     turn, (low, high) = rig.rest[0][k], rig.boxes[k]
     corners = np.array(list(product(*zip(low, high)))) @ turn.T
     middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-    signs = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])  # seen from below against the clock
+    signs = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])  # counter-clockwise seen from below
     flat = np.column_stack([middle[:2] + 0.5 * signs * (along, across), np.full(4, corners[:, 2].min())])
     return ContactPolygon(f"{link}_sole", link, flat @ turn)

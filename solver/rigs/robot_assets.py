@@ -1,4 +1,4 @@
-"""Robots described by an asset file: right-hand links are written once, the left-hand ones mirrored."""
+"""Robots described by a data file, which has the right-hand links; the left-hand ones are their mirror images."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .solids import box, capsule, ellipsoid
 
 RIGHT, LEFT = "right_", "left_"
 MIRROR = np.array([1.0, -1.0, 1.0])
-"""Mirror through the x-z plane."""
+"""Reflection in the x-z plane."""
 
 
 def mirror_name(name: str) -> str:
-    """``"left_thigh"`` of ``"right_thigh"``; a central name stays."""
+    """``"left_thigh"`` for ``"right_thigh"``; a central name is unchanged."""
     return LEFT + name.removeprefix(RIGHT) if name.startswith(RIGHT) else name
 
 
 def add_left_side(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Records depth first, each right-hand chain followed by its mirror image.
+    """Records in depth-first order, each right-hand chain followed by its mirror image.
 
-    Links are described in frames parallel to the base at zero, so a rotation about x or z changes its sign and one
-    about y keeps it.
+    Link frames are parallel to the base at zero, so that a rotation about x or z changes its sign and one about y does
+    not.
     """
     result: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
@@ -44,7 +44,7 @@ def add_left_side(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def build_bodies(
     records: Sequence[Mapping[str, Any]], speed: float | None = None, torque_column: int = 0
 ) -> list[Body]:
-    """Bodies of complete records; ``speed`` [rad/s] replaces theirs; ``torque_column`` picks of several torques."""
+    """Bodies of complete records; ``speed`` [rad/s] replaces theirs; ``torque_column`` selects among torques."""
     result = []
     for record in records:
         if "parent" not in record:
@@ -69,7 +69,7 @@ def build_bodies(
 
 
 def find_tips(records: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """(L, 3) [m] far ends: as recorded, else the first child's joint, else the far end of the link's box."""
+    """(L, 3) [m] ends of links: as recorded, else the first child's joint, else the far end of the link's box."""
     result = []
     for record in records:
         children = [np.array(r["position"], float) for r in records if r.get("parent") == record["name"]]

@@ -1,7 +1,7 @@
-"""How a robot of a file stands: which of its axes points up, and which link the free flyer moves.
+"""Vertical axis of a robot's file, and the link that the free flyer moves.
 
-z points up by the field's habit, y where an engine or a biomechanist wrote the file. The free flyer moves the file's
-root unless both legs hang on another link: many files begin with the trunk, below which a waist turns.
+z usually points up; y does in files of game engines and some biomechanical models. The free flyer moves the file's root
+link unless both legs are attached to another link, since in many files the root is the trunk, above a waist joint.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from .urdf_document import UrdfDocument
 from .urdf_geometry import ANKLE_NAMES, FOOT_NAMES
 
 UP_CHOICES = ("auto", "y", "z")
-"""Axes that may be stated, and finding out."""
+"""Vertical axes that may be specified; ``"auto"`` detects it."""
 AXIS_DOMINANCE = 2.0
-"""The axis from the feet to the root is the one along which they are this much farther apart than along the others."""
+"""The distance from feet to root along the vertical axis must exceed that along the others by this factor."""
 FILE_TO_WORLD = {"z": np.eye(3), "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])}
-"""(3, 3) axes of a file in the world, by the axis that points up."""
+"""Rotation (3, 3) from a file's axes to the world, by the axis that points up."""
 
 
 def find_root_and_up(
     document: UrdfDocument, up: str = "auto", feet: Sequence[str] | None = None
 ) -> tuple[MovingBodies, str, tuple[str, ...]]:
-    """What moves, z up, below the link from which both legs part; the file's axis that points up; what was done.
+    """Moving bodies, z up, with the link that carries both legs as root; the file's vertical axis; and notes.
 
     Args:
         document: as read.
-        up: one of `UP`: the stated axis, or that from what is called feet to the root.
+        up: one of `UP_CHOICES`: the vertical axis, or the axis from the feet to the root.
         feet: links of the file that are feet; by their names if None.
 
     Raises:
-        InvalidValue: another axis is stated.
+        InvalidValue: another axis is specified.
     """
     bodies = find_moving_bodies(document)
     turns, origins = rest_poses(bodies.joints)
     named = _find_feet(bodies, feet)
     up = _find_up(origins, named, up)
-    turned = f"{up} points up in the file: the root link is turned so that z does"
+    turned = f"{up} points up in the file: the root link is rotated so that z points up"
     notes: tuple[str, ...] = () if up == "z" else (turned,)
     top = _find_leg_parent(bodies, named)
     if top and all(joint.kind in REVERSIBLE for joint in path_to_root(document, bodies.links[top])):
         root = bodies.links[top]
-        notes += (f"the root is {root}, from which both legs part, not the file's {bodies.links[0]}",)
+        notes += (f"the root is {root}, which carries both legs, not the file's {bodies.links[0]}",)
         return find_moving_bodies(document, FILE_TO_WORLD[up] @ turns[top], root), up, notes
     return (bodies if up == "z" else find_moving_bodies(document, FILE_TO_WORLD[up])), up, notes
 
 
 def _find_feet(bodies: MovingBodies, specified: Sequence[str] | None) -> list[int]:
-    """Moving links that hold the stated bodies, or those called feet, or else ankles."""
+    """Moving links with the specified bodies, or with bodies named as feet, or else as ankles."""
     merged = [bodies.bodies_by_link[link] for link in bodies.links]
     if specified is not None:
         return [k for k, own in enumerate(merged) if set(own) & set(specified)]
@@ -64,7 +64,7 @@ def _find_feet(bodies: MovingBodies, specified: Sequence[str] | None) -> list[in
 
 def _find_up(origins: np.ndarray, feet: Sequence[int], specified: str) -> str:
     if specified not in UP_CHOICES:
-        raise InvalidValue(f"up is {specified!r}, none of {', '.join(UP_CHOICES)}")
+        raise InvalidValue(f"up = {specified!r}, none of {', '.join(UP_CHOICES)}")
     if specified != "auto":
         return specified
     if not feet:
@@ -74,7 +74,7 @@ def _find_up(origins: np.ndarray, feet: Sequence[int], specified: str) -> str:
 
 
 def _find_leg_parent(bodies: MovingBodies, feet: Sequence[int]) -> int:
-    """The link that carries all feet, each on a chain of its own."""
+    """Index of the link that carries all feet, each on a separate chain; 0 without one."""
     ways = []
     for link in feet:
         way = [link]

@@ -1,4 +1,4 @@
-"""XML read with care: nothing is expanded or fetched, and what is no XML or is nested beyond reason is one error."""
+"""Safe reading of XML: no entity is expanded or fetched; malformed or too deeply nested files are errors."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..errors import InputError
 from ..files import check_file, read_bytes
 
 MAX_BYTES = 64 << 20
-"""Bytes of text: a robot of a thousand links takes about one million."""
+"""[bytes] Largest file; a robot of a thousand links has about one million."""
 MAX_DEPTH = 100
-"""Elements within each other; a URDF has five."""
+"""Largest nesting of elements; a URDF has five levels."""
 
 
 def read_xml(path: str | Path) -> Element:
-    """The outermost element of an XML file.
+    """Read the root element of an XML file.
 
     Raises:
         InputError: no file, too large, not well-formed, hostile (entities, external references), nested too deeply.
@@ -27,7 +27,7 @@ def read_xml(path: str | Path) -> Element:
     try:
         root: Element = defusedxml.ElementTree.fromstring(read_bytes(path), forbid_dtd=False)
     except DefusedXmlException as error:
-        problem = f"defines XML entities or external references ({type(error).__name__}), which are refused"
+        problem = f"defines XML entities or external references ({type(error).__name__}), which are not allowed"
         raise InputError(path, problem, remedy="Remove the DTD from the file") from None
     except (ParseError, LookupError, ValueError) as error:
         place = f"line {error.position[0]}" if isinstance(error, ParseError) else None

@@ -1,11 +1,11 @@
 """The shoulder girdle: a clavicle on the sternum and a scapula on the clavicle, between torso and upper arm.
 
-Seth et al. (2016, 2019) let the scapula glide on an ellipsoid of the thorax (abduction, elevation, upward rotation,
-internal rotation) and close a loop through the clavicle, which leaves three free ways to move. A tree has no loops.
-Here the clavicle turns about two axes in the sternoclavicular joint, and the scapula turns on it about the ellipsoid's
-normal through the acromioclavicular joint: as many ways to move, the clavicle's length kept exactly. At rest the
-scapula lies on the ellipsoid, and upward rotation keeps it there to first order; what `gap` tells of other postures is
-what was simplified.
+In Seth et al. (2016, 2019) the scapula glides on an ellipsoid of the thorax (abduction, elevation, upward rotation,
+internal rotation), and a loop through the clavicle leaves three degrees of freedom. A tree has no loops. Here the
+clavicle rotates about two axes in the sternoclavicular joint, and the scapula rotates on it about the ellipsoid's
+normal through the acromioclavicular joint, which also gives three degrees of freedom and keeps the clavicle's length
+exactly. At rest the scapula touches the ellipsoid, and upward rotation keeps it there to first order; `gap` is the
+error of this simplification in other postures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .assets import read_asset
 
 CLAVICLE, SCAPULA = GIRDLE
 TO_LINK_AXES = {"right": np.array([1.0, -1.0, 1.0]), "left": np.array([1.0, 1.0, 1.0])}
-"""From forwards, outwards, up to link axes."""
+"""Signs from the axes forward, outward, up to link axes."""
 
 
 def girdle_joints(stature: float, side: str, shoulder: np.ndarray) -> dict[str, np.ndarray]:
@@ -29,7 +29,7 @@ def girdle_joints(stature: float, side: str, shoulder: np.ndarray) -> dict[str, 
     Args:
         stature: [m]
         side: ``"right"`` or ``"left"``.
-        shoulder: (3,) [m] centre of the shoulder in the torso's frame, where it stays.
+        shoulder: (3,) [m] centre of the shoulder in the torso's frame at rest.
     """
     scale = _reference_scale(stature, shoulder)
     clavicle, scapula = (TO_LINK_AXES[side] * scale * _reference_point(name) for name in ("clavicle_end", "shoulder"))
@@ -37,7 +37,7 @@ def girdle_joints(stature: float, side: str, shoulder: np.ndarray) -> dict[str, 
 
 
 def girdle_axes(segment: str, side: str) -> tuple[tuple[float, float, float], ...]:
-    """Axes of a clavicle's (protraction, elevation) or scapula's (upward rotation) joint, alike on both sides."""
+    """Axes of the joint of a clavicle (protraction, elevation) or scapula (upward rotation), mirrored between sides."""
     right = (
         ((0.0, 0.0, 1.0), (-1.0, 0.0, 0.0))
         if segment == CLAVICLE
@@ -45,7 +45,7 @@ def girdle_axes(segment: str, side: str) -> tuple[tuple[float, float, float], ..
     )
     if side == "right":
         return right
-    return tuple((-x, y, -z) for x, y, z in right)  # an axis of rotation in the mirror
+    return tuple((-x, y, -z) for x, y, z in right)  # reflection of a rotation axis
 
 
 def split_girdle(
@@ -54,10 +54,10 @@ def split_girdle(
     shoulders: Mapping[str, np.ndarray],
     joints: Mapping[str, Mapping[str, np.ndarray]],
 ) -> dict[str, SegmentInertia]:
-    """A torso without its girdle, under the name ``torso``, and the girdle's four bones.
+    """Split a torso into a torso without girdle, named ``torso``, and the girdle's four bones.
 
-    Together they have mass and centre of mass of the torso that was given, and its inertia where what is left without
-    the girdle is a body that can exist; else the nearest is taken.
+    Together they have the mass and centre of mass of the given torso, and its inertia if the rest without girdle is
+    physically consistent; otherwise the nearest consistent inertia is used.
 
     Args:
         torso: mass as a fraction of the body's, about the torso's joint centre.
@@ -75,7 +75,7 @@ def split_girdle(
             row = asset[segment]
             turn = np.diag(TO_LINK_AXES[side])
             com = turn @ (scale * np.array(row["com"]))
-            if segment == CLAVICLE:  # on the way to its end, wherever that was found
+            if segment == CLAVICLE:  # on the line to its end, wherever that was measured
                 com = joints[side][SCAPULA] * (np.array(row["com"])[1] / _reference_point("clavicle_end")[1])
             mass = row["mass"] / asset["mass"]
             inertia = np.diag(row["inertia"]).astype(float)
@@ -111,7 +111,7 @@ def scapula_gap(
 
 
 def _reference_scale(stature: float, shoulder: np.ndarray) -> np.ndarray:
-    """(3,) of the reference's places, forwards, outwards, up."""
+    """(3,) scale of the reference's points, forward, outward, up."""
     asset = read_asset("human_girdle")
     tall, wide = stature / asset["stature"], abs(float(shoulder[1])) / asset["shoulder_half_width"]
     return np.array([tall, wide, tall])
@@ -122,6 +122,6 @@ def _reference_point(name: str) -> np.ndarray:
 
 
 def _scapula_normal() -> np.ndarray:
-    """(3,) of the ellipsoid where the scapula touches it: backwards and outwards."""
+    """(3,) normal of the ellipsoid at the contact of the scapula: backward and outward."""
     plane = np.radians(read_asset("human_girdle")["scapular_plane"])
     return np.array([-np.cos(plane), np.sin(plane), 0.0])

@@ -1,4 +1,4 @@
-"""Soles: the flat areas that a foot's shapes stand on."""
+"""Soles: flat areas at the bottom of a foot's shapes."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from ..patch import ContactPolygon
 from ..shape import Shape
 
 FLAT_TOLERANCE = 0.0005
-"""[m] Points of a foot this near to the lowest plane lie in it: files round, and floors give way."""
+"""[m] Tolerance of points in the lowest plane of a foot, since files are rounded and floors are soft."""
 MIN_FLAT_FRACTION = 0.2
-"""Share of a foot's outline that must be flat: a ball's lowest cap, a point foot, is no sole."""
+"""Smallest flat fraction of a foot's outline; the lowest cap of a ball, a point foot, is not a sole."""
 MIN_LEVEL_COSINE = np.cos(np.radians(35.0))
-"""A sole may lean by so much while every joint is at zero."""
+"""Cosine of the largest inclination of a sole while every joint is at zero."""
 MIN_AREA_GAIN = 1.5
-"""A leaning face counts where it is this much larger than what is lowest and level."""
+"""An inclined face is used if its area exceeds that of the lowest level face by this factor."""
 MAX_FACES = 6
-"""Largest faces that are tried."""
+"""Number of largest faces that are examined."""
 ROUND_KINDS = ("sphere", "capsule", "ellipsoid")
-"""Shapes whose lowest points move as they lean."""
+"""Shapes whose lowest points change with the inclination."""
 REFINEMENTS = 4
-"""Times that a leaning plane is laid anew through the lowest points of round shapes, each time nearer to them all."""
+"""Number of times that an inclined plane is fitted to the lowest points of round shapes."""
 REFINEMENT_DISTANCE = 0.02
-"""[m] A leaning plane is laid through points this near to it, half as near each time."""
+"""[m] An inclined plane is fitted to points at this distance, halved at each refinement."""
 MAX_MARK_SIZE = 0.003
-"""[m] A shape no larger than this in a foot with larger ones marks a place: nothing stands on it."""
+"""[m] A shape of at most this size in a foot with larger ones marks a point and carries no load."""
 MIN_SPANNING = 3
-"""Specks from which on they may be the corners of a sole."""
+"""Smallest number of such marks that may be the corners of a sole."""
 MIN_HEIGHT_ABOVE = 0.005
-"""[m] What ends this far above a leg's sole does not stand beside it."""
+"""[m] A face that is higher above a leg's sole by more does not touch the floor with it."""
 MIN_AREA_RATIO = 0.2
-"""Share of the area of a leg's largest sole below which one further up is none: of an ankle, say."""
+"""A higher face with a smaller area, relative to a leg's largest sole, is not a sole but, for example, an ankle."""
 
 
 def find_sole(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:
-    """The largest flat area at the bottom of a link's shapes, as a convex polygon; None where nothing is flat.
+    """Find the largest flat area at the bottom of a link's shapes, as a convex polygon; None without one.
 
     Args:
         link: the foot.
@@ -60,9 +60,9 @@ def find_sole(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> Conta
 
 
 def find_bearing_shapes(shapes: Sequence[Shape]) -> list[bool]:
-    """Which shapes are kept: all but tiny ones that mark a place of a link, below its sole for example.
+    """Whether each shape can bear load: all but tiny ones that mark a point of a link, for example below its sole.
 
-    Three or more of them on one link are the corners of what it stands on, and a link may be small altogether.
+    Three or more tiny shapes on one link are corners of a sole, and a link may consist of tiny shapes only.
     """
     sizes = [float(np.ptp(_bounding_points(shape), axis=0).max()) for shape in shapes]
     tiny = [shape.link for shape, size in zip(shapes, sizes) if size <= MAX_MARK_SIZE]
@@ -78,10 +78,10 @@ def select_feet(
     links: Sequence[str],
     below: Sequence[Collection[str]],
 ) -> list[str]:
-    """Those of the links that look like feet that are feet: not an ankle's axis above the link that has the sole.
+    """Select the feet among candidate links: not an ankle's axis above the link that has the sole.
 
     Args:
-        feet: links that look like feet.
+        feet: candidate links.
         soles: of each, where it has one.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
         links: L names.
@@ -105,7 +105,7 @@ def select_feet(
 
 
 def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
-    """(V, 3) [m] points among which the farthest ones of a shape along a direction (3,) are; link axes."""
+    """(V, 3) [m] points that include the extreme points of a shape along a direction (3,); link axes."""
     if shape.kind == "mesh":
         return shape.vertices
     axes, centre = shape.rotation, shape.centre
@@ -120,7 +120,7 @@ def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
 
 
 def _find_flat_area(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """Corners (V, 3) [m] of what lies in the farthest plane along a direction, seen from there, and its area [m^2]."""
+    """Corners (V, 3) [m] of the flat face that is farthest along a direction, seen from there, and its area [m^2]."""
     points = np.vstack([bottom_points(shape, down) for shape in shapes])
     depth = points @ down
     low = points[depth >= depth.max() - FLAT_TOLERANCE]
@@ -134,7 +134,7 @@ def _find_flat_area(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarr
 
 
 def _fit_plane(shapes: Sequence[Shape], down: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """The direction (3,) of the plane under round shapes near to one; that direction where none is round."""
+    """Fit the normal (3,) of a plane below round shapes, starting from a direction; unchanged without round shapes."""
     if not any(shape.kind in ROUND_KINDS for shape in shapes):
         return down
     for step in range(REFINEMENTS):
@@ -153,7 +153,7 @@ def _fit_plane(shapes: Sequence[Shape], down: np.ndarray, level: np.ndarray) -> 
 
 
 def _downward_faces(points: np.ndarray, level: np.ndarray) -> list[np.ndarray]:
-    """Directions (3,) of the largest faces of the points' hull that look nearly down, the largest first."""
+    """Normals (3,) of the largest nearly downward faces of the points' hull, the largest first."""
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):
@@ -170,7 +170,7 @@ def _downward_faces(points: np.ndarray, level: np.ndarray) -> list[np.ndarray]:
 
 
 def _bounding_points(shape: Shape) -> np.ndarray:
-    """(V, 3) [m] points that hold a shape, link axes."""
+    """(V, 3) [m] points whose hull contains a shape, link axes."""
     if shape.kind == "mesh":
         return shape.vertices
     size = np.array(shape.size)
@@ -181,7 +181,7 @@ def _bounding_points(shape: Shape) -> np.ndarray:
 
 
 def _outline_area(points: np.ndarray, down: np.ndarray) -> float:
-    """[m^2] of the points' outline seen along a direction."""
+    """[m^2] Area of the points' outline along a direction."""
     first, second = _perpendicular_axes(down)
     try:
         return float(ConvexHull(np.column_stack([points @ first, points @ second])).volume)
@@ -190,7 +190,7 @@ def _outline_area(points: np.ndarray, down: np.ndarray) -> float:
 
 
 def _perpendicular_axes(down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions (3,) square to another, so that turns from the first to the second are seen along it."""
+    """Two unit vectors (3,) perpendicular to a direction; the three form a right-handed frame."""
     first = np.eye(3)[int(np.argmin(np.abs(down)))]
     first = first - (first @ down) * down
     first /= np.linalg.norm(first)

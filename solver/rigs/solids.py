@@ -10,11 +10,11 @@ from ..shape import Shape
 from ..so3 import rotation_between
 
 UP = np.array([0.0, 0.0, 1.0])
-"""Along which capsules and segments lie before they are turned."""
+"""Axis of capsules and segments before they are rotated."""
 
 
 def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray, radius: float) -> Shape:
-    """Capsule whose ball centres lie at ``start`` and ``end`` (3,) [m]; a sphere where the two coincide."""
+    """Capsule with sphere centres ``start`` and ``end`` (3,) [m]; a sphere if they coincide."""
     start, end = np.asarray(start, float), np.asarray(end, float)
     length = float(np.linalg.norm(end - start))
     if length < 1e-9:
@@ -50,6 +50,6 @@ def shape_bounds(shape: Shape) -> np.ndarray:
 
 
 def box_inertia(mass: float, sides: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(3, 3) [kg m^2] about the centre of a solid box with full sides (3,) [m]."""
+    """Inertia (3, 3) [kg m^2] about the centre of a solid box with full sides (3,) [m]."""
     squares = np.asarray(sides, float) ** 2
     return np.diag(mass / 12.0 * (squares.sum() - squares))

@@ -1,4 +1,4 @@
-"""SRDF: what a robot's maker says beside its URDF: which links may touch, and where limbs end."""
+"""SRDF files, which complement a URDF: pairs of links whose collisions are disabled, and end effectors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .urdf_geometry import FOOT_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Srdf:
-    """What an SRDF file says.
+    """Content of an SRDF file.
 
     Attributes:
         path: of the file.
-        robot: that it is about.
-        disabled_pairs: pairs of URDF links whose collisions do not count.
-        feet: URDF links at which limbs end that are called feet.
+        robot: name of the robot.
+        disabled_pairs: of URDF links whose collisions are disabled.
+        feet: URDF links of end effectors that are named as feet.
     """
 
     path: Path
@@ -32,11 +32,11 @@ def read_srdf(path: str | Path) -> Srdf:
     """Read an SRDF file.
 
     Raises:
-        InputError: no file, no SRDF, hostile, or an element without the links it is about.
+        InputError: no file, not SRDF, hostile XML, or an element without its links.
     """
     root = read_xml(path)
     if root.tag != "robot":
-        raise InputError(path, f"begins with <{root.tag}>, not <robot>", remedy="Give the robot's SRDF")
+        raise InputError(path, f"starts with <{root.tag}>, not <robot>", remedy="Give the robot's SRDF")
     disabled = [
         (_require_attribute(path, own, "link1"), _require_attribute(path, own, "link2"))
         for own in root.iter("disable_collisions")
@@ -49,5 +49,5 @@ def read_srdf(path: str | Path) -> Srdf:
 def _require_attribute(path: str | Path, element: Element, name: str) -> str:
     value = element.get(name)
     if not value:
-        raise InputError(path, f"<{element.tag}> has no {name}", remedy="State it, or take the element out")
+        raise InputError(path, f"<{element.tag}> has no {name}", remedy="Add it, or remove the element")
     return value

@@ -1,19 +1,19 @@
-"""Meshes as triangles, and polygons as triangles."""
+"""Meshes of triangles, and conversion of polygons to triangles."""
 
 from __future__ import annotations
 
 import numpy as np
 
 Mesh = tuple[np.ndarray, np.ndarray]
-"""Vertices (V, 3), as the file has them, and triangles (F, 3), their indices."""
+"""Vertices (V, 3), in the file's units, and triangles (F, 3), indices of vertices."""
 
 
 class MeshError(Exception):
-    """What is wrong with a mesh file, in one clause."""
+    """A mesh file is wrong; the text is one clause."""
 
 
 def merge_vertices(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
-    """With one vertex for all equal ones, in order of their coordinates, and none that no triangle uses."""
+    """Merge equal vertices, sort them by their coordinates, and remove unused ones."""
     corners = np.ascontiguousarray(vertices[triangles.reshape(-1)]) + 0.0  # -0 is 0
     rows = corners.view([("", corners.dtype)] * 3).reshape(-1)
     order = np.lexsort(corners.T[::-1])
@@ -25,16 +25,16 @@ def merge_vertices(vertices: np.ndarray, triangles: np.ndarray) -> Mesh:
 
 
 def triangulate_fans(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Triangles (F, 3) of polygons: the first corner of each with every two that follow each other.
+    """Triangles (F, 3) of polygons: the first corner of each with every two consecutive ones.
 
     Args:
-        counts: (P,) corners of each polygon; of fewer than three nothing is made.
+        counts: (P,) number of corners of each polygon; polygons with fewer than three are ignored.
         corners: (sum of counts,) indices, one polygon after the other.
     """
     if counts.size and counts.min() < 0:
         raise MeshError("a polygon has a negative number of corners")
     if int(counts.sum()) != len(corners):
-        raise MeshError(f"polygons state {int(counts.sum())} corners, the file holds {len(corners)}")
+        raise MeshError(f"polygons state {int(counts.sum())} corners, but the file holds {len(corners)}")
     own = np.maximum(counts - 2, 0)
     first = np.repeat(np.cumsum(counts) - counts, own)
     step = np.arange(int(own.sum())) - np.repeat(np.cumsum(own) - own, own)

@@ -1,16 +1,16 @@
-"""Any robot from a URDF file, on a free-flyer root.
+"""Rigs from URDF files, with a free-flyer root.
 
-Decisions, each told in the rig's notes where it applies:
-- Fixed joints are merged: a link of the rig is a moving body, named after the URDF link its joint carries, and
-  ``provenance["bodies"]`` lists the URDF links it holds.
-- Mimic joints become independent joints. Pinocchio has mimic joints, but not in its regressors, which identification
-  stands on; and the wrench at the base depends on the motion, not on what couples it. `Joint.mimic` keeps the
-  coupling (source joint, multiplier, offset) for whoever makes motions.
-- Links without mass stay (the three axes of a hip are often written so); their prior is zero.
-- The file is read once, by checks: what a lenient reader drops without a word (a mass that is no number, an inertia
-  without all six moments, a misspelt element) is an error with its place.
-- Inertias that belong to no body keep the file's numbers in model and prior, so that the rig moves as the file says;
-  they are named in the notes and in ``provenance["inconsistent"]``.
+Design decisions, with a note in the rig where they apply:
+- Links on fixed joints are merged: a link of the rig is a moving body, named after the URDF link of its joint, and
+  ``provenance["bodies"]`` lists the URDF links in it.
+- Mimic joints become independent joints, because Pinocchio's regressors, which identification needs, do not support
+  them, and the wrench at the base depends only on the motion. `Joint.mimic` keeps the coupling (source joint,
+  multiplier, offset) for the generation of motions.
+- Massless links are kept (the three axes of a hip are often written so); their prior is zero.
+- The reader is strict: errors that a lenient reader would ignore (a mass that is not a number, an inertia without all
+  six moments, a misspelt element) are reported with their position.
+- Physically inconsistent inertias keep the file's numbers in model and prior, so that the rig moves as the file says;
+  the notes and ``provenance["inconsistent"]`` list them.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_arms, find_feet, read_geometry
 
 MAX_ROTATION_LIMIT = 10.0
-"""A rotation limit of this many radians or more limits nothing."""
+"""[rad] A rotation limit of this size or more is treated as none."""
 MAX_SPEED_LIMIT = 100.0
-"""[rad/s, m/s] A speed limit of this much or more limits nothing: people's joints turn at 40 rad/s at most."""
+"""[rad/s, m/s] A speed limit of this size or more is treated as none; human joints reach 40 rad/s at most."""
 PLACEHOLDER_SPEEDS = {1.0, 10.0}
-"""[rad/s] Speed limits that, stated for every joint alike, nobody measured."""
+"""[rad/s] Speed limits that are placeholders if all joints have the same one."""
 MIN_JOINTS = 3
-"""Joints from which on one value for all of them is no coincidence."""
+"""Number of joints from which on one value for all of them is not a coincidence."""
 MIN_LEG_TORQUE = 0.05
-"""Share of weight times height that the joints of a leg must at least bear."""
+"""Smallest plausible torque of leg joints, relative to weight times height."""
 MAX_LIGHT_FRACTION = 0.01
-"""Share of a robot's mass up to which what hangs on a joint, a finger say, dances without a stated torque limit."""
+"""Largest mass beyond a joint, relative to the robot's mass, for which a missing torque limit is ignored: fingers."""
 MIN_SECOND_MOMENT = -1e-6
-"""A second moment below this share of their sum is negative, not rounded."""
+"""A second moment below this fraction of the largest moment is negative, not a rounding error."""
 MAX_EXTENT, MAX_MASS = 100.0, 10_000.0
-"""A robot larger [m] or heavier [kg] than this is probably written in other units."""
+"""[m], [kg] A larger or heavier robot is probably in other units."""
 MAX_SHOWN = 8
 
 
@@ -62,23 +62,24 @@ def from_urdf(
     base_link: str | None = None,
     up: str = "auto",
 ) -> Rig:
-    """Rig of a URDF file with a free flyer above its root link, or above the link from which both legs part.
+    """Rig of a URDF file with a free flyer above its root link, or above the link that carries both legs.
 
     Args:
         path: the URDF.
-        packages: a folder or several in which ``package://name/...`` is looked for, before the folders above the file.
-        meshes: ``"found"`` reads the meshes that exist and notes those that do not, ``"required"`` insists on all,
-            ``"none"`` reads none. Meshes become convex hulls, in pieces where links lie in the hulls of others.
+        packages: a folder or several in which ``package://name/...`` is searched, before the file's parent folders.
+        meshes: ``"found"`` reads existing meshes and notes missing ones, ``"required"`` requires all of them,
+        ``"none"``
+            reads none. Meshes become convex hulls, or convex pieces if links overlap the hulls of others.
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
-            every joint at zero, or else the lowest ends. Their soles are what is flat at their bottom.
-        base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
-        up: axis of the file that points up, ``"z"`` or ``"y"``; by default that from feet to root.
+            every joint at zero, or else the lowest ends. Their soles are the flat areas at their bottom.
+        base_link: link at which wrenches are expressed, stored in the provenance; the root by default.
+        up: axis of the file that points up, ``"z"`` or ``"y"``; by default the axis from feet to root.
 
     Returns:
         Rig; its joints are in Pinocchio's order (depth first, siblings by name).
 
     Raises:
-        InputError: the file is missing, malformed, hostile, not a tree, or holds numbers no robot has.
+        InputError: the file is missing, malformed, hostile, not a tree, or has implausible numbers.
         UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
 
     Example:
@@ -93,7 +94,7 @@ def from_urdf(
         (('body',), '2.5 kg')
     """
     if meshes not in MESH_POLICIES:
-        raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
+        raise InvalidValue(f"meshes = {meshes!r} is none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
     folders = as_paths(packages)
     source = {"kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes}
@@ -112,14 +113,14 @@ def build_robot(
     up: str,
     source: Mapping[str, object],
 ) -> Rig:
-    """Rig of what any robot's file says, `assembled` below the link from which its feet part.
+    """Rig of a robot's document, with the link that carries all feet as root.
 
-    These are the stated feet or those called so; where a file calls none so, those that its shapes show.
+    The feet are specified, or found by their names, or else by their shapes.
 
     Args:
         document: links and joints.
-        geometry: reads the shapes of what moves.
-        feet, base_link, source: as for `assembled`.
+        geometry: reads the shapes of moving bodies.
+        feet, base_link, source: as for `assemble_rig`.
         up: as for `find_root_and_up`, and added to the source.
 
     Raises:
@@ -129,9 +130,9 @@ def build_robot(
     rig = assemble_rig(document, bodies, geometry(bodies), feet, base_link, {**source, "up": up})
     shown = [str(link) for link in rig.provenance[FEET]]  # type: ignore[attr-defined]
     if len(shown) > 1:
-        below, up, told = find_root_and_up(document, up, shown)
+        below, up, findings = find_root_and_up(document, up, shown)
         if below.links[0] != bodies.links[0]:
-            rig, notes = assemble_rig(document, below, geometry(below), feet, base_link, {**source, "up": up}), told
+            rig, notes = assemble_rig(document, below, geometry(below), feet, base_link, {**source, "up": up}), findings
     return replace(rig, notes=(*rig.notes, *notes)) if notes else rig
 
 
@@ -143,14 +144,14 @@ def assemble_rig(
     base_link: str | None,
     source: Mapping[str, object],
 ) -> Rig:
-    """Rig of what any robot's file says: limits weighed, pieces, feet, soles and mirrored pairs found.
+    """Rig of moving bodies: with plausible limits, convex pieces, feet, soles and left and right pairs.
 
     Args:
         document: links and joints.
-        bodies: those that move.
+        bodies: the moving bodies.
         geometry: their shapes.
-        feet: names of links that touch the ground; found if None.
-        base_link: at which wrenches are to be expressed.
+        feet: names of links that touch the ground; detected if None.
+        base_link: link at which wrenches are expressed.
         source: kind and path of the file and how it was read, for the provenance.
 
     Raises:
@@ -168,15 +169,13 @@ def assemble_rig(
     alike = _shared_torque(limits.torque)
     weak = alike is not None and alike < MIN_LEG_TORQUE * GRAVITY * prior.total_mass * float(np.ptp(rest[1][:, 2]))
     if alike is not None:
-        told = "too little to bend a knee, so taken as none; state" if weak else "these look like placeholders: state"
-        limit_notes.append(f"every joint has effort limit {alike:g}: {told} torques where they are known")
+        reason = "too small to bend a knee, so treated as none" if weak else "probably placeholders"
+        limit_notes.append(f"every joint has effort limit {alike:g}: {reason}; specify torques if they are known")
     if weak:
         limits = replace(limits, torque=np.full(len(limits.torque), np.inf))
     free = links[1:] if weak else _light_ends(joints, prior, limits.torque)
     if free and not weak:
-        limit_notes.append(
-            f"no torque limit of what is light, so its joints are not held to one: {_format_names(free)}"
-        )
+        limit_notes.append(f"joints of light links have no torque limit, so none is checked: {_format_names(free)}")
     pairs, apart = split_mirrored(pairs_by_name(links), dict(zip(links, rest[1])))
     mirrored = {link for pair in pairs for link in pair}
     if odd := find_opposed_joints(pairs, joints, links, rest, limits):
@@ -195,9 +194,9 @@ def assemble_rig(
     notes = [f"read from {document.path.name}", *document.notes, *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
     if specks:
-        notes.append(f"shapes too small to be more than marks left out: {_format_names(specks)}")
+        notes.append(f"tiny shapes that are only marks, left out: {_format_names(specks)}")
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
-        notes.append(f"no flat sole, so nothing to stand on: {_format_names(round_)}; state soles if it has them")
+        notes.append(f"no flat sole to stand on: {_format_names(round_)}; specify soles if they exist")
     if size := _size_note(rest[1], prior):
         notes.append(size)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
@@ -225,13 +224,13 @@ def assemble_rig(
         },
     )
     if not contacts and set(rig.feet) <= find_arms(joints, links, merged):
-        told = f"{NO_LEGS}: {_format_names(rig.feet)} are of arms (python -m solver excite moves an arm on a bench)"
-        return replace(rig, notes=(*rig.notes, told))
+        note = f"{NO_LEGS}: {_format_names(rig.feet)} belong to arms (python -m solver excite moves an arm on a bench)"
+        return replace(rig, notes=(*rig.notes, note))
     return rig
 
 
 def _descendants(joints: Sequence[Joint], links: Sequence[str], link: str) -> set[str]:
-    """Links that hang on one."""
+    """Links below a link in the tree."""
     found: set[int] = set()
     for k, joint in enumerate(joints):
         if joint.parent == links.index(link) or joint.parent in found:
@@ -268,40 +267,38 @@ def _build_limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limi
         parts["upper"] += [upper] * moving.nv
         parts["speed"] += [joint.speed or np.inf] * moving.nv
         parts["torque"] += [joint.effort or np.inf] * moving.nv
-    told = (
-        (f"limits of {MAX_ROTATION_LIMIT:g} rad and more taken as none", absurd),
-        ("missing lower or upper limits taken as none", open_ended),
-        ("velocity and effort limits of 0 taken as none", still),
-        ("lower and upper limits of joints that have none left out", endless),
+    findings = (
+        (f"limits of {MAX_ROTATION_LIMIT:g} rad and more treated as none", absurd),
+        ("missing lower or upper limits treated as none", open_ended),
+        ("velocity and effort limits of 0 treated as none", still),
+        ("lower and upper limits of joint types without limits ignored", endless),
     )
-    notes = [f"{what}: {_format_names(names)}" for what, names in told if names]
+    notes = [f"{what}: {_format_names(names)}" for what, names in findings if names]
     parts["speed"], speed_notes = _remove_placeholder_speeds(parts["speed"])
     notes += speed_notes
     limits = Limits(*(np.array(parts[name]) for name in ("lower", "upper", "speed", "torque")))
     alike = {(low, high) for low, high in zip(limits.lower, limits.upper) if np.isfinite([low, high]).all()}
     if len(limits.lower) > MIN_JOINTS and len(alike) == 1:
         low, high = alike.pop()
-        notes.append(
-            f"every joint turns from {low:g} to {high:g}: these look like placeholders; a dance is as wide as they are"
-        )
+        notes.append(f"every joint has the range {low:g} to {high:g}: probably placeholders; dances use the full range")
     return limits, notes
 
 
 def _shared_torque(torques: np.ndarray) -> float | None:
-    """The one effort limit that a file gives all joints alike: few robots' fingers are as strong as their hips."""
+    """The effort limit that all joints share, a sign of placeholders; None if they differ."""
     alike = len(torques) > MIN_JOINTS and np.isfinite(torques[0]) and bool((torques == torques[0]).all())
     return float(torques[0]) if alike else None
 
 
 def _light_ends(joints: Sequence[Joint], prior: InertialParameters, torques: np.ndarray) -> list[str]:
-    """Links whose joints have no torque limit and bear little, where others state theirs: fingers, mostly."""
+    """Links whose joints have no torque limit and carry little mass, while other joints have limits: mostly fingers."""
     if not np.isfinite(torques).any():
         return []
-    borne = np.array(prior.masses)
+    carried_mass = np.array(prior.masses)
     for k in range(len(joints) - 1, 0, -1):
-        borne[joints[k].parent] += borne[k]
+        carried_mass[joints[k].parent] += carried_mass[k]
     first, result = 0, []
-    for joint, link, mass in zip(joints[1:], prior.links[1:], borne[1:]):
+    for joint, link, mass in zip(joints[1:], prior.links[1:], carried_mass[1:]):
         unknown = np.isinf(torques[first : first + joint.nv]).any()
         result += [link] * bool(unknown and mass <= MAX_LIGHT_FRACTION * prior.total_mass)
         first += joint.nv
@@ -309,20 +306,20 @@ def _light_ends(joints: Sequence[Joint], prior: InertialParameters, torques: np.
 
 
 def _remove_placeholder_speeds(speeds: list[float]) -> tuple[list[float], list[str]]:
-    """Speed limits without placeholders, which would hold a body back where its file says nothing about it."""
+    """Speed limits without placeholders, which would slow a body without reason."""
     stated = {speed for speed in speeds if np.isfinite(speed)}
     if len(speeds) >= MIN_JOINTS and len(stated) == 1 and stated <= PLACEHOLDER_SPEEDS:
-        told = f"every joint has speed limit {min(stated):g}: a placeholder, taken as none"
-        return [np.inf] * len(speeds), [told]
+        note = f"every joint has speed limit {min(stated):g}: a placeholder, treated as none"
+        return [np.inf] * len(speeds), [note]
     fast = [speed for speed in stated if speed >= MAX_SPEED_LIMIT]
     if not fast:
         return speeds, []
-    told = f"speed limits of {MAX_SPEED_LIMIT:g} rad/s (m/s) and more taken as none, {min(fast):g} for one"
-    return [np.inf if speed in fast else speed for speed in speeds], [told]
+    note = f"speed limits of {MAX_SPEED_LIMIT:g} rad/s (m/s) and more treated as none, for example {min(fast):g}"
+    return [np.inf if speed in fast else speed for speed in speeds], [note]
 
 
 def _inconsistent_links(document: UrdfDocument) -> list[str]:
-    """URDF links whose inertia belongs to no body."""
+    """URDF links whose inertia is physically inconsistent."""
     moments = np.linalg.eigvalsh(np.array([link.inertia for link in document.links.values()]))
     least, largest = 0.5 * moments.sum(axis=1) - moments[:, -1], np.abs(moments).max(axis=1)
     masses = np.array([link.mass for link in document.links.values()])
@@ -341,39 +338,35 @@ def _body_notes(bodies: MovingBodies, inconsistent: Sequence[str]) -> list[str]:
     points = (prior.masses > 0.0) & ~prior.inertias_at_com.any(axis=(1, 2))
     if points.any():
         names = [link for link, point in zip(prior.links, points) if point]
-        notes.append(f"{len(names)} moving link(s) with mass and no inertia, points: {_format_names(names)}")
+        notes.append(f"{len(names)} moving link(s) with mass but no inertia (point masses): {_format_names(names)}")
     if inconsistent:
-        what = "link(s) whose inertia belongs to no body, kept as the file has it"
+        what = "link(s) with physically inconsistent inertia, used as in the file"
         notes.append(f"{len(inconsistent)} {what}: {_format_names(inconsistent)}")
     return notes
 
 
 def _size_note(origins: np.ndarray, prior: InertialParameters) -> str | None:
-    """What to say of a robot so large or heavy that its file counts millimetres or grams."""
+    """A note on a robot so large or heavy that its file is probably in millimetres or grams; else None."""
     extent = float(np.linalg.norm(np.ptp(origins, axis=0)))
     if extent <= MAX_EXTENT and prior.total_mass <= MAX_MASS:
         return None
-    return (
-        f"the robot measures {extent:.3g} m and weighs {prior.total_mass:.3g} kg: URDF counts in metres and kilograms"
-    )
+    return f"the robot is {extent:.3g} m large and weighs {prior.total_mass:.3g} kg: URDF uses metres and kilograms"
 
 
 def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Sequence[tuple[str, str]]) -> list[str]:
     notes = []
     if geometry.missing_meshes:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing_meshes))
-        notes.append(
-            f"{len(uris)} {MESHES_LOST} (name the folders in which they lie: --packages): {_format_names(uris)}"
-        )
+        notes.append(f"{len(uris)} {MESHES_LOST} (name their folders with --packages): {_format_names(uris)}")
     notes += geometry.unreadable_meshes
     if geometry.without_shape:
-        notes.append(
-            f"shapes without size or of a kind that is not known left out: {_format_names(geometry.without_shape)}"
-        )
+        notes.append(f"shapes without size or of an unknown kind left out: {_format_names(geometry.without_shape)}")
     if not contacts:
-        notes.append("no feet found: name them (--feet) or state their soles (--soles) if contacts are needed")
+        notes.append("no feet found: name them (--feet) or specify their soles (--soles) if contacts are needed")
     if apart:
-        notes.append(f"named left and right but not mirrored, so not paired: {_format_names([a for a, _ in apart])}")
+        notes.append(
+            f"named left and right but not mirror images, so not paired: {_format_names([a for a, _ in apart])}"
+        )
     return notes
 
 

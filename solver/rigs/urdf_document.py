@@ -1,4 +1,4 @@
-"""Reading a URDF file: everything that can be wrong with it is found here, before any rig is built."""
+"""Reading and checking a URDF file, before a rig is built."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINK_CHILDREN = ("inertial", "visual", "collision")
 INERTIAL_CHILDREN = ("origin", "mass", "inertia")
 JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
 PLANAR_NORMAL = np.array([0.0, 0.0, 1.0])
-"""Of the plane in which a planar joint slides."""
+"""Normal of the plane in which a planar joint slides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class UrdfLink:
 
     Attributes:
         name: of the link.
-        element: of the file, which holds the geometry.
+        element: XML element with the geometry.
         mass: [kg].
         com: (3,) [m], link axes.
         inertia: (3, 3) [kg m^2] about the centre of mass, link axes.
@@ -56,8 +56,8 @@ class UrdfJoint:
         rotation: (3, 3) axes of the child in the parent's, at zero.
         position: (3,) [m] of the child in the parent.
         axis: (3,) of length one, child axes.
-        lower, upper, speed, effort: limits in SI units, None where the file has none.
-        mimic: the joint that it follows.
+        lower, upper, speed, effort: limits in SI units, None if the file has none.
+        mimic: the joint that it mimics.
     """
 
     name: str
@@ -84,7 +84,7 @@ class UrdfDocument:
         links: by name, in file order.
         joints: by name, in file order.
         root: the link without a parent.
-        notes: what was put right.
+        notes: on corrections.
     """
 
     path: Path
@@ -99,9 +99,9 @@ def read_urdf(path: str | Path) -> UrdfDocument:
     """Read and check a URDF file.
 
     Raises:
-        InputError: missing file, malformed or hostile XML (entity bombs, external references), not a URDF, names
-            twice or missing, several roots, a loop, negative mass, numbers that are none, unknown joint types,
-            zero axes, reversed limits, elements and attributes that would pass unread.
+        InputError: missing file, malformed or hostile XML (entity bombs, external references), not a URDF, duplicate or
+            missing names, several roots, a loop, negative mass, text that is not a number, unknown joint types, zero
+            axes, reversed limits, elements and attributes that would be ignored.
     """
     path = Path(path)
     root = read_xml(path)
@@ -185,12 +185,13 @@ def _read_axis(path: Path, place: str, kind: str, element: Element | None) -> np
         raise InputError(path, "the axis has no length", place=place, remedy='Give a direction such as "0 0 1"')
     if kind == "planar" and not np.allclose(direction / length, PLANAR_NORMAL):
         problem = "a planar joint can only slide in its own x and y"
-        raise InputError(path, problem, place=place, remedy='Give <axis xyz="0 0 1"/> and turn the joint by its origin')
+        remedy = 'Give <axis xyz="0 0 1"/> and rotate the joint by its origin'
+        raise InputError(path, problem, place=place, remedy=remedy)
     return direction / length
 
 
 def _read_limits(path: Path, place: str, kind: str, limit: Element | None) -> list[float | None]:
-    """Lower, upper, speed, effort; None where there is none."""
+    """Lower, upper, speed and effort limit; None where missing."""
     if limit is None:
         if kind in LIMITED_TYPES:
             remedy = "Give lower, upper, effort and velocity" + (", or type 'continuous'" if kind == "revolute" else "")
@@ -203,14 +204,16 @@ def _read_limits(path: Path, place: str, kind: str, limit: Element | None) -> li
         text = limit.get(key)
         if text is not None and text.strip().lower().replace("infinity", "inf") in {"-inf", f"{none}inf", "inf"}:
             if text.strip().startswith("-") != (none == "-"):
-                raise InputError(path, f"{text!r} leaves no range", place=f"{place}, <limit {key}>")
+                raise InputError(path, f"{text!r} allows no range", place=f"{place}, <limit {key}>")
             text = None
         values.append(None if text is None else float(read_numbers(path, f"{place}, <limit {key}>", text, 1, ())[0]))
         if key not in ends and (values[-1] or 0.0) < 0.0:
-            raise InputError(path, f"negative {key} limit {values[-1]:g}", place=place, remedy="Give its size")
+            raise InputError(
+                path, f"negative {key} limit {values[-1]:g}", place=place, remedy="Give its absolute value"
+            )
     lower, upper = values[:2]
     if kind in LIMITED_TYPES and lower is not None and upper is not None and lower > upper:
-        raise InputError(path, f"lower limit {lower:g} lies above the upper limit {upper:g}", place=place)
+        raise InputError(path, f"lower limit {lower:g} is above the upper limit {upper:g}", place=place)
     return values
 
 
@@ -224,10 +227,10 @@ def _read_mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
 
 
 def _resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
-    """The joints, and what to say of those that mimic one that does not exist.
+    """The joints, and notes on those that mimic a missing joint.
 
-    Files written by macros often lack a prefix there: where one joint alone bears the name behind the prefix that the
-    follower has too, it is meant. Else nobody knows what moves the follower.
+    Files written by macros often lack a prefix there. If exactly one joint has that name after a prefix that the mimic
+    joint has too, it is used. Otherwise the source of the mimic joint is unknown.
     """
     result, meant, lost = dict(joints), [], []
     for name, joint in joints.items():
@@ -241,9 +244,9 @@ def _resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], 
             meant.append(f"{name} {alike[0]} for {mimic.source}")
         else:
             lost.append(f"{name} ({mimic.source})")
-    told = (("follow the one meant", meant), ("keep their place in dances", lost))
-    what = "joints that mimic one that does not exist"
-    return result, tuple(f"{what} {done}: {', '.join(names)}" for done, names in told if names)
+    cases = (("use the one with their prefix", meant), ("stay fixed in dances", lost))
+    what = "joints that mimic a missing joint"
+    return result, tuple(f"{what} {done}: {', '.join(names)}" for done, names in cases if names)
 
 
 def _find_root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:

@@ -1,4 +1,4 @@
-"""Elements and attributes of a URDF: numbers that are numbers, and nothing written that would pass unread."""
+"""Strict reading of elements and attributes of a URDF."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..numerals import numeral
 from ..so3 import from_rpy
 
 MIN_SIMILARITY = 0.85
-"""Names that share this much are one name misspelt."""
-NUMBERS_REMEDY = "Write decimals with a point and part numbers by spaces"
+"""Similarity of names from which on one is a misspelling of the other."""
+NUMBERS_REMEDY = "Write decimals with a point and separate numbers by spaces"
 UNITS_REMEDY = "Write plain numbers without units: metres, kilograms, seconds, radians"
 
 
 def read_numbers(path: Path, place: str, text: str | None, count: int, default: Sequence[float]) -> np.ndarray:
-    """``count`` finite numbers of an attribute, or the default where it is absent.
+    """Read ``count`` finite numbers of an attribute, or the default if it is missing.
 
     Raises:
-        InputError: other than that many, or something that is not a finite number.
+        InputError: another count, or something that is not a finite number.
     """
     if text is None:
         return np.array(default, float)
@@ -41,7 +41,7 @@ def read_numbers(path: Path, place: str, text: str | None, count: int, default: 
 
 
 def read_number(path: Path, place: str, element: Element, key: str) -> float:
-    """One finite number that an element must have."""
+    """Read one finite number, which an element must have."""
     text = element.get(key)
     if text is None:
         remedy = f'Give {key}="0" if it is zero'
@@ -50,32 +50,32 @@ def read_number(path: Path, place: str, element: Element, key: str) -> float:
 
 
 def single_child(path: Path, place: str, element: Element, tag: str) -> Element | None:
-    """The child of that tag, of which there may be one.
+    """The only child with a tag; None without one.
 
     Raises:
         InputError: there are several.
     """
     found = element.findall(tag)
     if len(found) > 1:
-        raise InputError(path, f"<{tag}> stands {len(found)} times", place=place, remedy="Keep one of them")
+        raise InputError(path, f"<{tag}> occurs {len(found)} times", place=place, remedy="Keep one of them")
     return found[0] if found else None
 
 
 def check_attributes(path: Path, place: str, element: Element, known: Sequence[str]) -> None:
-    """An attribute that URDF does not know may not stand where one that it knows is missing: it would pass unread.
+    """Check that an element does not have an unknown attribute while a known one is missing, since it would be ignored.
 
     Raises:
-        InputError: it does.
+        InputError: it has.
     """
     odd = [key for key in element.attrib if key not in known and not key.startswith("{")]
     absent = [key for key in known if key not in element.attrib]
     if odd and absent:
-        problem = f"<{element.tag}> has {odd[0]!r}, which is not read, and no {' or '.join(map(repr, absent))}"
-        raise InputError(path, problem, place=place, remedy=f"Known are {', '.join(known)}")
+        problem = f"<{element.tag}> has {odd[0]!r}, which would be ignored, and no {' or '.join(map(repr, absent))}"
+        raise InputError(path, problem, place=place, remedy=f"Known attributes: {', '.join(known)}")
 
 
 def check_children(path: Path, place: str, element: Element, known: Sequence[str]) -> None:
-    """A child whose name is nearly one that is missing is that one misspelt.
+    """Check that no child is a misspelling of a missing one.
 
     Raises:
         InputError: there is one.
@@ -83,12 +83,12 @@ def check_children(path: Path, place: str, element: Element, known: Sequence[str
     absent = [tag for tag in known if element.find(tag) is None]
     for tag in [str(child.tag) for child in element if child.tag not in known]:
         if near := get_close_matches(tag.lower(), absent, n=1, cutoff=MIN_SIMILARITY):
-            problem = f"<{tag}> is no element of URDF and would not be read"
+            problem = f"<{tag}> is not an element of URDF and would be ignored"
             raise InputError(path, problem, place=place, remedy=f"Correct it to <{near[0]}>, or remove it")
 
 
 def read_origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (3, 3) and position (3,) [m] of an element's <origin>; where its parent stands without one."""
+    """Read axes (3, 3) and position (3,) [m] of an element's <origin>; identity without one."""
     child = single_child(path, place, element, "origin")
     if child is None:
         return np.eye(3), np.zeros(3)

@@ -1,4 +1,4 @@
-"""Shapes, bounding boxes, bone tips and soles of a robot read from URDF."""
+"""Shapes, bounding boxes, ends of links and feet of a robot from URDF."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from .urdf_elements import read_numbers, read_origin, single_child
 
 MESH_POLICIES = ("found", "required", "none")
 MIN_HALF_SIDE = 0.01
-"""A box without geometry is at least this share of the robot's extent thick, to each side."""
+"""Smallest half side of a box, relative to the robot's extent."""
 MAX_SIDE = 1.0
-"""Share of the robot's extent above which a side of such a box says that its inertia was not measured, 1 kg m^2 say."""
+"""Largest side of a box of equivalent inertia, relative to the robot's extent; a larger one shows that the inertia is a
+placeholder such as 1 kg m^2."""
 FOOT_HEIGHT = 0.08
-"""Feet end within this share of the robot's height above its lowest point."""
+"""Largest height of a foot's lowest point above the robot's lowest point, relative to the robot's height."""
 SIZE_ATTRIBUTES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
-"""Attributes of the simple solids and how many numbers each has."""
+"""Attributes of the simple solids and the count of numbers of each."""
 SIZE_ATTRIBUTES["capsule"] = SIZE_ATTRIBUTES["cylinder"]
 FOOT_NAMES = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
 ANKLE_NAMES = re.compile(r"ankle", re.IGNORECASE)
@@ -38,14 +39,14 @@ ARM_NAMES = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb|shoulder", 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Shapes on moving links and what went missing.
+    """Shapes on moving links.
 
     Attributes:
         shapes: in the frames of the moving links.
-        sources: of each shape the mesh file that it is the hull of, if it is.
+        sources: mesh file of each shape that is the hull of a mesh, else None.
         missing_meshes: (link, mesh URI) that were not found.
-        unreadable_meshes: what was wrong with meshes that were found.
-        without_shape: links with shapes of no size or of a kind that is not known.
+        unreadable_meshes: errors of meshes that were found.
+        without_shape: links with shapes without size or of an unknown kind.
     """
 
     shapes: tuple[Shape, ...]
@@ -56,7 +57,7 @@ class Geometry:
 
 
 def transform_shape(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -> Shape:
-    """The shape carried by ``link``, in whose frame its old frame stands at ``rotation``, ``position``."""
+    """The shape in the frame of ``link``, in which its old frame has the pose ``rotation``, ``position``."""
     if shape.kind == "mesh":
         vertices = shape.vertices @ rotation.T + position
         return Shape(link, "mesh", shape.size, shape.rotation, shape.centre, vertices, shape.faces)
@@ -64,10 +65,10 @@ def transform_shape(shape: Shape, link: str, rotation: np.ndarray, position: np.
 
 
 def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequence[Path], meshes: str) -> Geometry:
-    """Collision shapes of every link, or its visual ones where it has none; meshes as convex hulls.
+    """Read the collision shapes of every link, or else its visual shapes; meshes as convex hulls.
 
     Raises:
-        InputError: a size that is no number or negative; with ``meshes="required"`` a mesh that is missing or
+        InputError: a size that is not a number or negative; with ``meshes="required"`` a mesh that is missing or
             unreadable.
     """
     shapes: list[Shape] = []
@@ -104,14 +105,13 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         remedy = "Add the folder that holds the package to 'packages', or read the robot without meshes"
         raise InputError(document.path, f"mesh {uri!r} was not found{more}", place=f"link {link!r}", remedy=remedy)
-    told = tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless))
-    return Geometry(tuple(shapes), tuple(sources), *told)
+    return Geometry(tuple(shapes), tuple(sources), tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless)))
 
 
 def _mesh_source(
     path: Path, mesh: Element, packages: Sequence[Path], rotation: np.ndarray, position: np.ndarray
 ) -> MeshSource | None:
-    """Where a mesh that was found comes from, and where it stands in its moving link."""
+    """The file of a mesh and its pose in the moving link; None if the file is missing."""
     file = resolve_mesh_uri(mesh.get("filename", ""), path, packages)
     scale = read_numbers(path, "<mesh scale>", mesh.get("scale"), 3, (1, 1, 1))
     return None if file is None else MeshSource(file, scale, rotation, position)
@@ -120,7 +120,7 @@ def _mesh_source(
 def _read_shape(
     path: Path, place: str, link: str, piece: Element, packages: Sequence[Path], meshes: str
 ) -> Shape | str | None:
-    """A shape in its own frame; the URI of a mesh that is not there; None for nothing to show."""
+    """Read a shape in its own frame; the URI of a missing mesh; None without a shape."""
     centre, axes = np.zeros(3), np.eye(3)
     geometry = single_child(path, place, piece, "geometry")
     if geometry is None or len(geometry) == 0:
@@ -162,9 +162,9 @@ def boxes_and_tips(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounding boxes (L, 2, 3) [m] and far ends (L, 3) [m] of moving links.
 
-    A box holds the link's shapes; without any it holds the joints it carries and the solid box of the same mass and
-    inertia, unless that is so large that nobody measured the inertia. It always holds the link's origin and, where
-    there is one, its centre of mass.
+    A box contains the link's shapes. Without shapes it contains the joints on the link and the solid box of equal mass
+    and inertia, unless that is so large that the inertia is a placeholder. It always contains the link's origin and its
+    centre of mass.
 
     Args:
         joints: L, which move the prior's links.
@@ -222,13 +222,13 @@ def find_feet(
     shapes: Sequence[Shape],
     mirrored: Collection[str] = (),
 ) -> list[str]:
-    """Moving links that look like feet, with geometry and lowest where the robot stands at zero: by name, or by place.
+    """Find the moving links that are probably feet: with geometry, lowest at zero, by name or else by position.
 
     Args:
         joints: L, which move the links.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
         bodies: names of all URDF links in each moving link, in the joints' order.
-        mirrored: links that have a counterpart on the other side; without names only the ends of those are feet.
+        mirrored: links with a counterpart on the other side; only these are feet if no link is named as one.
     """
     turns, origins = rest
     links = list(bodies)
@@ -252,7 +252,7 @@ def find_feet(
 
 
 def find_arms(joints: Sequence[Joint], links: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> set[str]:
-    """Links called as parts of arms are, and what hangs on them."""
+    """Links with names of arms, and the links below them."""
     arms: set[str] = set()
     for link, joint in zip(links[1:], joints[1:]):
         if links[joint.parent] in arms or any(ARM_NAMES.search(body) for body in bodies[link]):
@@ -261,7 +261,7 @@ def find_arms(joints: Sequence[Joint], links: Sequence[str], bodies: Mapping[str
 
 
 def _outermost(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """Those of ``chosen`` that carry no other of them: of an ankle's two axes the one that holds the foot."""
+    """Those of ``chosen`` that are not above another one: of an ankle's two axes the one with the foot."""
     above = set()
     for link in chosen:
         parent = joints[links.index(link)].parent

@@ -157,7 +157,7 @@ def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
     assert session is not None
     until(session, lambda: bool(session.state))
     bpy.ops.exciting_dance.capture_record()
-    with pytest.raises(RuntimeError, match="no stream was there"):
+    with pytest.raises(RuntimeError, match="no stream arrived"):
         bpy.ops.exciting_dance.capture_keep()
     assert not bpy.data.actions
 

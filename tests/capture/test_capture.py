@@ -110,7 +110,7 @@ def test_markers_over_the_loopback_become_the_motion(
         sender.close()
         receiver.close()
     taken = capture.build_take("swing")
-    assert (capture.sequencer.counts.taken, capture.sequencer.counts.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
+    assert (capture.sequencer.counts.accepted, capture.sequencer.counts.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
     assert farthest(rig, taken.rows["q"][5:], poses[5:]) < 2e-3
     taken.write(tmp_path / "take")
     moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
@@ -124,14 +124,14 @@ def test_markers_over_the_loopback_become_the_motion(
 def test_what_is_lost_is_told_and_bridged(body: Calibration, stream: Stream) -> None:
     """Of a stream that loses a tenth: taken and lost add up to what was sent, and the motion has no hole."""
     capture, said = captured(FollowOptions(body), sent(stream, lost=0.1))
-    tally = capture.sequencer.counts
-    assert tally.lost > 0
-    assert tally.taken + tally.lost == FRAMES
+    counts = capture.sequencer.counts
+    assert counts.lost > 0
+    assert counts.accepted + counts.lost == FRAMES
     assert any("lost" in words for words in said)
     study = capture.build_take("holes").to_study()
     assert study.records[0].motion is not None
     assert np.isfinite(study.records[0].motion.q).all()
-    assert f"{tally.lost} lost" in " ".join(study.warnings)
+    assert f"{counts.lost} lost" in " ".join(study.warnings)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1e30, 5e5])
@@ -143,8 +143,8 @@ def test_a_burst_of_no_numbers_holds_the_pose(
     values[20:30] = value
     capture, said = captured(FollowOptions(body), sent(replace(stream, values=values)))
     rows = capture.build_take("burst").rows
-    assert capture.sequencer.counts.held == 10
-    assert sum("held" in words for words in said) == 1
+    assert capture.sequencer.counts.untracked == 10
+    assert sum("the pose is kept" in words for words in said) == 1
     assert not rows["tracked"][20:30].any()
     assert np.array_equal(rows["q"][29], rows["q"][19])
     assert farthest(rig, rows["q"][45:], poses[45:]) < 2e-3
@@ -155,7 +155,7 @@ def test_what_was_recorded_is_kept_when_the_stream_stops(body: Calibration, stre
     data = [*sent(stream)[:40], b"EDMC", b"\xff" * 100]
     capture, _ = captured(FollowOptions(body), data)
     assert capture.recorded_count == 39
-    assert capture.sequencer.counts.garbled == 2
+    assert capture.sequencer.counts.invalid == 2
     assert len(capture.build_take("part").rows) == 39
 
 
@@ -176,15 +176,15 @@ def test_samples_that_wait_to_be_followed_are_no_pause_of_the_stream(body: Calib
     said: list[str] = []
     capture = Capture(FollowOptions(body), said.append)
     run_capture(Script(sent(stream), waited=5.0), capture, StopConditions(), silent)
-    assert (capture.sequencer.counts.taken, capture.sequencer.counts.stops) == (FRAMES, 0)
-    assert not any("nothing has come" in words for words in said)
+    assert (capture.sequencer.counts.accepted, capture.sequencer.counts.pauses) == (FRAMES, 0)
+    assert not any("no sample for" in words for words in said)
 
 
 def test_a_stray_declaration_that_fits_no_body_ends_no_capture(body: Calibration, stream: Stream) -> None:
     """Names that fit nobody, declared by another program on this machine, cost neither the capture nor a sample."""
     stray = layout_datagram(Layout("markers", ("A", "B")), 0, 0.0)
     capture, _ = captured(FollowOptions(body), [stray, *sent(stream)[:30], stray, *sent(stream)[30:]])
-    assert capture.sequencer.counts.taken == FRAMES
+    assert capture.sequencer.counts.accepted == FRAMES
     assert len(capture.build_take("whole").rows) == FRAMES
 
 
@@ -261,7 +261,7 @@ def test_a_budget_bounds_a_sample(body: Calibration, stream: Stream) -> None:
     """With next to no time samples count as unsettled, are told, and are tracked all the same."""
     how = FollowOptions(body, TrackingOptions(time_budget=1e-6))
     capture, said = captured(how, sent(stream))
-    assert capture.sequencer.counts.unsettled > FRAMES // 2
+    assert capture.sequencer.counts.unconverged > FRAMES // 2
     assert any("budget" in words for words in said)
     assert np.nanmedian(capture.build_take("hurried").rows["errors"]) < 0.01
 
@@ -354,5 +354,5 @@ def test_a_port_that_is_taken_is_told() -> None:
             UdpReceiver(port=first.port)
     finally:
         first.close()
-    with pytest.raises(InvalidValue, match="no address"):
+    with pytest.raises(InvalidValue, match="not an IP address"):
         UdpReceiver("nowhere")

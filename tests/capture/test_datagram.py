@@ -88,7 +88,7 @@ def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
         (lambda: Layout("colours", ("a",)), "markers, segments, joints"),
         (lambda: Layout(MARKERS, ("a",), root=True), "joint values"),
         (lambda: Layout(SEGMENTS, tuple(f"s{k}" for k in range(3000))), "do not fit"),
-        (lambda: sample_datagram(LAYOUTS[0], Sample(0, 0.0, np.zeros(3))), "layout says"),
+        (lambda: sample_datagram(LAYOUTS[0], Sample(0, 0.0, np.zeros(3))), "layout has"),
     ],
 )
 def test_a_layout_that_cannot_be_sent_is_refused(make: object, word: str) -> None:

@@ -54,11 +54,11 @@ def test_every_sample_is_taken_once_or_told(first: int) -> None:
         times += [stream.send(number)]
         if random.random() < 0.05:
             assert stream.send(number) is None
-    tally = stream.intake.counts
-    assert tally.taken + tally.late + tally.lost == 1000
-    assert tally.lost == 1000 - len(set(numbers))
-    assert tally.late > 0
-    assert tally.repeated > 0
+    counts = stream.intake.counts
+    assert counts.accepted + counts.late + counts.lost == 1000
+    assert counts.lost == 1000 - len(set(numbers))
+    assert counts.late > 0
+    assert counts.repeated > 0
     assert np.all(np.diff([time for time in times if time is not None]) > 0.0)
     assert len(stream.said) == 3, "lost, late and repeated are each said once"
 
@@ -99,7 +99,7 @@ def test_a_clock_that_leaps_does_not_stretch_the_recording() -> None:
     paused = stream.send(2, time=86400.0 + 30.0, wait=30.0)
     assert paused is not None
     assert paused - after == pytest.approx(30.0)
-    assert any("leaps" in words for words in stream.said)
+    assert any("jumps" in words for words in stream.said)
 
 
 @pytest.mark.parametrize("declared", [True, False])
@@ -125,7 +125,7 @@ def test_a_second_sender_waits_until_the_first_is_silent() -> None:
     stream.declare(0, source="two")
     assert stream.send(1, source="two") is None
     assert stream.send(1) is not None
-    assert stream.intake.counts.other == 1
+    assert stream.intake.counts.other_stream == 1
     assert stream.send(2, source="two", wait=PAUSE_AFTER + 1.0) is not None
 
 
@@ -137,8 +137,8 @@ def test_samples_before_their_names_are_not_called_garbled() -> None:
     assert [intake.receive(data, 0.01 * k, "one") for k, data in enumerate(early[:3])] == [None] * 3
     intake.receive(layout_datagram(LAYOUT, 3, 0.0), 0.03, "one")
     assert intake.receive(early[3], 0.04, "one") is not None
-    assert (intake.counts.early, intake.counts.garbled, intake.counts.lost, len(said)) == (3, 0, 0, 1)
-    assert "3 came before their names" in intake.counts.summary
+    assert (intake.counts.before_layout, intake.counts.invalid, intake.counts.lost, len(said)) == (3, 0, 0, 1)
+    assert "3 arrived before their names" in intake.counts.summary
     assert "garbled" not in intake.counts.summary + said[0]
 
 
@@ -155,10 +155,10 @@ def test_silence_and_garbage_are_said_once_and_counted() -> None:
         assert stream.intake.receive(b"GET / HTTP/1.1", stream.now, "one") is None
     assert stream.send(1, wait=5.0) is not None
     assert not stream.intake.is_paused
-    tally = stream.intake.counts
-    assert (tally.stops, tally.garbled, tally.lost) == (1, 50, 0)
+    counts = stream.intake.counts
+    assert (counts.pauses, counts.invalid, counts.lost) == (1, 50, 0)
     assert len(stream.said) == 3
-    assert "50 were garbled" in tally.summary
+    assert "50 were invalid" in counts.summary
 
 
 def test_another_stream_on_the_same_port_is_left_out() -> None:
@@ -169,7 +169,7 @@ def test_another_stream_on_the_same_port_is_left_out() -> None:
     data = sample_datagram(other, Sample(1, STEP, np.zeros(other.size)))
     assert stream.intake.receive(data, stream.now, "one") is None
     assert stream.intake.layout == LAYOUT
-    assert stream.intake.counts.other == 1
+    assert stream.intake.counts.other_stream == 1
 
 
 OTHER = Layout(MARKERS, ("C", "D"))
@@ -191,7 +191,7 @@ def test_a_declaration_without_samples_blocks_no_stream(layout: Layout, ended: b
         assert stream.send(number) is not None
         assert not stream.intake.ended
     assert stream.intake.layout == LAYOUT
-    assert (stream.intake.counts.taken, stream.intake.counts.restarts, stream.said) == (200, 0, [])
+    assert (stream.intake.counts.accepted, stream.intake.counts.restarts, stream.said) == (200, 0, [])
 
 
 def test_declarations_and_samples_may_come_from_two_sockets() -> None:
@@ -216,7 +216,7 @@ def test_a_sender_that_restarts_from_a_new_socket_is_followed_after_a_silence() 
     assert len(times) == 300 - first
     assert np.all(np.diff(times) > 0.0)
     assert times[0] > 0.99
-    assert stream.intake.counts.other == first
+    assert stream.intake.counts.other_stream == first
     assert stream.intake.counts.repeated == 0
 
 
@@ -232,7 +232,7 @@ def test_a_stream_of_other_names_takes_the_place_of_a_silent_one_unless_a_record
     found = [stream.intake.receive(each, stream.now + 5.0 + STEP * k, "two") for k, each in enumerate(data)]
     assert sum(sample is not None for sample in found) == (0 if pinned else 50)
     assert stream.intake.layout == (LAYOUT if pinned else OTHER)
-    assert any("until this one is kept" in words for words in stream.said) == pinned
+    assert any("until this one is saved" in words for words in stream.said) == pinned
 
 
 def test_samples_that_were_read_late_are_no_pause() -> None:
@@ -240,6 +240,6 @@ def test_samples_that_were_read_late_are_no_pause() -> None:
     stream = Stream()
     stream.send(0)
     stream.send(1, wait=3.0)
-    assert stream.intake.counts.stops == 0
+    assert stream.intake.counts.pauses == 0
     stream.send(2, time=3.0, wait=3.0)
-    assert stream.intake.counts.stops == 1
+    assert stream.intake.counts.pauses == 1

@@ -120,7 +120,7 @@ def test_evidence_that_agrees_wins_and_contradictions_are_told() -> None:
         {"the body": None, "the plates": None, "the extent": "x", "the header": "z"},
         {"the body": None, "the plates": "y", "the extent": "z", "the header": "z"},
     ):
-        with pytest.raises(InputError, match=r"contradicts itself.*--up"):
+        with pytest.raises(InputError, match=r"contradict each other.*--up"):
             reconcile_up(evidence, "a.c3d", told.append)
     assert reconcile_up({"the body": None, "the plates": None}, "a.c3d", told.append) is None
     assert len(told) == 1

@@ -94,7 +94,7 @@ def test_without_a_rate_or_channels_it_says_what_to_add(tmp_path: Path) -> None:
     """No rate anywhere, or no list of channels: the error names the file that is missing."""
     path = write(tmp_path)
     (tmp_path / "task-walk_motion.json").write_text("{}")
-    with pytest.raises(InputError, match=rf"{NAME}_motion\.json: no SamplingFrequency"):
+    with pytest.raises(InputError, match=rf"{NAME}_motion\.json: has no SamplingFrequency"):
         read_bids_motion(path)
     path.with_name(f"{NAME}_channels.tsv").unlink()
     with pytest.raises(InputError, match=rf"{NAME}_channels\.tsv: is missing"):

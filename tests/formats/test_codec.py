@@ -117,22 +117,22 @@ def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "value", "says"),
     [
-        ("count", 1.5, "count: 1.5 is no whole number"),
-        ("truth", 1, "truth: 1 is no truth value"),
-        ("number", "1.0", "number: '1.0' is no number"),
+        ("count", 1.5, "count: 1.5 is not a whole number"),
+        ("truth", 1, "truth: 1 is not true or false"),
+        ("number", "1.0", "number: '1.0' is not a number"),
         ("names", "ab", "names: 'ab' is not a list"),
-        ("names", ["a", 3], r"names\[1\]: 3 is no text"),
+        ("names", ["a", 3], r"names\[1\]: 3 is not text"),
         ("pair", ["a"], "pair: has 1 entries, expected 2"),
         ("points", [[1.0, 2.0]], r"points has shape \(1, 2\)"),
-        ("points", [[1.0], [2.0, 3.0]], "points: is no array"),
+        ("points", [[1.0], [2.0, 3.0]], "points: is not an array"),
         ("mask", {"dtype": "O", "shape": [1], "values": [0]}, "mask: arrays of 'O' are not read"),
-        ("mask", {"dtype": "|u1", "shape": [1], "values": [256]}, "mask: an array of uint8 holds numbers beyond"),
+        ("mask", {"dtype": "|u1", "shape": [1], "values": [256]}, "mask: an array of uint8 holds numbers out of"),
         ("mask", {"dtype": "|b1", "shape": [1], "values": [1]}, "mask: an array of bool holds a int"),
         ("shape", {"radius": 1.0}, "none of the types Round, Square"),
         ("shapes", [{"side": 1.0}, {"name": "s"}], r"shapes\[1\]: lacks the entry 'side'"),
         ("shapes", [{"side": 1.0, "edge": 1.0}], r"shapes\[0\]: has the unknown entry 'edge'"),
         ("colour", "GREEN", "colour: 'GREEN' is not one of RED, BLUE"),
-        ("counts", {"x": 1}, "counts: the name 'x' is no whole number"),
+        ("counts", {"x": 1}, "counts: the name 'x' is not a whole number"),
         ("role", "dancing", "role: 'dancing' is not one of"),
         ("version", "7", "has version '7'"),
         ("kind", "another", "is 'another', not 'test of everything'"),
@@ -246,7 +246,7 @@ def test_an_array_of_nothing_has_no_end_of_rows(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.npz"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        with pytest.raises(InputError, match="no end of rows"):
+        with pytest.raises(InputError, match="claims more rows"):
             read_archive(path)
 
 

@@ -70,7 +70,7 @@ def test_forces_alone_leave_moments_unmeasured(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("", "empty"),
-        ("time,a.x\n0,1\n", "without a unit"),
+        ("time,a.x\n0,1\n", "has no unit"),
         ("a.x [m],time [s]\n0,1\n", "must be 'time"),
         ("time [s],a.x [parsec]\n0,1\n", "parsec"),
         ("time [s],a.x [m],a.x [m]\n0,1,1\n", "twice"),
@@ -148,7 +148,10 @@ def test_a_free_moment_that_is_missing_under_load_is_not_zero(tmp_path: Path) ->
     [
         (10.0 * np.arange(20), "milliseconds"),
         (np.delete(np.arange(20) / 100.0, [8, 9]), "line 10: 2 force samples are missing"),
-        (np.concatenate([np.arange(10), 90 + np.arange(10)]) / 100.0, "line 12: 0.81 s pass before this row"),
+        (
+            np.concatenate([np.arange(10), 90 + np.arange(10)]) / 100.0,
+            "line 12: the time step before this row is 0.81 s",
+        ),
     ],
 )
 def test_tables_have_a_clock_too(tmp_path: Path, times: np.ndarray, words: str) -> None:
@@ -168,7 +171,7 @@ def test_forces_of_an_uneven_log_are_resampled_with_a_warning(tmp_path: Path) ->
     found = read_wrenches_csv(path, "z", warn=told.append)
     np.testing.assert_allclose(np.diff(found.times), 0.010)
     np.testing.assert_allclose(found.values, np.tile([0.0, 0.0, 700.0, 140.0, -70.0, 1.0], (len(found), 1, 1)))
-    assert any("resampled to an even 100 Hz" in text and "0.01 to 0.012 s" in text for text in told)
+    assert any("resampled to a uniform 100 Hz" in text and "0.01 to 0.012 s" in text for text in told)
 
 
 def test_lost_rows_are_missing_samples_where_these_may_be_kept(tmp_path: Path) -> None:
@@ -179,4 +182,4 @@ def test_lost_rows_are_missing_samples_where_these_may_be_kept(tmp_path: Path) -
     found = read_wrenches_csv(path, "z", missing="keep", warn=told.append)
     np.testing.assert_allclose(found.times, np.arange(20) / 100.0)
     assert np.isnan(found.total).any(axis=1).nonzero()[0].tolist() == [8, 9]
-    assert any("2 lost samples count as missing" in text for text in told)
+    assert any("2 lost samples are treated as missing" in text for text in told)

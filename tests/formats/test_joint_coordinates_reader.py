@@ -54,7 +54,7 @@ def test_a_quaternion_is_as_good_as_a_rotation_vector(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="lacks root_tz"):
         read_joints_csv(tmp_path / "h.csv")
     write_table(tmp_path / "b.csv", TIMES, ["knee [rad]", *lengths, *quaternion, vectors[0]], np.c_[whole, KNEE])
-    with pytest.raises(InputError, match="twice"):
+    with pytest.raises(InputError, match="two rotations"):
         read_joints_csv(tmp_path / "b.csv")
     write_table(tmp_path / "u.csv", TIMES, ["knee [rad]", *lengths, *quaternion], np.c_[whole[:, :4], whole[:, 4:] * 2])
     with pytest.raises(InputError, match="length 2"):
@@ -80,7 +80,7 @@ def test_a_log_of_uneven_steps_is_resampled_with_a_warning(tmp_path: Path) -> No
     np.testing.assert_allclose(found.values[:, 0], knee, atol=1e-3)
     assert found.root is not None
     assert np.abs((found.root[:, 3:] * turn).sum(axis=1)).min() > 1.0 - 1e-6
-    assert any("resampled to an even" in text for text in told)
+    assert any("resampled to a uniform" in text for text in told)
 
 
 def test_a_storage_file_must_say_its_unit(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_degrees_taken_for_radians_are_refused(tmp_path: Path) -> None:
 def test_a_force_is_no_angle(tmp_path: Path) -> None:
     """A column in newtons among joint coordinates is refused by its name."""
     (tmp_path / "q.csv").write_text("time [s],hip [rad],knee [N]\n0,0.1,1\n0.1,0.2,1\n")
-    with pytest.raises(InputError, match=r"'knee'.*no angle"):
+    with pytest.raises(InputError, match=r"'knee'.*neither an angle"):
         read_joints_csv(tmp_path / "q.csv")
 
 

@@ -25,11 +25,11 @@ def test_what_is_json_is_read() -> None:
     ("text", "said"),
     [
         ("{", "line 1, column 2: is not JSON"),
-        ("[NaN]", "NaN is no JSON"),
-        ("[1e999]", "1e999 is beyond the range"),
+        ("[NaN]", "NaN is not JSON"),
+        ("[1e999]", "1e999 is out of range"),
         ("[" + "9" * 5000 + "]", "is not JSON"),
-        ('{"a": 1, "b": 2, "a": 3}', "'a' stands twice"),
-        ('["\\ud800"]', "half a character"),
+        ('{"a": 1, "b": 2, "a": 3}', "'a' occurs twice"),
+        ('["\\ud800"]', "incomplete character"),
         ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), f"more than {MAX_DEPTH} levels"),
         ("[" * 100_000, "is nested"),
         (b'["\xff"]', "utf-8"),
@@ -45,7 +45,7 @@ def test_a_file_is_named() -> None:
     """With its place and what to do; a list is no object."""
     with pytest.raises(InputError, match=r"a\.json, line 2, column 1: is not JSON .*Write it again"):
         parse_json_object(Path("a.json"), '{"a":\n}', "Write it again")
-    with pytest.raises(InputError, match="one object"):
+    with pytest.raises(InputError, match="not a JSON object"):
         parse_json_object(Path("a.json"), "[]", "Write it again")
 
 

@@ -52,7 +52,7 @@ POSITIONS = np.tile([0.0, 0.0, 1.0], (4, 1, 1))
 @pytest.mark.parametrize(
     ("arrays", "said"),
     [
-        ({"labels": [b"\xff"], "positions": POSITIONS, "marker_rate": 100.0}, "labels.*no text"),
+        ({"labels": [b"\xff"], "positions": POSITIONS, "marker_rate": 100.0}, "labels.*not text"),
         ({"labels": [1], "positions": POSITIONS, "marker_rate": 100.0}, "labels.*a list of texts"),
         ({"labels": ["A"], "positions": POSITIONS * 1j, "marker_rate": 100.0}, "positions.*real numbers"),
         ({"labels": ["A"], "positions": POSITIONS[0], "marker_rate": 100.0}, "positions.*3 axes"),

@@ -189,7 +189,7 @@ def test_joint_angles_are_no_forces(shared_data: Path) -> None:
     angles = read_storage(shared_data / "subject_c/subject01_walk1_ik.mot")
     assert angles.in_degrees
     assert angles.values.shape == (211, 23)
-    with pytest.raises(InputError, match="no column names a force"):
+    with pytest.raises(InputError, match="has no force columns"):
         read_forces(shared_data / "subject_c/subject01_walk1_ik.mot")
 
 

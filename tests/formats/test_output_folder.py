@@ -96,11 +96,14 @@ def test_a_file_that_is_not_ours_is_never_replaced(change: str, tmp_path: Path) 
             (folder / "x").write_text("2")
             os.symlink(mine, out / "x") if change == "linked" else (out / "x").write_text("mine")
 
-    with pytest.raises(InputError, match="came there meanwhile"):
+    with pytest.raises(InputError, match="was created meanwhile"):
         write_while_somebody_writes()
     kept = contents(tmp_path / "out-2")
     assert kept == {"x": "2"}
-    with pytest.raises(InputError, match="is not as this program wrote it"), reserve_folder(out, ["x"]):
+    with (
+        pytest.raises(InputError, match="was not written by this program, or was changed since"),
+        reserve_folder(out, ["x"]),
+    ):
         pass
     assert (out / "x").read_text() == mine.read_text() == "mine"
 
@@ -146,7 +149,7 @@ def test_a_folder_made_meanwhile_is_filled(tmp_path: Path) -> None:
 def test_one_process_claims_once(tmp_path: Path) -> None:
     """Within a claim its own process writes the folder; a second claim of it is refused."""
     with reserve_folder(tmp_path / "out"):
-        with pytest.raises(InputError, match="very process"), reserve_folder(tmp_path / "out"):
+        with pytest.raises(InputError, match="already being written by this process"), reserve_folder(tmp_path / "out"):
             pass
         write(tmp_path / "out", x="1")
         write(tmp_path / "out", x="2")

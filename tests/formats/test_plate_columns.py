@@ -63,7 +63,7 @@ def test_moments_about_another_point_are_refused(tmp_path: Path) -> None:
     """Moments that no name calls free, and that turn about level axes, are about nobody knows which point."""
     row = to_y_up(np.array([FORCE, POINT, WRENCH[3:]])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", columns("FP1_Fx"), times(), np.tile(row, (len(times()), 1)))
-    with pytest.raises(InputError, match=r"'FP1' turn about level axes, by 23\d N m: they are no free moments"):
+    with pytest.raises(InputError, match=r"'FP1' have horizontal components of 23\d N m: they are not free moments"):
         read_forces(path)
 
 
@@ -71,7 +71,7 @@ def test_moments_about_another_point_are_refused(tmp_path: Path) -> None:
     ("names", "words"),
     [
         (["FP1_Fx", "FP1_Fy", "FP1_Fz", "FP1_COPx", "FP1_COPy"], "'FP1' lacks the columns COPz"),
-        (["Fx1", "Fy1", "Fz1", "F1x", "hip"], "'Fx1' and 'F1x' are the same one of plate '1'"),
+        (["Fx1", "Fy1", "Fz1", "F1x", "hip"], "'Fx1' and 'F1x' of plate '1' have the same meaning"),
         (["push_x", "push_y", "push_z", "hip", "knee"], "if it holds forces, .* FP1_Fx"),
     ],
 )

@@ -123,7 +123,7 @@ def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tm
     assert expected.rest is not None
     assert found.positions is not None
     assert expected.positions is not None
-    assert "taken for upright standing" in " ".join(read_recording(path).warnings)
+    assert "used as the rest pose" in " ".join(read_recording(path).warnings)
     turned, wanted = (s.rotations @ s.rest.rotations.swapaxes(1, 2) for s in (found, expected) if s.rest is not None)
     np.testing.assert_allclose(turned, wanted, atol=1e-6)
     np.testing.assert_allclose(found.positions, expected.positions, atol=1e-6)
@@ -175,7 +175,7 @@ def test_a_skeleton_that_shows_no_vertical_is_refused(tmp_path: Path) -> None:
                      "J2": (0.0, 0.0, -0.8)}, {"J2": (0.0, 0.0, -0.1)}, {"J0": "pelvis"})  # fmt: skip
     path = tmp_path / "chain.bvh"
     path.write_text(bvh_text(chain, {"J0": turns(0)}, np.zeros((FRAMES, 3))), encoding="utf-8")
-    with pytest.raises(InputError, match=r"which axis is up.*--up"):
+    with pytest.raises(InputError, match=r"vertical axis.*--up"):
         read_recording(path)
     assert read_recording(path, ReadOptions(up="y")).segments is not None
 
@@ -230,7 +230,7 @@ def broken(old: str, new: str, count: int = 1) -> str:
         ("Xposition Yposition", "Xposition Xposition", r"line \d+: .*lacks Yposition"),
         ("Zrotation", "Wrotation", r"line \d+: .*unknown channel 'Wrotation'"),
         ("Frame Time:", "Frame Rate:", r"line \d+"),
-        (f"Frames: {FRAMES}", f"Frames: {FRAMES + 3}", r"line \d+: 15 frames are stated, 12 rows"),
+        (f"Frames: {FRAMES}", f"Frames: {FRAMES + 3}", r"line \d+: 15 frames are stated, but there are 12 rows"),
         ("MOTION", "MOTIONS", "has no line MOTION"),
         ("JOINT Spine1", "JOINT Spine", r"line \d+: joint 'Spine' occurs twice"),
     ],
@@ -304,7 +304,7 @@ def test_an_order_that_is_not_stated_is_found_and_told(order: list[int], word: s
     assert recording.segments is not None
     wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
     np.testing.assert_allclose(recording.segments.rotations, wanted, atol=1e-7)
-    assert any(f"scalar part is taken to stand {word}" in warning for warning in recording.warnings)
+    assert any(f"scalar part is assumed to be {word}" in warning for warning in recording.warnings)
 
 
 @pytest.mark.parametrize("turned", [0.0, 0.25, 1.0])
@@ -334,7 +334,7 @@ def test_an_order_that_nothing_tells_is_refused(tmp_path: Path) -> None:
     half = np.tile(np.sqrt(0.5) * np.array([1.0, 0.0, 0.0, 1.0]), (FRAMES, 2, 1))
     path = tmp_path / "units.csv"
     path.write_text(quaternion_rows(TIMES, ("a", "b"), half, ("q0", "q1", "q2", "q3")), encoding="utf-8")
-    with pytest.raises(InputError, match="nothing tells the order"):
+    with pytest.raises(InputError, match="the order of its quaternions is unknown"):
         read_recording(path)
 
 

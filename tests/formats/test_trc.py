@@ -85,7 +85,7 @@ def test_rounded_time_stamps_get_their_clock_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("clock", "rate", "words"),
     [
-        (lambda t: t + 0.5 * (t > 0.1), 60.0, r"line 1\d: 0\.51\d* s pass before this row"),
+        (lambda t: t + 0.5 * (t > 0.1), 60.0, r"line 1\d: the time step before this row is 0\.51\d* s"),
         (lambda t: 1e3 * t, 60.0, r"states 60 Hz.*advance at 0\.06 Hz.*not milliseconds"),
         (lambda t: t, 100.0, r"states 100 Hz.*advance at (60|59\.99\d*) Hz"),
     ],
@@ -118,7 +118,7 @@ def test_what_only_looks_like_a_number_is_refused(tmp_path: Path, cell: str) -> 
         (lambda t: "", "empty"),
         (lambda t: t.replace("PathFileType", "Something"), "line 1"),
         (lambda t: t.replace("\tm\t", "\tfoot\t"), "foot"),
-        (lambda t: t.replace("\tm\t", "\tmm\t"), "spread over"),
+        (lambda t: t.replace("\tm\t", "\tmm\t"), "extend over"),
         (lambda t: t.replace("L_toe", "R_toe"), "R_toe"),
         (lambda t: t.replace("1.450000", "1.4x", 1), "'1.4x' is not a number"),
         (lambda t: t.replace("\t0.0500\t", "\t0.0300\t"), "does not come after"),
@@ -160,7 +160,7 @@ def test_axes_in_another_order_are_refused(tmp_path: Path) -> None:
     """A file whose fifth line says X Z Y would lie on its side without a word."""
     path = standing_trc(tmp_path / "swapped.trc")
     path.write_text(re.sub(r"X(\d+)\tY\d+\tZ\d+", r"X\1\tZ\1\tY\1", path.read_text()))
-    with pytest.raises(InputError, match="line 5: the axes stand in another order"):
+    with pytest.raises(InputError, match="line 5: the axes are not in the order"):
         read_trc(path)
 
 
@@ -169,7 +169,7 @@ def test_a_missing_row_is_a_missing_row(tmp_path: Path) -> None:
     path = standing_trc(tmp_path / "gap.trc")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:8] + lines[9:]))
-    with pytest.raises(InputError, match=r"line 9: 0\.02 s pass before this row"):
+    with pytest.raises(InputError, match=r"line 9: the time step before this row is 0\.02 s"):
         read_trc(path)
 
 

@@ -66,7 +66,7 @@ def test_inconsistent_files_are_refused() -> None:
     ("change", "words"),
     [
         (lambda t: t[:-30], "not JSON"),
-        (lambda t: "[]", "not JSON of one object"),
+        (lambda t: "[]", "is not a JSON object"),
         (lambda t: t.replace('"version": 1', '"version": 99'), "version 99"),
         (lambda t: t.replace('"prior"', '"before"'), "unknown entry 'before'"),
         (lambda t: t.replace('"thigh"]', '"thigh", "foot"]', 1), "shape"),

@@ -104,7 +104,7 @@ def test_a_stated_patch_lies_where_it_is_said() -> None:
 def test_wrong_statements_name_what_is_wrong() -> None:
     """A robot has no hands of a person, 23 degrees of freedom have none of their own, and sizes are above zero."""
     robot, person = hoap3(), human(1.75, 70.0, "male")
-    with pytest.raises(InvalidValue, match=r"no person.*LINK=X,Y,Z,RADIUS"):
+    with pytest.raises(InvalidValue, match=r"not a person.*LINK=X,Y,Z,RADIUS"):
         with_patches(robot, ["hands"])
     with pytest.raises(InvalidValue, match="variant 34dof"):
         with_patches(human(1.75, 70.0, "male", variant="23dof"), ["hands"])
@@ -112,7 +112,7 @@ def test_wrong_statements_name_what_is_wrong() -> None:
         with_patches(person, ["elbows"])
     with pytest.raises(UnknownName, match="tail"):
         with_patches(person, [PatchSpecification("tail", (0, 0, 0), (0.1,))])
-    with pytest.raises(InvalidValue, match="above zero"):
+    with pytest.raises(InvalidValue, match="positive radius"):
         with_patches(person, [PatchSpecification("head", (0, 0, 0), (0.0,))])
     with pytest.raises(UnknownPreset, match="up"):
         with_patches(person, [PatchSpecification("head", (0, 0, 0), (0.1,), "up")])
@@ -134,7 +134,7 @@ def test_patches_are_stated_on_the_command_line_and_kept_in_the_rigs_file(
     for wrong in ("head=1,2", "head=0,0,0,0.1x0.2x0.3", "head=0,0,0,a", "head=0,0,0,0.1,+x,+y"):
         assert main(["rig", *person, "--patches", wrong]) != 0
         said = capsys.readouterr().err
-        assert "--patches takes LINK=X,Y,Z,RADIUS" in said or "takes a place and a radius, or a length" in said
+        assert "--patches takes LINK=X,Y,Z,RADIUS" in said or "needs a finite centre and a positive radius" in said
 
 
 def test_a_rig_file_without_the_kind_of_a_patch_has_soles(tmp_path: Path) -> None:

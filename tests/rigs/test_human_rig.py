@@ -194,7 +194,9 @@ def test_dumas_thigh_by_hand() -> None:
 
 def test_female_thorax_is_projected_and_told() -> None:
     """Only the female torso of Dumas needs projection; mass and centre of mass stay, the note names it."""
-    changed = {sex: [n for n in human(1.7, 65.0, sex).notes if "belongs to no body" in n] for sex in ("male", "female")}
+    changed = {
+        sex: [n for n in human(1.7, 65.0, sex).notes if "physically inconsistent" in n] for sex in ("male", "female")
+    }
     assert changed["male"] == []
     assert len(changed["female"]) == 1
     assert changed["female"][0].startswith("torso:")

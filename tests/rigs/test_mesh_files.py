@@ -118,11 +118,11 @@ DOUBLES = "".join(
     f"<node id='n{k}'><instance_node url='#n{k + 1}'/><instance_node url='#n{k + 1}'/></node>" for k in range(60)
 ) + "<node id='n60'><instance_geometry url='#g'/></node>"  # fmt: skip
 BROKEN: dict[str, tuple[str, bytes | str, str]] = {
-    "glTF": ("a.gltf", "{}", r"not read from '\.gltf' files.*\.stl, \.obj"),
+    "glTF": ("a.gltf", "{}", r"cannot be read from '\.gltf' files.*\.stl, \.obj"),
     "STL cut off": ("a.stl", stl_bytes(CORNERS, TRIANGLES)[:-7], "neither a binary STL"),
     "STL of four thousand million": ("a.stl", bytes(80) + b"\xff" * 60, "neither a binary STL"),
     "STL without a triangle": ("a.stl", "solid a\nfacet\nendsolid", "no triangle"),
-    "STL with half a triangle": ("a.stl", "solid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet", "whole triangles"),
+    "half a triangle": ("a.stl", "solid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet", "not a multiple of 3"),
     "OBJ beyond its vertices": ("a.obj", "v 0 0 0\nv 1 0 0\nf 1 2 3\n", r"triangle 1 uses a vertex.*\(2 do\)"),
     "OBJ from 0": ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", "counts from 1"),
     "OBJ before its first": ("a.obj", "v 0 0 0\nv 1 0 0\nf -3 -2 -1\n", "does not exist"),

@@ -142,7 +142,7 @@ def test_what_is_no_mjcf_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureF
     pytest.importorskip("mujoco", reason="MuJoCo is an extra")
     path = tmp_path / "robot.xml"
     for text, told in (
-        ("<robot/>", "<robot>"), ("<mujoco><worldbody><body><wheel/></body></worldbody></mujoco>", "does not compile"),
+        ("<robot/>", "<robot>"), ("<mujoco><worldbody><body><wheel/></body></worldbody></mujoco>", "cannot compile"),
         ("<mujoco/>", "no body"),
     ):  # fmt: skip
         path.write_text(text)
@@ -192,7 +192,7 @@ def test_a_robot_that_names_its_scenes_floor_is_read(odd: Path) -> None:
     odd.write_text(text)
     assert from_mjcf(odd).differences(before) == ()
     odd.write_text(text.replace('body1="trunk"', 'body1="nobody"'))
-    with pytest.raises(InputError, match="MuJoCo does not compile it"):
+    with pytest.raises(InputError, match="MuJoCo cannot compile it"):
         from_mjcf(odd)
 
 
@@ -207,7 +207,7 @@ HUGE = {
     ),
     "numbers for users": ('<size nuser_body="1000000000"/>', "<size nuser_body>.*1000000000"),
     "keyframes": ('<size nkey="1000000000"/>', "<size nkey>"),
-    "circle": ('<include file="part.xml"/>', "includes it"),
+    "circle": ('<include file="part.xml"/>', "includes this file"),
 }  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def test_models_that_are_attached_count_as_often_as_they_are(tmp_path: Path) -> 
         attached = "".join(f'<frame><attach model="m{k}" prefix="{n}"/></frame>' for n in range(100)) if k else BLOCK
         inside = (asset.format(k) if k else "") + f"<worldbody>{attached}</worldbody>"
         (tmp_path / f"{k + 1 if k < 3 else 'robot'}.xml").write_text(f"<mujoco>{inside}</mujoco>")
-    with pytest.raises(InputError, match="makes 1000000 bodies"):
+    with pytest.raises(InputError, match="creates 1000000 bodies"):
         from_mjcf(tmp_path / "robot.xml")
 
 

@@ -281,7 +281,7 @@ def test_members_tell_what_a_rig_stands_on() -> None:
             ask()
     lost = replace(
         bare,
-        notes=("1 mesh file(s) not found (name the folders in which they lie: --packages): package://robot/foot.stl",),
+        notes=("1 mesh file(s) not found (name their folders with --packages): package://robot/foot.stl",),
     )
     with pytest.raises(InvalidValue, match=r"no contact patches.*not found .*package://robot/foot\.stl"):
         lost.require_contacts()

@@ -69,7 +69,7 @@ def test_links_stand_as_the_file_says(trunk_first: Path) -> None:
     """Seen from a foot, mass and inertia of the body are where Pinocchio's reader puts them, in random postures."""
     rig, model = from_urdf(trunk_first), pin.buildModelFromUrdf(str(trunk_first), pin.JointModelFreeFlyer())
     assert rig.links[0] == "pelvis"
-    assert any("pelvis, from which both legs part" in note for note in rig.notes)
+    assert any("pelvis, which carries both legs" in note for note in rig.notes)
     data, generator = model.createData(), np.random.default_rng(0)
     for _ in range(5):
         values = {name: float(generator.uniform(-0.7, 0.7)) for name in list(model.names)[2:]}
@@ -110,7 +110,7 @@ def test_feet_that_nobody_calls_so_part_where_their_shapes_show(trunk_first: Pat
     trunk_first.write_text(upright.replace("_foot", "_ankel_roll"))
     rig = from_urdf(trunk_first)
     assert rig.links[0] == "pelvis"
-    assert sum("pelvis, from which both legs part" in note for note in rig.notes) == 1
+    assert sum("pelvis, which carries both legs" in note for note in rig.notes) == 1
     assert set(rig.sides.values()) == {"left_ankel_roll_sole", "right_ankel_roll_sole"}
 
 

@@ -140,16 +140,16 @@ def test_a_mimic_without_its_source_follows_the_one_meant_or_keeps_still(write: 
     rig = from_urdf(write(BIPED + fingers))
     sources = {joint.name: joint.mimic.source for joint in rig.joints if joint.mimic}
     assert sources == {"left_end": "left_hip", "right_end": "right_hip", "alone": "nobody"}
-    (meant,) = [note for note in rig.notes if "the one meant" in note]
+    (meant,) = [note for note in rig.notes if "the one with their prefix" in note]
     assert "left_end left_hip for hip" in meant
-    (lost,) = [note for note in rig.notes if "keep their place" in note]
+    (lost,) = [note for note in rig.notes if "stay fixed" in note]
     assert "alone (nobody)" in lost
     assert "end" not in lost.split(":")[1]
     assert fixed_coordinates(rig)[rig.index("odd") - 1]
 
 
 def test_massless_links_stay_and_prior_applies(write: Write) -> None:
-    """Links without mass keep their place, with a zero prior that can be written to the model and back."""
+    """Links without mass stay fixed, with a zero prior that can be written to the model and back."""
     empty = link("axis", 0, inertia='<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>')
     chain = (
         link("trunk", 5) + empty + link("arm", 2) + joint("a", "trunk", "axis") + joint("b", "axis", "arm", xyz="0 0 0")
@@ -167,7 +167,7 @@ def test_inconsistent_inertia_is_named_and_kept(write: Write) -> None:
     bad = '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.05"/>'
     rig = from_urdf(write(link("trunk", 5) + link("plate", 1, inertia=bad) + joint("a", "trunk", "plate")))
     assert rig.provenance["inconsistent"] == ("plate",)
-    assert any("plate" in note and "no body" in note for note in rig.notes)
+    assert any("plate" in note and "inconsistent" in note for note in rig.notes)
     np.testing.assert_allclose(np.diag(rig.prior.inertias_at_com[1]), [0.01, 0.01, 0.05], atol=1e-12)
 
 
@@ -206,12 +206,12 @@ def test_what_is_set_aside_is_told(write: Write) -> None:
     robot = joint("j", "a", "b", inside=inside) + joint("k", "b", "c", kind="continuous", xyz="0 0 -300")
     notes = " / ".join(from_urdf(write(body + robot)).notes)
     for said in (
-        "missing lower or upper limits taken as none: j",
-        "effort limits of 0 taken as none: j",
-        "left out: k",
-        "no inertia, points: b",
-        "without size or of a kind that is not known left out: c",
-        "measures 300 m",
+        "missing lower or upper limits treated as none: j",
+        "effort limits of 0 treated as none: j",
+        "without limits ignored: k",
+        "no inertia (point masses): b",
+        "without size or of an unknown kind left out: c",
+        "is 300 m large",
     ):
         assert said in notes
 
@@ -236,7 +236,7 @@ def test_speed_limits_that_nobody_measured_are_told_and_not_taken(
     )
     rig = from_urdf(write("".join(link(name) for name in names) + joints))
     assert tuple(rig.limits.speed) == taken
-    assert any("speed limit" in note and "taken as none" in note for note in rig.notes) == (taken != speeds)
+    assert any("speed limit" in note and "treated as none" in note for note in rig.notes) == (taken != speeds)
 
 
 def test_floating_joint_to_a_world_is_the_free_flyer(write: Write) -> None:
@@ -357,18 +357,18 @@ OUTSIDE = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a SYSTEM "file:///et
         (link("a", "2,5"), "link 'a', <mass value>.*with a point"),
         (link("a").replace("value=", "kg="), "link 'a': <mass> has no 'value'"),
         (link("a").replace(' ixy="0.001"', ""), """link 'a': <inertia> has no 'ixy'.*ixy="0" if"""),
-        (link("a").replace("inertial>", "Inertial>"), "link 'a': <Inertial> is no element.*<inertial>"),
-        (link("a").replace("</inertial>", "</inertial><inertial/>"), "link 'a': <inertial> stands 2 times"),
-        (link("a").replace("<mass", '<mass value="2"/><mass'), "link 'a': <mass> stands 2 times"),
-        (link("a").replace("xyz", "position"), "link 'a', <inertial>: <origin> has 'position', which is not read"),
+        (link("a").replace("inertial>", "Inertial>"), "link 'a': <Inertial> is not an element.*<inertial>"),
+        (link("a").replace("</inertial>", "</inertial><inertial/>"), "link 'a': <inertial> occurs 2 times"),
+        (link("a").replace("<mass", '<mass value="2"/><mass'), "link 'a': <mass> occurs 2 times"),
+        (link("a").replace("xyz", "position"), "link 'a', <inertial>: <origin> has 'position', which would be ignored"),
         (link("a").replace("xyz=", 'rpy="0 90deg 0" xyz='), "link 'a'.*<origin rpy>.*90deg"),
-        (link("a").replace("xyz=", 'rpy="0,0,0" xyz='), "link 'a'.*<origin rpy>.*parts? numbers by spaces"),
+        (link("a").replace("xyz=", 'rpy="0,0,0" xyz='), "link 'a'.*<origin rpy>.*separate numbers by spaces"),
         (link("a").replace("xyz=", 'rpy="0 0" xyz='), "link 'a'.*<origin rpy>.*3 number"),
-        (PAIR.format("<axis/><Limit/>"), "joint 'j': <Limit> is no element.*<limit>"),
-        (PAIR.format('<axis dir="0 0 1"/>'), "joint 'j': <axis> has 'dir', which is not read, and no 'xyz'"),
+        (PAIR.format("<axis/><Limit/>"), "joint 'j': <Limit> is not an element.*<limit>"),
+        (PAIR.format('<axis dir="0 0 1"/>'), "joint 'j': <axis> has 'dir', which would be ignored, and no 'xyz'"),
         (PAIR.format("<axis/>"), "joint 'j': a revolute joint needs a <limit>.*continuous"),
         (PAIR.format('<limit min="-1" max="1" effort="1" velocity="1"/>'), "joint 'j': <limit> has 'min'"),
-        (PAIR.format('<limit lower="inf" upper="1"/>'), "joint 'j', <limit lower>: 'inf' leaves no range"),
+        (PAIR.format('<limit lower="inf" upper="1"/>'), "joint 'j', <limit lower>: 'inf' allows no range"),
         (PAIR.format('<limit lower="0" upper="1" velocity="-1" effort="1"/>'), "joint 'j': negative velocity limit -1"),
         (PAIR.format('<limit lower="0" upper="nan"/>'), "joint 'j', <limit upper>.*finite"),
         (PAIR.replace("revolute", "planar").format('<axis xyz="1 0 0"/>'), "joint 'j': a planar joint can only"),
@@ -476,7 +476,7 @@ def test_public_models(shared_data: Path, file: str, joints: int, massless: int,
     assert len(rig.pairs) == pairs
     assert len(rig.contacts) == 4
     if joints == 66:
-        assert any("taken as none" in note for note in rig.notes)
+        assert any("treated as none" in note for note in rig.notes)
 
 
 def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Path) -> None:
@@ -484,7 +484,7 @@ def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Pat
     path = shared_data.parent / "models" / "hoap3_kinematics.urdf"
     if not path.is_file():
         pytest.skip(f"no such model: {path}")
-    with pytest.raises(InputError, match=r"link 'CHEST': <intertial> is no element.*<inertial>"):
+    with pytest.raises(InputError, match=r"link 'CHEST': <intertial> is not an element.*<inertial>"):
         from_urdf(path)
     without = tmp_path / "robot.urdf"
     without.write_text(re.sub(r"(?s)<intertial>.*?</intertial>", "", path.read_text()))
