@@ -66,10 +66,11 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"feasibility", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),
     frozenset({"trajectory"}),
-    frozenset({"dance", "fixed_base", "study"}),
+    frozenset({"dance", "study"}),
     frozenset({"live", "report"}),
     frozenset({"capture", "cohorts", "demo"}),
     frozenset({"cli"}),
+    frozenset({"fixed_base"}),  # an extension: the command line finds it by its folder
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (

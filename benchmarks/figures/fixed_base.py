@@ -19,17 +19,17 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from solver.fixed_base import (
+from solver.fixed_base.criterion import CONDITION, compute_criterion
+from solver.fixed_base.exciting_motions import (
     ExcitingMotion,
     ExcitingOptions,
-    FixedBaseRobot,
-    FixedBaseTrial,
+    build_margins,
+    compute_condition,
     exciting_motion,
-    identify_fixed_base,
 )
-from solver.fixed_base.criterion import CONDITION, compute_criterion
-from solver.fixed_base.exciting_motions import build_margins, compute_condition
+from solver.fixed_base.identify import FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.margins import Margins
+from solver.fixed_base.robot import FixedBaseRobot
 from solver.fixed_base.search import MODEL_RATE
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion

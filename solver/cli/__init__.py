@@ -27,11 +27,9 @@ from . import (
     complete,
     dance,
     demo,
-    excite,
     export,
     find_load,
     identify,
-    identify_bench,
     live,
     markers,
     perform,
@@ -44,6 +42,7 @@ from . import (
     track,
 )
 from .exit_codes import OK, WRONG_INPUT
+from .extensions import find_extensions
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 from .settings_file import apply_settings_file, find_settings_file
 
@@ -61,8 +60,7 @@ VERBS: tuple[ModuleType, ...] = (
     centroidal,
     find_load,
     report,
-    excite,
-    identify_bench,
+    *(verb for extension in find_extensions() for verb in extension.VERBS),
     retarget,
     dance,
     check,

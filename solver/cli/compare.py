@@ -16,6 +16,7 @@ from ..plate_options import KnownPlates
 from ..progress import Progress
 from .argument_types import path
 from .bodies import add_standing, rig_named
+from .extensions import find_extensions
 from .options import add_jobs, add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
 from .words import AXES
 
@@ -68,7 +69,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
-    from ..fixed_base.files import is_fixed_base_result
     from ..formats.output_folder import read_consistent
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
@@ -83,11 +83,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return RESULT.read(options.result / RESULT_FILE), body
 
     result, body = read_consistent(options.result, read)
-    if is_fixed_base_result(result):
-        _compare_bench(options, result, body)
+    if any(extension.compare(options, result, body) for extension in find_extensions()):
         return
-    stored = _stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
-    found_then = _stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
+    stored = read_stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
+    found_then = read_stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
     standing = options.standing or stored.standing
     settings = Settings(
         preset=stored.preset,
@@ -110,45 +109,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     print(compared(found))
 
 
-def _compare_bench(options: argparse.Namespace, result: SceneResult, body: Calibration | Rig) -> None:
-    """Compare on trials of a bench and print."""
-    from ..fixed_base import FixedBaseModel, FixedBaseOptions, compare_fixed_base
-    from ..fixed_base.files import StoredDrives, StoredFixedBase, pair_files, read_trial, row_names
-    from ..formats.atomic import write_atomically
-    from ..formats.text_table import format_table
-    from ..rig import Rig
-    from ..scene.study_folder import RESULT_FILE
-    from .words import warn
-
-    assert isinstance(body, Rig)
-    path = options.result / RESULT_FILE
-    stored = _stored(path, "settings", result.settings, StoredFixedBase)
-    drives = _stored(path, "details", result.details, StoredDrives)
-    bench = stored.to_robot(body)
-    warnings: list[str] = []
-    trials = [read_trial(bench, *pair, warn=warnings.append) for pair in pair_files(options.files)]
-    found = compare_fixed_base(
-        bench,
-        trials,
-        FixedBaseModel(result.parameters, drives.drive_parameters),
-        FixedBaseModel(result.prior, drives.prior_drive_parameters),
-        FixedBaseOptions(preset=stored.preset),
-    )
-    rows = [
-        (c.trial, "used" if c.trial in result.trials else "not used", str(c.frames), name,
-         f"{now:.4g}", f"{then:.4g}", f"{now / then:.2f}")
-        for c in found
-        for name, now, then in zip(row_names(bench), c.identified, c.prior, strict=True)
-    ]  # fmt: skip
-    header = ("trial", "", "frames", "row", "RMSE identified", "RMSE prior", "ratio")
-    if options.output is not None:
-        with write_atomically(options.output) as stream:
-            csv.writer(stream, lineterminator="\n").writerows([("trial", "used", *header[2:]), *rows])
-    warn(warnings)
-    print("RMSE [N m; N of slides and forces], drives as identified, of the prior as fitted beside it")
-    print(format_table(header, rows))
-
-
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
     """Settings of a result with which its trials were read: filter, smoothing, and the patch fixed to the floor."""
@@ -160,7 +120,7 @@ class ReadSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeights:
-    """Frequency weights as a result holds them, entries as `Trust` has them; a band without an end is None."""
+    """Frequency weights as a result holds them, entries as in `FrequencyWeights`; a band without an end is None."""
 
     bands: tuple[float | None, ...]
     gains: tuple[tuple[tuple[float, ...], ...], ...]
@@ -216,7 +176,7 @@ class FoundThen:
         return PairedWeights(*(None if own is None else own.weights for own in (pair.identified, pair.prior)))
 
 
-def _stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
+def read_stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
     """Of a result's settings or details the entries that a comparison needs.
 
     Raises:

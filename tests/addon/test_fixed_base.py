@@ -17,8 +17,8 @@ from addon.jobs import CurrentJob, Job
 from addon.operators.fixed_base import mount_angles
 from addon.solver_api import MOTION
 from solver.cli import OK, main
-from solver.fixed_base import FixedBaseRobot
 from solver.fixed_base.files import read_trial
+from solver.fixed_base.robot import FixedBaseRobot
 from solver.scene.rig import read_rig
 from tests.addon.scenes import fingerprint
 from tests.fixed_base.arm import arm_text

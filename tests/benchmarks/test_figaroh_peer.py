@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.fixed_base import PEER, SCRIPT, on_columns
-from solver.fixed_base import ExcitingOptions, FixedBaseRobot
-from solver.fixed_base.exciting_motions import build_margins, compute_condition
+from solver.fixed_base.exciting_motions import ExcitingOptions, build_margins, compute_condition
+from solver.fixed_base.robot import FixedBaseRobot
 from solver.rigs import from_urdf
 from tests.fixed_base.arm import arm_text, swings
 

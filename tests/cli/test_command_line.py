@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from solver.cli import VERBS, main, parser
+from solver.cli.extensions import find_extensions
 from solver.cli.words import removed_trials
 from solver.scene.study_folder import MOTION_END
 from solver.version import VERSION
+from tests.import_graph import imports
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -168,3 +170,14 @@ def test_trials_that_are_replaced_are_named(tmp_path: Path) -> None:
     assert removed_trials(["squats", "jump"], tmp_path).endswith("removed trials: squats)")
     assert not removed_trials(["jump"], tmp_path)
     assert not removed_trials([], tmp_path)
+
+
+def test_extensions_add_their_verbs() -> None:
+    """Every package with a sub-package ``verbs`` is on the command line, and no other package imports it."""
+    extensions = find_extensions()
+    assert "solver.fixed_base.verbs" in [extension.__name__ for extension in extensions]
+    for extension in extensions:
+        package = extension.__name__.split(".")[1]
+        assert set(extension.VERBS) <= set(VERBS)
+        users = [found for path in (ROOT / "solver").rglob("*.py") for found in imports(path)]
+        assert [str(i) for i in users if i.target[1:2] == (package,) and package not in i.path.parts] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.fixed_base import FixedBaseRobot
+from solver.fixed_base.robot import FixedBaseRobot
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_urdf

@@ -11,9 +11,9 @@ import pinocchio as pin
 import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
-from solver.fixed_base import ExcitingOptions, FixedBaseRobot, exciting_motion
 from solver.fixed_base.criterion import CONDITION, DEVIATIONS, compute_criterion
-from solver.fixed_base.exciting_motions import build_margins
+from solver.fixed_base.exciting_motions import ExcitingOptions, build_margins, exciting_motion
+from solver.fixed_base.robot import FixedBaseRobot
 from solver.rigs import hoap3
 
 from .arm import arm, arm_text

@@ -10,17 +10,10 @@ import pytest
 
 from solver.cli import main
 from solver.errors import InputError, InvalidValue
-from solver.fixed_base import (
-    BASE,
-    TORQUES,
-    FixedBaseModel,
-    FixedBaseOptions,
-    FixedBaseRobot,
-    FixedBaseTrial,
-    compare_fixed_base,
-    identify_fixed_base,
-)
+from solver.fixed_base.comparison import FixedBaseModel, compare_fixed_base
 from solver.fixed_base.files import read_trial
+from solver.fixed_base.identify import FixedBaseOptions, FixedBaseTrial, identify_fixed_base
+from solver.fixed_base.robot import BASE, TORQUES, FixedBaseRobot
 from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.scene.result import RESULT
 from solver.wrenches import Wrenches

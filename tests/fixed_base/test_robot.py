@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from solver.errors import InvalidValue, UnknownName
-from solver.fixed_base import BASE, DRIVES, FixedBaseRobot
+from solver.fixed_base.robot import BASE, DRIVES, FixedBaseRobot
 from solver.rigs import hoap3, human
 from solver.so3 import from_rpy, to_quaternion
 

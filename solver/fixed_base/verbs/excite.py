@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..progress import Progress
-from .argument_types import not_negative, number, positive, seed, share
-from .bodies import rig_named
-from .options import add_output, add_verb
+from ...cli.argument_types import not_negative, number, positive, seed, share
+from ...cli.bodies import rig_named
+from ...cli.options import add_output, add_verb
+from ...progress import Progress
 
 if TYPE_CHECKING:
-    from ..fixed_base import FixedBaseRobot
+    from ..robot import FixedBaseRobot
 
 EXPLANATION = """
 Finds a motion of all joints, from rest to rest, that excites the inertial parameters best, for measured joint torques
@@ -29,7 +29,7 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "excite", "find a motion that excites a robot that is bolted down", EXPLANATION, run)
-    add_bench(parser)
+    add_robot(parser)
     parser.add_argument(
         "--measured", choices=("torques", "base"), default="torques", help="joint torques, or a sensor at the base"
     )
@@ -50,7 +50,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_output(parser)
 
 
-def add_bench(parser: argparse.ArgumentParser) -> None:
+def add_robot(parser: argparse.ArgumentParser) -> None:
     """The robot and how it is bolted down."""
     parser.add_argument("body", metavar="BODY", help="a .urdf file, a rig.json of this program, hoap3 or hrp2")
     words = "folders in which package:// paths are searched"
@@ -63,23 +63,23 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-drives", action="store_true", help=words)
 
 
-def bench_of(options: argparse.Namespace, measured: str) -> FixedBaseRobot:
-    """The bench that the options describe."""
+def robot_from_options(options: argparse.Namespace, measured: str) -> FixedBaseRobot:
+    """The robot that the options describe."""
     import numpy as np
 
-    from ..fixed_base import FixedBaseRobot
-    from ..so3 import from_rpy, to_quaternion
+    from ...so3 import from_rpy, to_quaternion
+    from ..robot import FixedBaseRobot
 
     rig = rig_named(options.body, options.packages)
-    held = None if options.hold is None else tuple(options.hold)
+    locked = None if options.hold is None else tuple(options.hold)
     mount = to_quaternion(from_rpy(np.radians(options.mount)))
-    return FixedBaseRobot(rig, measured, not options.no_drives, held, mount)
+    return FixedBaseRobot(rig, measured, not options.no_drives, locked, mount)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..fixed_base import ExcitingOptions, exciting_motion
-    from ..fixed_base.files import write_exciting
+    from ..exciting_motions import ExcitingOptions, exciting_motion
+    from ..files import write_exciting
 
     choices = ExcitingOptions(
         seconds=options.seconds,
@@ -90,13 +90,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         surface=options.surface,
         seed=options.seed,
     )
-    bench = bench_of(options, options.measured)
-    found = exciting_motion(bench, choices, progress=progress)
+    robot = robot_from_options(options, options.measured)
+    found = exciting_motion(robot, choices, progress=progress)
     write_exciting(found, options.output)
-    determined = f"{len(bench.structure)} base parameters"
-    if bench.drive_columns:
-        determined += f" and {len(bench.independent_columns) - len(bench.structure)} of the drives"
-    print(f"{bench.rig.name}: {len(bench.names)} joints move, {determined} can be identified")
+    determined = f"{len(robot.structure)} base parameters"
+    if robot.drive_columns:
+        determined += f" and {len(robot.independent_columns) - len(robot.structure)} of the drives"
+    print(f"{robot.rig.name}: {len(robot.names)} joints move, {determined} can be identified")
     print(
         f"condition number {found.condition:.1f} (best random motion in the same limits: {found.random_condition:.0f})"
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import InvalidValue
-from ..progress import Progress
-from .argument_types import path, positive
-from .excite import add_bench, bench_of
-from .options import add_output, add_verb
+from ...cli.argument_types import path, positive
+from ...cli.options import add_output, add_verb
+from ...errors import InvalidValue
+from ...progress import Progress
+from .excite import add_robot, robot_from_options
 
 EXPLANATION = """
 Identifies mass, centre of mass and inertia of every link, physically consistent, and, where torques are the motors',
@@ -25,7 +25,7 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "identify-bench", "identify the links of a robot that is bolted down", EXPLANATION, run)
-    add_bench(parser)
+    add_robot(parser)
     words = "joint coordinates: NAME [rad] by link or joint"
     parser.add_argument("--angles", nargs="+", type=path, required=True, metavar="FILE", help=words)
     measured = parser.add_mutually_exclusive_group(required=True)
@@ -42,24 +42,24 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from dataclasses import replace
 
-    from ..fixed_base import BASE, TORQUES, FixedBaseOptions, identify_fixed_base
-    from ..fixed_base.files import read_trial, row_names, write_result
-    from ..fixed_base.identify import DEFAULT_FILTER
-    from ..formats.text_table import format_table
-    from .words import warn
+    from ...cli.words import warn
+    from ...formats.text_table import format_table
+    from ..files import read_trial, row_names, write_result
+    from ..identify import DEFAULT_FILTER, FixedBaseOptions, identify_fixed_base
+    from ..robot import BASE, TORQUES
 
     measured = options.torques or options.base
     if len(measured) != len(options.angles):
         raise InvalidValue(f"{len(options.angles)} files of angles for {len(measured)} of measurements: give pairs")
-    bench = bench_of(options, BASE if options.base else TORQUES)
+    robot = robot_from_options(options, BASE if options.base else TORQUES)
     warnings: list[str] = []
     progress(0.0, "reading")
     trials = [
-        read_trial(bench, angles, values, warn=warnings.append) for angles, values in zip(options.angles, measured)
+        read_trial(robot, angles, values, warn=warnings.append) for angles, values in zip(options.angles, measured)
     ]
     progress(0.2, "identifying")
     choices = FixedBaseOptions(preset=replace(DEFAULT_FILTER, cutoff=options.cutoff), fixed_links=tuple(options.known))
-    found = identify_fixed_base(bench, trials, choices)
+    found = identify_fixed_base(robot, trials, choices)
     progress(0.9, "writing")
     write_result(found, [trial.name for trial in trials], options.output)
     progress(1.0, "done")
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     rows = [
         [name, f"{mass:.3f}", f"{prior:.3f}", f"{std:.3f}", f"{100.0 * share:.0f}"]
         for name, mass, prior, std, share in zip(
-            bench.rig.links,
+            robot.rig.links,
             found.estimate.parameters.masses,
             found.estimate.prior.masses,
             found.std.std[:, 0],
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         )
     ]
     print(format_table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
-    residuals = zip(row_names(bench), found.rmse, found.rmse_prior, strict=True)
+    residuals = zip(row_names(robot), found.rmse, found.rmse_prior, strict=True)
     print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in residuals))
     for note in found.notes:
         print(f"note: {note}")

@@ -1,0 +1,11 @@
+"""The command line of fixed-base robots: `cli.extensions` finds this package.
+
+``VERBS`` are added to the command line; `compare` handles results of fixed-base robots for the verb ``compare``.
+"""
+
+from . import excite, identify_bench
+from .comparison import compare
+
+VERBS = (excite, identify_bench)
+
+__all__ = ["VERBS", "compare"]
