@@ -118,19 +118,19 @@ def scaled(factor: float) -> Callable[[Wrenches], Wrenches]:
 
 CASES: tuple[Case, ...] = (
     Case("horizontal forces reversed", ("horizontal forces are reversed",), with_forces(level(-1.0, -1.0))),
-    Case("another trial's forces", ("another trial's", "another recording's"), each_others_forces, trials=2),
+    Case("another trial's forces", ("from another trial", "from another recording"), each_others_forces, trials=2),
     Case(
-        "forces one second late", (f"{LATE:.2f} s too late", "on another clock"),
+        "forces one second late", (f"{LATE:.2f} s too late", "not synchronised"),
         with_forces(lambda w: shift_wrenches(w, -LATE)),
     ),
-    Case("forces frozen for up to 2 s", ("forces stand still",), with_forces(standing_still)),
+    Case("forces frozen for up to 2 s", ("forces are frozen",), with_forces(standing_still)),
     Case("moments about the origin beside a centre of pressure", ("about the origin",), with_forces(lever_twice)),
     Case("two plates exchanged", ("are exchanged",), with_forces(exchanged_plates)),
     Case(
         "free moment reversed", ("free moment has the wrong sign",), with_forces(lambda w: w.with_free_moments(-1.0)),
     ),
     Case(
-        "plates elsewhere by 4 cm", ("stand elsewhere",),
+        "plates elsewhere by 4 cm", ("not at their location",),
         with_forces(lambda w: w.displaced(np.array([0.0, ASIDE, 0.0]))),
     ),
     Case("15 % too much on every plate", ("contradict", "no offset"), with_forces(never_unloaded), stated_mass=0.0),

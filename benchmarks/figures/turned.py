@@ -35,7 +35,7 @@ FOREIGN = {
     "flywheel_standing": ("foreign/flywheel_standing.c3d",),
 }
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
-WORDS = {1: ("quarter clockwise",), 2: ("turned by a half", "both signs"), 3: ("quarter counterclockwise",)}
+WORDS = {1: ("90 degrees clockwise",), 2: ("rotated by 180 degrees", "both signs"), 3: ("90 degrees counterclockwise",)}
 """By the number of quarters, counterclockwise, by which plates were turned: what puts them right."""
 AXES = ("level axes", "reversed", "columns of the two", "mirrored", "half a turn")
 RATES, TILTS, DELAYS = (0.5, 0.6, 0.8333, 1.2, 1.6667, 2.0), (-10.0, -5.0, -2.0, 2.0, 5.0, 10.0), (-0.08, 0.08)

@@ -1,4 +1,4 @@
-"""A study of many: every subject by itself, whatever becomes of the others."""
+"""Identifies a cohort: every subject by itself, so that a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .subjects import (
 
 @dataclass(frozen=True, slots=True)
 class CohortOptions:
-    """What holds for every subject: how files are read, how inertials are identified, of how many parts a trunk is."""
+    """Options for every subject: reading, identification, and the body model's trunk and shoulders."""
 
     read: ReadOptions = field(default_factory=ReadOptions)
     settings: Settings = field(default_factory=Settings)
@@ -49,7 +49,7 @@ class CohortOptions:
     shoulders: str = SHOULDERS[0]
 
     def options_of_subject(self, info: SubjectInfo) -> dict[str, object]:
-        """Every choice for one subject on which its result depends."""
+        """Every option on which the result of one subject depends."""
         return {**collect_options(self.read, self.settings, info), "trunk": self.trunk, "shoulders": self.shoulders}
 
 
@@ -65,7 +65,7 @@ class PendingSubject:
     provenance: Provenance
 
 
-def cohort(  # noqa: PLR0913 what a user types of a study, word by word
+def cohort(  # noqa: PLR0913 the user's own words about a cohort
     folder: str | Path,
     output: str | Path,
     *,
@@ -78,22 +78,22 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
 ) -> Cohort:
     """Identify every subject of a folder, each into a folder of its own, and write one page for all.
 
-    A subject that fails does not stop the others; the summary says why. Run again, subjects are taken over whose
-    files, options and program are unchanged, and the others are identified: so goes on what was stopped.
+    A subject that fails does not stop the others, and the page gives the reason. If it is run again, results are
+    reused whose files, options and program are unchanged; only the other subjects are identified.
 
     Args:
-        folder: holds one folder a subject (those named ``sub-...``, as of BIDS, where there are any) and, unless each
+        folder: contains one folder per subject (those named ``sub-...``, as in BIDS, if there are any) and, unless each
             has a ``subject.json``, a table ``participants.tsv`` or ``subjects.csv`` with at least their sex.
-        output: receives a folder a subject, ``cohort.html``, ``cohort.csv`` and ``cohort.json``.
-        settings: every choice of method, for all; ``jobs`` is how many subjects are worked on at once.
-        read: how files are read, for all.
+        output: receives a folder per subject, ``cohort.html``, ``cohort.csv`` and ``cohort.json``.
+        settings: settings for all; ``jobs`` is the number of subjects that are processed at once.
+        read: reading options for all.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax), for all.
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula), for all.
         backend: ``"loky"`` (processes here), ``"dask"`` or ``"ray"``.
         progress: receives progress.
 
     Raises:
-        UnknownPreset: a trunk has no such number of parts, or shoulders are of no such kind.
+        UnknownPreset: unknown ``trunk`` or ``shoulders``.
         InputError: no subjects, a table that cannot be read, or an output that cannot be written.
         MissingDependency: the backend's packages are not installed.
 
@@ -104,7 +104,7 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
         >>> study = Path(tempfile.mkdtemp())
         >>> for name in ("anna", "ben"):
         ...     (study / name).mkdir()
-        >>> found = solver.cohort(study, study / "results")  # nobody told their sex: the page says so
+        >>> found = solver.cohort(study, study / "results")  # their sex is unknown: both fail
         >>> len(found.members), [failed.name for failed in found.failed]
         (0, ['anna', 'ben'])
     """
@@ -130,7 +130,7 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
                     due.append(PendingSubject(name, place, output / name, known, how, made_of))
             except SolverError as error:
                 why[name] = str(error)
-        progress(0.02, f"{len(places)} subjects: {len(members)} taken over, {len(due)} to identify, {len(why)} failed")
+        progress(0.02, f"{len(places)} subjects: {len(members)} reused, {len(due)} to identify, {len(why)} failed")
         with use_backend(backend, how.settings.jobs):
             for done, (item, problem) in enumerate(_identify_all(due, how.settings.jobs), 1):
                 if problem is None:
@@ -152,9 +152,9 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
 
 
 def _explain_missing_folders(places: Mapping[str, Path], rows: Mapping[str, TableRow]) -> dict[str, str]:
-    """What to say of rows whose subjects have no folder."""
+    """Messages for rows whose subjects have no folder."""
     return {
-        name: str(InputError(row.path, f"no folder is called {name!r}", place=f"line {row.line}"))
+        name: str(InputError(row.path, f"there is no folder {name!r}", place=f"line {row.line}"))
         for name, row in rows.items()
         if name not in places and f"{BIDS_PREFIX}{name}" not in places
     }
@@ -163,18 +163,18 @@ def _explain_missing_folders(places: Mapping[str, Path], rows: Mapping[str, Tabl
 def _identify_all(
     pending: Sequence[PendingSubject], workers: int | None
 ) -> Iterator[tuple[PendingSubject, str | None]]:
-    """Each subject with what went wrong, None where nothing did, in their order."""
+    """Yields each subject in order, with its error message or None."""
     try:
         yield from zip(pending, parallel_map(identify_subject, [(item,) for item in pending], workers))
     except BackendError as error:
         rest = [item for item in pending if not os.path.exists(item.output / PROVENANCE_FILE)]
         raise BackendError(
-            f"{error} (not done: {', '.join(item.name for item in rest)}; what is done is kept: run it again)"
+            f"{error} (not done: {', '.join(item.name for item in rest)}; finished subjects are kept, run it again)"
         ) from None
 
 
 def identify_subject(subject: PendingSubject) -> str | None:
-    """Identify one subject and write its folder, in whatever process; what went wrong, or None."""
+    """Identify one subject and write its folder, in any process; returns an error message or None."""
     with serial():
         try:
             _identify_and_write(subject)
@@ -182,12 +182,12 @@ def identify_subject(subject: PendingSubject) -> str | None:
             raise
         except SolverError as error:
             return str(error)
-        except Exception as error:  # of one subject: a defect of ours must not cost the others their night
+        except Exception as error:  # a program error in one subject must not stop the others
             place = error.__traceback__
             while place is not None and place.tb_next is not None:
                 place = place.tb_next
             where = "" if place is None else f" in {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
-            return f"a defect of this program, please report it: {type(error).__name__}{where}: {error}"
+            return f"an error of this program, please report it: {type(error).__name__}{where}: {error}"
     return None
 
 
@@ -208,7 +208,7 @@ def _identify_and_write(subject: PendingSubject) -> None:
         )
         if study.identification is None:
             told = ", ".join(recording.name for recording in recordings)
-            raise InvalidValue(f"{told}: no trial has motion and forces, nothing can be identified")
+            raise InvalidValue(f"{told}: no trial has motion and forces, which identification needs")
         study = replace(
             study, assumptions=(*known.assumptions, _describe_calibration_start(recordings, known), *study.assumptions)
         )
@@ -216,21 +216,21 @@ def _identify_and_write(subject: PendingSubject) -> None:
 
 
 def _describe_calibration_start(recordings: Sequence[Recording], info: SubjectInfo) -> str:
-    """Which trial the calibration begins with."""
+    """Which trials the calibration uses or starts with."""
     if info.static:
-        return f"calibrated with {', '.join(info.static)} alone, as stated"
+        return f"calibrated with {', '.join(info.static)} alone, as specified"
     still = [r.name for r in recordings if r.markers is not None and is_static(r.markers)]
     if still:
-        return f"{', '.join(still)} stand{'s' * (len(still) == 1)} still: the calibration begins there"
-    return "no trial stands still: the calibration begins with the first"
+        return f"calibration started with {', '.join(still)}, in which the subject stands still"
+    return "calibration started with the first trial, because the subject stands still in none"
 
 
 def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMember | None:
-    """A subject's result of an earlier run, if it was made of the same and nobody changed it since."""
+    """A subject's result of an earlier run, if program, options and inputs are the same and it was not changed."""
     if not os.path.exists(folder / PROVENANCE_FILE):
         return None
     try:
-        with reserve_folder(folder):  # also sweeps what a run left that was killed when the folder was hardly in place
+        with reserve_folder(folder):  # also removes what a killed run left while it put the folder in place
             if not PROVENANCE.read(folder / PROVENANCE_FILE).matches(provenance):
                 return None
             written = files_written(folder)
@@ -238,7 +238,7 @@ def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMemb
                 return None
             return _read_member(folder, name, is_new=False)
     except SolverError:
-        return None  # unreadable: made anew
+        return None  # unreadable: identified again
 
 
 def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:
@@ -246,10 +246,10 @@ def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:
 
 
 def _mention_old_results(folder: Path, reason: str) -> str:
-    """The reason of a failure, and that results of an earlier run still lie there."""
+    """The reason for a failure, with a note if the folder still contains results of an earlier run."""
     if not os.path.exists(folder / REPORT_FILE):
         return reason
-    return f"{reason} The folder {folder.name} still holds the results of an earlier run, of other files or options."
+    return f"{reason} The folder {folder.name} still contains results of an earlier run with other files or options."
 
 
 def _method_rows(options: CohortOptions, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
@@ -263,5 +263,5 @@ def _method_rows(options: CohortOptions, folder: Path, backend: str) -> tuple[tu
         ("Recordings", f"{folder.resolve().name}; subjects' data from {table}"),
         ("Settings", f"{chosen}, trunk {options.trunk}, shoulders {options.shoulders}"),
         ("Run by", backend),
-        ("Each subject", "its own report tells files, options and time; provenance.json holds them all"),
+        ("Each subject", "its own report lists files, options and time; provenance.json contains them all"),
     )

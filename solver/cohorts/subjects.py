@@ -1,8 +1,8 @@
-"""Who takes part in a study of many: the subjects' folders, and what is known of each person.
+"""Reads the subjects of a cohort: their folders, and the data of each person.
 
-``participants.tsv`` (BIDS) or ``subjects.csv`` in the study's folder has a row for each subject: its name (that of the
-folder) with sex, height, mass, marker_set and static (names of the only trials to calibrate with, white space between).
-``subject.json`` in a subject's folder may say the same. Only the sex must be told.
+``participants.tsv`` (BIDS) or ``subjects.csv`` in the cohort's folder has a row for each subject: its name (that of the
+folder) with sex, height, mass, marker_set and static (names of the trials to calibrate with, separated by white space).
+``subject.json`` in a subject's folder may contain the same. Only the sex is required.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ COLUMNS = {
     "marker_set": ("marker_set",),
     "static": ("static",),
 }
-"""Titles by what they mean; others are passed over."""
+"""Column titles by meaning; other columns are ignored."""
 _TITLE = re.compile(r"^(?P<name>.+?)(?:\s*\[(?P<unit>[^\]]*)\]|_(?P<tail>m|cm|mm|kg|g|lb))?$")
 MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
 SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", UNKNOWN: UNKNOWN}
 CENTIMETRE_HEIGHTS = (100.0, 280.0)
-"""A height without a unit between these can only be centimetres."""
+"""Range in which a height without a unit is taken as centimetres."""
 PLACEHOLDER_MASS = 70.0
-"""[kg] Stands in where only sex and height are judged."""
+"""[kg] Used where only sex and height are checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectInfo:
-    """What is known of a person.
+    """Data of a person.
 
     Attributes:
-        sex: ``"female"``, ``"male"`` or ``"unknown"``; None where nothing says.
-        height: [m]; None where the markers shall tell it.
-        mass: [kg]; None where the plates shall tell it.
-        marker_set: name or file; None finds out.
-        static: names of the only trials to calibrate with; none: all, the still ones first.
-        assumptions: what was guessed in reading it.
+        sex: ``"female"``, ``"male"`` or ``"unknown"``; None if it is not given.
+        height: [m]; None: estimated from the markers.
+        mass: [kg]; None: estimated from the plates.
+        marker_set: name or file; None: recognised from the marker names.
+        static: names of the trials to calibrate with; empty: all, those that stand still first.
+        assumptions: what was assumed in reading the data.
     """
 
     sex: str | None = None
@@ -77,8 +77,8 @@ class TableRow:
     """A person's row of a table.
 
     Attributes:
-        path, line: where it stands.
-        cells: words by what they mean, with their unit where one is stated.
+        path, line: of the row.
+        cells: text and unit (empty if none is given) of each cell, by meaning.
     """
 
     path: Path
@@ -87,17 +87,17 @@ class TableRow:
 
 
 def find_subject_folders(folder: Path, results_folder: Path) -> dict[str, Path]:
-    """The subjects' folders by name: those that begin with ``sub-`` where there are any, else all that can be seen.
+    """Find the subjects' folders, by name: those that begin with ``sub-`` if there are any, else all visible ones.
 
     Args:
-        folder: of the study.
-        results_folder: the folder of results. Folders of nothing but results of this program are left out, too.
+        folder: of the cohort.
+        results_folder: the folder of results. It is left out, as are folders that contain only results of this program.
 
     Raises:
-        InputError: no folder, none in it, or two whose names differ in nothing that every system tells apart.
+        InputError: the folder does not exist or contains no folder, or two names are the same on some file systems.
     """
     if not os.path.isdir(folder):
-        raise InputError(folder, "is no folder", remedy="Name the folder that holds one folder a subject")
+        raise InputError(folder, "is not a folder", remedy="Specify the folder that contains one folder per subject")
     inside = [place for place in sorted(folder.iterdir()) if os.path.isdir(place) and not place.name.startswith(".")]
     inside = [p for p in inside if p.resolve() != results_folder.resolve() and not has_only_results(p)]
     chosen = [place for place in inside if place.name.startswith(BIDS_PREFIX)]
@@ -105,23 +105,23 @@ def find_subject_folders(folder: Path, results_folder: Path) -> dict[str, Path]:
         chosen = inside
     if not chosen:
         remedy = "Give every subject a folder with its recordings (BIDS: sub-01, sub-02 ...)"
-        raise InputError(folder, "holds no subject's folder", remedy=remedy)
+        raise InputError(folder, "contains no subject's folder", remedy=remedy)
     found: dict[str, Path] = {}
     for place in chosen:
         name = printable_name(place.name)
         same = next((other for other in found if other.casefold() == name.casefold()), None)
         if same is not None:
-            problem = f"two subjects have one name for some file systems: {found[same].name!r} and {place.name!r}"
+            problem = f"two subjects have the same name on some file systems: {found[same].name!r} and {place.name!r}"
             raise InputError(folder, problem, remedy="Rename one of the folders")
         found[name] = place
     return found
 
 
 def read_subject_table(folder: Path) -> dict[str, TableRow]:
-    """The rows of the study's table by subject; empty without a table.
+    """Read the rows of the cohort's table, by subject; empty without a table.
 
     Raises:
-        InputError: two tables, no column of names, a row of another length, a subject twice.
+        InputError: two tables, no column of names, a row of another length, or a subject twice.
     """
     tables = [folder / name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)]
     if len(tables) == 2:
@@ -131,18 +131,18 @@ def read_subject_table(folder: Path) -> dict[str, TableRow]:
     path = tables[0]
     lines = _read_tab_separated(path) if path.name == PARTICIPANTS else list(read_csv_rows(path))
     if not lines:
-        raise InputError(path, "holds no header", remedy=f"Begin with a line of titles: {KNOWN_TITLES}")
+        raise InputError(path, "has no header", remedy=f"Begin with a line of titles: {KNOWN_TITLES}")
     (first, titles), *rest = lines
     columns = _map_columns(path, first, titles)
     found: dict[str, TableRow] = {}
     for line, cells in rest:
         if len(cells) != len(titles):
             problem = f"the row has {len(cells)} cells, the header {len(titles)}"
-            raise InputError(path, problem, place=f"line {line}", remedy="Write n/a where nothing is known")
+            raise InputError(path, problem, place=f"line {line}", remedy="Write n/a for unknown values")
         words = {what: (cells[column].strip(), unit) for what, (column, unit) in columns.items()}
         name = words.pop("name")[0]
         if name in found:
-            problem = f"the subject {name!r} stands in line {found[name].line}, too"
+            problem = f"the subject {name!r} is already in line {found[name].line}"
             place = f"line {line}, column {titles[columns['name'][0]].strip()!r}"
             raise InputError(path, problem, place=place, remedy="Give every subject one row and its own name")
         found[name] = TableRow(path, line, words)
@@ -150,11 +150,11 @@ def read_subject_table(folder: Path) -> dict[str, TableRow]:
 
 
 def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
-    """What is known of the person whose recordings lie in a folder.
+    """Read the data of the person whose recordings are in a folder.
 
     Raises:
-        InputError: naming file, line and column: a cell that means nothing, a person that nobody is, a table and
-            ``subject.json`` that contradict each other; or nothing that tells the sex.
+        InputError: with file, line and column: an invalid cell, an implausible value, a table and ``subject.json`` that
+            contradict each other; or an unknown sex.
     """
     listed = SubjectInfo() if row is None else _info_from_row(row)
     own = folder / SUBJECT_FILE
@@ -175,7 +175,7 @@ def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
     if both.sex is None:
         table = folder.parent / PARTICIPANTS
         path, place = (row.path, f"line {row.line}, column 'sex'") if row is not None else (table, None)
-        problem = f"nothing tells the sex of {folder.name!r}, by which the segment tables differ"
+        problem = f"the sex of {folder.name!r} is not given, and the segment tables differ by sex"
         if row is None and os.path.exists(table):
             problem = f"has no row for {folder.name!r}"
         remedy = f"Give it a row with its sex (female, male or unknown), or a {SUBJECT_FILE} in its folder"
@@ -184,12 +184,12 @@ def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
 
 
 def find_row(name: str, rows: Mapping[str, TableRow]) -> TableRow | None:
-    """The row of a subject's folder; a table may leave out what BIDS puts before a label."""
+    """The row of a subject's folder; a table may leave out the prefix that BIDS puts before a label."""
     return rows.get(name) or rows.get(name.removeprefix(BIDS_PREFIX))
 
 
 def _map_columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, str]]:
-    """Column and stated unit by what it means."""
+    """Column and its unit, by meaning."""
     units = _read_units(path)
     meanings = {title: what for what, known in COLUMNS.items() for title in known}
     found: dict[str, tuple[int, str]] = {}
@@ -200,17 +200,17 @@ def _map_columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[in
         if what is None or parts is None:
             continue
         if what in found:
-            problem = f"{titles[found[what][0]].strip()!r} and {title.strip()!r} both tell the {what}"
+            problem = f"{titles[found[what][0]].strip()!r} and {title.strip()!r} both contain the {what}"
             raise InputError(path, problem, place=f"line {line}", remedy="Keep one of the columns")
         found[what] = (column, (parts["unit"] or parts["tail"] or units.get(title.strip(), "")).strip().lower())
     if "name" not in found:
-        problem = "no column names the subjects"
+        problem = "no column contains the names of the subjects"
         raise InputError(path, problem, place=f"line {line}", remedy=f"Known titles: {KNOWN_TITLES}")
     return found
 
 
 def _read_units(path: Path) -> dict[str, str]:
-    """Units of columns as the BIDS description beside the table states them."""
+    """Units of columns from the BIDS description next to the table."""
     described = path.with_name(UNITS_FILE)
     if path.name != PARTICIPANTS or not os.path.exists(described):
         return {}
@@ -238,23 +238,23 @@ def _info_from_row(row: TableRow) -> SubjectInfo:
         try:
             value = numeral(word)
         except ValueError:
-            raise refused(what, f"{word!r} is not a number", "Write n/a where it is not known") from None
+            raise refused(what, f"{word!r} is not a number", "Write n/a if it is not known") from None
         if not unit and what == "height" and CENTIMETRE_HEIGHTS[0] <= value <= CENTIMETRE_HEIGHTS[1]:
             assumed.append(f"height {value:g} in {row.path.name} without a unit: taken as centimetres")
             unit = "cm"
         if (unit or usual) not in units:
-            raise refused(what, f"unit {unit!r} of {what} is unknown", f"State one of {', '.join(units)}")
+            raise refused(what, f"unit {unit!r} of {what} is unknown", f"Use one of {', '.join(units)}")
         value *= units[unit or usual]
         try:
             SubjectData(value if what == "mass" else PLACEHOLDER_MASS, "male", value if what == "height" else None)
         except InvalidValue as error:
-            raise refused(what, str(error), f"Correct it, or state its unit in the title: {what} [{usual}]") from None
+            raise refused(what, str(error), f"Correct it, or give its unit in the title: {what} [{usual}]") from None
         return value
 
     sex = words.get("sex", ("", ""))[0]
     if sex and sex.lower() not in SEXES:
-        remedy = "Write female or male (F, M): there are tables of these alone; unknown takes the mean of both"
-        raise refused("sex", f"{sex!r} is no sex that has a segment table", remedy)
+        remedy = "Write female or male (F, M), which have segment tables, or unknown for the mean of both"
+        raise refused("sex", f"{sex!r} has no segment table", remedy)
     return SubjectInfo(
         SEXES.get(sex.lower()),
         measure("height", LENGTH_UNITS, "m"),
@@ -283,7 +283,7 @@ def _info_from_file(path: Path) -> SubjectInfo:
     if isinstance(static := values.get("static", ()), str):
         values["static"] = static.split()
     elif not all(isinstance(name, str) for name in static):
-        raise InputError(path, "static names trials", place="entry 'static'", remedy=remedy)
+        raise InputError(path, "static must be names of trials", place="entry 'static'", remedy=remedy)
     values["static"] = tuple(values.get("static", ()))
     values |= {name: float(values[name]) for name in ("height", "mass") if name in values}
     if "sex" in values:

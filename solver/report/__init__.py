@@ -12,7 +12,7 @@ from .page import render
 
 
 def write_report(content: Content, folder: str | Path) -> Path:
-    """Write ``report.html`` and, to make it again, ``report.npz`` into a folder; the page's path."""
+    """Write ``report.html`` and, to render it again, ``report.npz`` into a folder; returns the page's path."""
     folder = Path(folder)
     CONTENT.write(folder / CONTENT_FILE, content)
     with write_atomically(folder / REPORT_FILE) as stream:

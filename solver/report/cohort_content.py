@@ -1,4 +1,4 @@
-"""What the page of a study of many shows, as plain values: made from the subjects' own reports."""
+"""Content of a cohort's page as plain values: built from the subjects' own reports."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class CohortMember:
     Attributes:
         name: of the folder.
         subject: the person, in words.
-        mass, mass_std: [kg] body mass and its standard deviation; NaN where it was not estimated.
+        mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
         links: L names.
         identified, prior: (L,) [kg] masses.
-        std: (L,) [kg] bootstrap standard deviations; NaN where there are none.
-        rmse: (6,) [N, N m] of the reconstructed wrench on trials not used, mean of trials; NaN where there are none.
+        std: (L,) [kg] bootstrap standard deviations; NaN if there are none.
+        rmse: (6,) [N, N m] of the reconstructed wrench on trials not used, mean of trials; NaN if there are none.
         ratio: (6,) RMSE identified over prior, each with its own frequency weights, on trials not used, mean of trials.
         ratio_used: (6,) the same on the trials used.
-        marker_error: [m] RMSE over markers and frames, mean of trials; NaN where no markers were tracked.
+        marker_error: [m] RMSE over markers and frames, mean of trials; NaN if no markers were tracked.
         trials: names of those with motion and forces.
         warnings: plain sentences.
-        is_new: False where the result of an earlier run was taken over.
+        is_new: False if the result of an earlier run was reused.
         prior_rmse, unweighted_rmse: (6,) [N, N m] as ``rmse``, of the prior with and without frequency weights.
     """
 
@@ -64,7 +64,7 @@ class CohortMember:
 
     @property
     def force_in_body_weights(self) -> float:
-        """RMSE of the force on trials not used, its mean over three axes, as a share of the body weight."""
+        """RMSE of the force on trials not used, mean over three axes, as a fraction of the body weight."""
         return float(np.mean(self.rmse[:3])) / (self.mass * GRAVITY)
 
     @property
@@ -80,7 +80,7 @@ class CohortMember:
 
 @dataclass(frozen=True, slots=True)
 class FailedSubject:
-    """One subject that has no result, and the sentence that says why."""
+    """One subject without a result, and the reason in a sentence."""
 
     name: str
     reason: str
@@ -88,13 +88,13 @@ class FailedSubject:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cohort:
-    """A study of many.
+    """Results of a cohort.
 
     Attributes:
         title: of the page.
-        members: who was identified, in order of their names.
-        failed: who was not.
-        methods: (what, how) rows that hold for all.
+        members: subjects that were identified, in order of their names.
+        failed: subjects that were not.
+        methods: rows (title, text) that apply to all.
     """
 
     title: str
@@ -116,11 +116,12 @@ class Cohort:
         for member in self.members:
             if member.name == name:
                 return member
-        raise InvalidValue(f"no subject {name!r} was identified: {', '.join(m.name for m in self.members) or 'none'}")
+        identified = ", ".join(m.name for m in self.members) or "none"
+        raise InvalidValue(f"no subject {name!r} was identified; identified: {identified}")
 
 
 def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
-    """What the page for all shows of one subject, from its own report's content."""
+    """Build one subject's part of the cohort's page from its own report's content."""
     unseen, seen = ([e for e in content.errors if e.used == used] for used in (False, True))
     ratio, ratio_used = (
         np.mean([e.identified_rmse / e.prior_rmse for e in some], axis=0) if some else NO_ERRORS
@@ -156,5 +157,5 @@ def _finite_mean(values: np.ndarray) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-COHORT = FileKind(Cohort, "exciting dance cohort", remedy="Run cohort again: subjects that did not change are kept")
-"""The file from which a program reads the figures of the page for all."""
+COHORT = FileKind(Cohort, "exciting dance cohort", remedy="Run cohort again: unchanged subjects are reused")
+"""The file from which a program reads the figures of the cohort's page."""

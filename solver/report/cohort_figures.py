@@ -1,4 +1,4 @@
-"""Figures of a study of many."""
+"""Figures of a cohort."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def mass_fractions(members: Sequence[CohortMember]) -> tuple[np.ndarray, np.ndar
 
 
 def draw_masses(members: Sequence[CohortMember]) -> str:
-    """Share of every link in the body mass: each subject beside its prior, and their mean."""
+    """Share of every link in the body mass: each subject with its prior, and the mean of all."""
     found, prior = (100.0 * shares for shares in mass_fractions(members))
     names = members[0].links
     left, right, top = 150.0, 84.0, 10.0
@@ -60,7 +60,7 @@ def draw_subjects(members: Sequence[CohortMember]) -> str:
     left, gap, top = 150.0, 36.0, 26.0
     width = (WIDTH - left - 12.0 - gap * (len(panels) - 1)) / len(panels)
     bottom = top + ROW_HEIGHT * len(members)
-    drawing = Drawing(WIDTH, bottom + 26.0, "How well each subject is explained")
+    drawing = Drawing(WIDTH, bottom + 26.0, "Errors of each subject")
     for row, member in enumerate(members):
         drawing.text(left - 10, top + ROW_HEIGHT * (row + 0.5) + 4, member.name, "label", "end")
     for place, (title, pairs, mark) in enumerate(panels):

@@ -1,4 +1,4 @@
-"""The files of a study of many that stand beside its subjects' folders."""
+"""Writes the files of a cohort next to its subjects' folders."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COHORT_PAGE, COHORT_FILE, COHORT_TABLE = "cohort.html", "cohort.json", "cohort.c
 
 
 def write_cohort(cohort: Cohort, folder: str | Path) -> None:
-    """Write the page for all, its figures and a table of one row a subject, together or not at all.
+    """Write the cohort's page, its figures and a table with one row per subject, together or not at all.
 
-    Everything else in the folder stays: the subjects' own folders were written each by itself.
+    Everything else in the folder is kept, such as the subjects' own folders.
 
     Raises:
         InputError: the folder cannot be written.
@@ -49,5 +49,5 @@ def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
 
 
 def _cell(value: float) -> str:
-    """A number; empty where there is none."""
+    """A number; empty if it is NaN."""
     return f"{value:.9g}" if value == value else ""

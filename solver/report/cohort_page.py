@@ -1,4 +1,4 @@
-"""The page of a study of many: who was identified and how well, masses beside the prior, and who failed and why."""
+"""Renders the page of a cohort: identified subjects with their errors, masses and priors, and failures with reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tables import format_number, format_percent, format_ratio, format_with_std
 
 
 def render_cohort(cohort: Cohort) -> str:
-    """The whole page; it links the subjects' own in folders beside it."""
+    """The whole page, with links to the subjects' own reports in the folders next to it."""
     numbering = Numbering()
     sections = [(title, body) for title, make in SECTIONS if (body := make(cohort, numbering))]
     head = (
@@ -29,10 +29,10 @@ def render_cohort(cohort: Cohort) -> str:
 
 def _render_cards(cohort: Cohort) -> list[str]:
     kept = sum(not member.is_new for member in cohort.members)
-    note = f"{kept} of them taken over from an earlier run" if kept else "all of them in this run"
+    note = f"{kept} of them reused from an earlier run" if kept else "all of them in this run"
     cards = [render_card("identified", str(len(cohort.members)), note if cohort.members else "none")]
     if cohort.failed:
-        cards.append(render_card("failed", str(len(cohort.failed)), "each with its reason below"))
+        cards.append(render_card("failed", str(len(cohort.failed)), "reasons below"))
     for title, values, digits, unit, words in (
         ("force, not used", [float(np.mean(m.rmse[:3])) for m in cohort.members], 1, " N", "RMSE, mean of axes"),
         ("moment, not used", [float(np.mean(m.rmse[3:])) for m in cohort.members], 1, " N m", "RMSE, mean of axes"),
@@ -76,9 +76,9 @@ def _render_subjects(cohort: Cohort, numbering: Numbering) -> str:
         for member in cohort.members
     ]
     caption = (
-        "Every subject; its name leads to its own report. Trials not used are those that the parameters compared there "
-        "were fitted without; ratio is the RMSE with the identified over that with the prior inertials, each with "
-        "frequency weights of its own, mean of six axes. % BW: the force's RMSE, mean of three axes, in body weights."
+        "All subjects; each name links to the subject's own report. The parameters compared on trials not used were "
+        "fitted without them. Ratio: RMSE with the identified over RMSE with the prior inertials, each with frequency "
+        "weights of its own, mean of six axes. % BW: RMSE of the force, mean of three axes, in body weights."
     )
     listed = numbering.add_caption(
         "Table", render_table(head, rows, spanning_titles=above, has_text_column=True), caption
@@ -93,7 +93,7 @@ def _render_subjects(cohort: Cohort, numbering: Numbering) -> str:
 
 
 def _format_rmse(member: CohortMember, axis: int) -> str:
-    """RMSE of one axis, and in brackets the prior's with and without frequency weights."""
+    """RMSE of one axis, followed in brackets by the prior's with and without frequency weights."""
     prior, unweighted = (format_number(float(rmse[axis]), 1) for rmse in (member.prior_rmse, member.unweighted_rmse))
     return f'{format_number(float(member.rmse[axis]), 1)} <span class="std">({prior}, {unweighted})</span>'
 
@@ -114,7 +114,7 @@ def _render_masses_of_links(members: list[CohortMember], numbering: Numbering) -
         "Figure",
         legend + figures.draw_masses(members),
         "Mass of every link as a share of the body mass: a filled dot for each subject, an open one for its prior; the "
-        "bar is the subjects' mean with one standard deviation between subjects.",
+        "bar shows the subjects' mean and one standard deviation between subjects.",
     )
     several = len(members) > 1
     rows = []
@@ -134,8 +134,8 @@ def _render_masses_of_links(members: list[CohortMember], numbering: Numbering) -
     head = ["link", "identified", "prior", "change", "within a subject"]
     caption = (
         f"Share of the body mass [%], mean of {len(members)} subject{'s' * several} ± one standard deviation between "
-        "subjects; within a subject: the bootstrap's standard deviation, root mean square over subjects. A spread "
-        "between subjects that is no larger than that within them tells nothing of how people differ."
+        "subjects; within a subject: the bootstrap's standard deviation, root mean square over subjects. If the spread "
+        "between subjects is no larger than that within a subject, the data do not show how people differ."
     )
     return figure + numbering.add_caption(
         "Table", render_table(head, rows, spanning_titles=[("", 1), ("share of body mass [%]", 4)]), caption
@@ -166,7 +166,7 @@ def _report_address(member: CohortMember) -> str:
 
 
 MAX_UNFOLDED = 6
-"""So many subjects' warnings are unfolded from the start."""
+"""Largest number of subjects whose warnings are unfolded from the start."""
 SECTIONS: tuple[tuple[str, Callable[[Cohort, Numbering], str]], ...] = (
     ("Failed", _render_failed),
     ("Subjects", _render_subjects),

@@ -1,4 +1,4 @@
-"""What a report shows, as plain values: made from a study, or read back from a folder of results."""
+"""Content of a report as plain values: built from a study, or read from a folder of results."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..inertials import PER_LINK, InertialParameters
 
 @dataclass(frozen=True, slots=True)
 class TrialErrors:
-    """Measured against reconstructed wrench of one trial, per axis Fx Fy Fz Mx My Mz.
+    """Errors of the reconstructed wrench of one trial, per axis Fx Fy Fz Mx My Mz.
 
     Attributes:
         trial: its name.
-        used: True when the parameters were fitted to it.
-        frames: compared.
+        used: True if the parameters were fitted to it.
+        frames: number of frames compared.
         identified_rmse, prior_rmse: (6,) [N, N m], each with frequency weights of its own.
         identified_correlation, prior_correlation: (6,) Pearson.
-        unweighted_rmse, unweighted_correlation: (6,) of the prior with the motion as tracked; NaN where a file of an
-            earlier version holds none.
+        unweighted_rmse, unweighted_correlation: (6,) of the prior without frequency weights; NaN if a file of an
+            earlier version has none.
     """
 
     trial: str
@@ -52,9 +52,9 @@ class Signals:
         times: (N,) [s].
         measured, identified, prior: (N, 6) [N, N m]; NaN where unknown.
         counted: (N,) True where a frame counts.
-        states: (N,) index into `state_names`: what each frame is.
-        state_names: why a frame counts or does not.
-        lag: of the plates behind the motion that was taken off [s]; NaN when none was estimated.
+        states: (N,) index into `state_names` of each frame.
+        state_names: reasons why a frame counts or does not.
+        lag: lag of the plates behind the motion that was removed [s]; NaN if none was estimated.
     """
 
     trial: str
@@ -89,7 +89,7 @@ class TrackingErrors:
         trial: its name.
         markers: M names.
         rmse: (M,) [m] over frames.
-        visible_fraction: (M,) share of frames in which the marker was seen.
+        visible_fraction: (M,) fraction of frames in which the marker was visible.
         total: RMSE over markers and frames [m].
     """
 
@@ -106,16 +106,16 @@ class TrackingErrors:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """One trial's share in the body mass.
+    """One trial's contribution to the body mass.
 
     Attributes:
         trial: its name.
         group: number of the group of trials that share a plate bias, from 1.
-        reading: mass that its forces alone give [kg].
+        reading: mass from its forces alone [kg].
         std: of the reading [kg].
-        seconds: counted.
-        unloaded: True where the plates were seen unloaded, so that no offset can hide.
-        bias: (6,) constant wrench taken off the group [N, N m]; zeros when none.
+        seconds: duration of the frames that count [s].
+        unloaded: True if the plates are unloaded at some time, which shows any offset.
+        bias: (6,) constant wrench removed from the group [N, N m]; zeros if there is none.
     """
 
     trial: str
@@ -132,15 +132,15 @@ class Weighing:
 
 @dataclass(frozen=True, slots=True)
 class ResidualSummary:
-    """What the result leaves unexplained of one trial that was fitted, by the measures of the field.
+    """Residual force and moment of one trial that was fitted, in the field's usual measures.
 
     Attributes:
         trial: its name.
-        force_weights: root mean square of the force that is left, identified and prior, in body weights.
-        moment_weights: the same of the moment, in body weights times heights; NaN where the height is unknown.
-        force_share: root mean square and peak of the force that is left over the peak of the measured one.
-        moment_share: of the moment over the mean height of the centre of mass times that peak.
-        meets: all of these shares stay below the usual thresholds.
+        force_weights: root mean square of the residual force, identified and prior, in body weights.
+        moment_weights: the same for the moment, in body weights times heights; NaN if the height is unknown.
+        force_share: root mean square and peak of the residual force, as fractions of the peak measured force.
+        moment_share: of the residual moment, as fractions of the centre of mass's mean height times that peak.
+        meets: whether all of these fractions are within the usual thresholds.
     """
 
     trial: str
@@ -153,16 +153,16 @@ class ResidualSummary:
 
 @dataclass(frozen=True, slots=True)
 class PlateFinding:
-    """One thing that was looked at in the plates before anything was fitted.
+    """Finding of one plate check.
 
     Attributes:
-        check: was looked at, in words.
+        check: what was checked, in words.
         trials: names.
-        evidence, low, high: the number that tells, and its 95 % interval; NaN where there is none.
+        evidence, low, high: the number that decides, and its 95 % interval; NaN if there is none.
         unit: of these.
-        done: what became of it, in words.
+        done: what was done about it, in words.
         text: the finding in words.
-        is_warning: a reader must be warned of it.
+        is_warning: whether the reader must be warned.
     """
 
     check: str
@@ -178,7 +178,7 @@ class PlateFinding:
 
 @dataclass(frozen=True, slots=True)
 class FlightCheck:
-    """A check in the air: RMS of (CoM acceleration - gravity) [m/s^2] and of the momentum's rate [N m]."""
+    """Check in flight: RMS of (CoM acceleration - gravity) [m/s^2] and of the rate of angular momentum [N m]."""
 
     trial: str
     frames: int
@@ -190,13 +190,13 @@ class FlightCheck:
 
 @dataclass(frozen=True, slots=True)
 class FlightIdentification:
-    """What flights told without forces.
+    """Identification from flight phases, without forces.
 
     Attributes:
         spans: (trial, first, last [s], whether it was long enough to be used) of every flight.
         dimension: of the null space of their equations.
-        gap: between the singular values that part it from the rest.
-        summary: in a sentence what flight alone determined.
+        gap: ratio of the singular values that separate the null space from the rest.
+        summary: one sentence on what flight alone determined.
     """
 
     spans: tuple[tuple[str, float, float, bool], ...]
@@ -216,14 +216,14 @@ class BaseParameter:
 
 @dataclass(frozen=True, slots=True)
 class LoadSummary:
-    """One load that was found, or that none was found (no link).
+    """One load that was found; without a link: no load was found.
 
     Attributes:
-        link: that carries it; empty where nothing was found.
-        mass, mass_std: [kg] and its standard deviation by the residuals.
+        link: that carries it; empty if no load was found.
+        mass, mass_std: [kg] and its standard deviation from the residuals.
         com: (3,) [m] of the load, link frame.
-        alternatives: other links, or links that share it, on which the data do not exclude the whole load.
-        probability: of this link, if one link alone carries all; NaN where unknown.
+        alternatives: other links, or sets of links, that the data do not exclude as carriers of the whole load.
+        probability: of this link, if a single link carries all; NaN if unknown.
     """
 
     link: str
@@ -241,32 +241,30 @@ class LoadSummary:
 class Content:
     """Everything a report shows.
 
-    Attributes:
-        title: of the page.
-        subject: the rig's name.
-        simulated: True when the recordings are a simulation; the page says so at its head.
-        method: name of the identification method.
-        satisfies: what the result satisfies, in words.
-        mass: body mass [kg] and its standard deviation (NaN: not estimated).
-        mass_std: as said.
-        identified, prior: parameters per link.
-        std: (L, 10) bootstrap standard deviations; NaN where there are none.
-        com_std: (L, 3) [m] of the centres of mass.
-        std_by_source: by cause, (L, 10) standard deviations whose squares sum to those of ``std``; none where nothing
-            tells.
-        determined: (L, 10) share that the data determined.
-        on_bounds: names of bounds that parameters ended on.
-        singular_values: of the scaled regressor, descending.
-        rank: numerical rank.
-        truth: the known parameters of a simulation, or None.
-        errors: per trial, used and unused.
-        residuals, signals, tracking, weighings, plate_findings, flights, base: sections; empty when there is nothing
-            to show.
-        from_flight: what an identification from flight alone stands on; None for one with forces.
-        loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
-            that was not asked.
-        methods: (what, how) rows of the method section.
-        warnings, notes: plain sentences.
+        Attributes:
+            title: of the page.
+            subject: the rig's name.
+            simulated: True if the recordings are simulated; the page's header says so.
+            method: name of the identification method.
+            satisfies: what the result satisfies, in words.
+            mass: body mass [kg] and its standard deviation (NaN: not estimated).
+            mass_std: as said.
+            identified, prior: parameters per link.
+            std: (L, 10) bootstrap standard deviations; NaN where there are none.
+            com_std: (L, 3) [m] of the centres of mass.
+    : (L, 10) standard deviations by cause, whose squares sum to those of ``std``; empty if unknown.
+            determined: (L, 10) share that the data determined.
+            on_bounds: names of bounds that parameters ended on.
+            singular_values: of the scaled regressor, descending.
+            rank: numerical rank.
+            truth: the known parameters of a simulation, or None.
+            errors: per trial, used and unused.
+    , base: sections; empty if there is nothing to show.
+            from_flight: data of an identification from flight phases alone; None for one with forces.
+            loads: added between two sets of recordings; one without a link if none was found; empty if none was searched
+                for.
+            methods: rows (title, text) of the method section.
+            warnings, notes: plain sentences.
     """
 
     title: str
@@ -306,16 +304,18 @@ class Content:
             raise InvalidValue("identified, prior and true parameters are of different links")
         for parameters in (self.identified, self.prior, *([] if self.truth is None else [self.truth])):
             if not np.isfinite(parameters.inertias_at_com).all():
-                raise InvalidValue("an inertia about a centre of mass is beyond the range of numbers")
+                raise InvalidValue("an inertia about a centre of mass is not a finite number")
         for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
             shape = (len(links), columns)
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
         if not 0 <= self.rank <= len(self.singular_values):
-            raise InvalidValue(f"{len(self.singular_values)} singular values have a rank from 0 to their number")
+            raise InvalidValue(
+                f"the rank {self.rank} is not between 0 and the {len(self.singular_values)} singular values"
+            )
 
 
 CONTENT = FileKind(
-    Content, "exciting dance report", remedy="Name the report.npz that identify wrote beside its report.html"
+    Content, "exciting dance report", remedy="Specify the report.npz that identify wrote next to its report.html"
 )
-"""The file from which a page can be made again without the recordings."""
+"""The file from which a page can be rendered again without the recordings."""

@@ -17,13 +17,13 @@ AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
 WIDTH = 1000.0
 MIN_FORCE_RANGE, MIN_MOMENT_RANGE = 20.0, 5.0
-"""[N], [N m] a panel shows at least, so that noise does not look like a signal."""
+"""[N], [N m] Smallest range of a panel, so that noise does not look like a signal."""
 
 
 def draw_wrenches(signals: Signals, key: str) -> str:
     """Six panels, forces left and moments right: measured, identified and prior over time; left-out frames shaded.
 
-    ``key`` tells this figure's marks from those of others on the page.
+    ``key`` makes this figure's element ids unique on the page.
     """
     left, gap, right, top, panel, between = 62.0, 76.0, 12.0, 26.0, 118.0, 26.0
     column = (WIDTH - left - gap - right) / 2.0

@@ -1,4 +1,4 @@
-"""From a study to what its report shows."""
+"""Builds the content of a report from a study."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATE_NAMES = tuple(reason.text for reason in Reason)
 def build_content(
     study: Study, *, title: str | None = None, simulated: bool = False, truth: InertialParameters | None = None
 ) -> Content:
-    """What the report of a study shows.
+    """Build the content of a study's report.
 
     Args:
         study: with an identification.
@@ -54,11 +54,11 @@ def build_content(
         truth: the simulation's true parameters.
 
     Raises:
-        InvalidValue: the study holds no identification.
+        InvalidValue: the study has no identification.
     """
     result = study.identification
     if result is None:
-        raise InvalidValue("a report needs an identification; this study only tracked")
+        raise InvalidValue("the study has no identification, which a report needs; it only tracked")
     links = len(study.rig.links)
     spread = result.uncertainty
     std = np.full((links, 10), np.nan) if spread is None else spread.std
@@ -220,31 +220,33 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
         height = f"height {study.calibration.height:.3f} m"
         markers = f"{len(study.calibration.attachments)} markers of the set {study.calibration.marker_set}"
         rows.append(("Subject", f"{study.rig.name}; {height}, {markers}"))
-        how = "each recording smoothed as a whole" if settings.smooth else "each frame followed by itself"
+        how = "each recording smoothed as a whole" if settings.smooth else "frame by frame"
         rows.append(("Motion", f"dynamical inverse kinematics, {how}"))
     rows.append(
         (
             "Filter",
-            f"{_describe_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike",
+            f"{_describe_filter(preset.order, preset.cutoff)} ({preset.name}), the same for motion and wrenches",
         )
     )
-    rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
+    rows.append(
+        ("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times that cut-off")
+    )
     weights = result.frequency_weights
     for name, own in (("identified parameters", weights.identified), ("prior", weights.prior)):
         if own is not None and (words := describe_cutoffs(study.rig, own)):
-            text = f"reconstructed forces of the {name} follow half or less of the motion above {words}"
+            text = f"in the reconstructed forces of the {name} the motion counts half or less above {words}"
             rows.append((f"Frequency weights, {name}", f"{text}; estimated from the plates"))
-    rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
+    rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows per frame"))
     sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
     rows.append(
-        ("Weights", f"one over the residual's standard deviation: {sigma} (Fx, Fy, Fz in N; Mx, My, Mz in N m)")
+        ("Weights", f"reciprocal of the residual's standard deviation: {sigma} (Fx, Fy, Fz in N; Mx, My, Mz in N m)")
     )
     chosen = "; ".join(f"{name} {value:.4g}" for name, value in result.estimate.settings.items())
     rows.append(("Method", result.estimate.method + (f" ({chosen})" if chosen else "")))
     rows.append(
         ("Prior", f"{study.rig.name}, {_describe_segment_table(study)}scaled to {result.prior.total_mass:.2f} kg")
     )
-    rows.extend(("Not stated", text) for text in study.assumptions)
+    rows.extend(("Assumed", text) for text in study.assumptions)
     if result.uncertainty is not None:
         spread = result.uncertainty
         text = f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames"
@@ -258,7 +260,7 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
 
 
 def _describe_segment_table(study: Study) -> str:
-    """Whose segment inertias a person's prior is made of."""
+    """The segment table of a person's prior."""
     parameters = study.rig.provenance
     if parameters.get("kind") != "human":
         return ""

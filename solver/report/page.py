@@ -16,9 +16,9 @@ from .content import Content, ResidualSummary, TrialErrors
 from .tables import format_number
 
 CAUSES_CAPTION = (
-    "What limits each number: one standard deviation, and the share that each cause has in its square. Noise: of "
-    "plates and motion, and blocks of time that disagree. Prior: what the data leave to how people scatter. Skin: "
-    "markers that move over the bones. Skeleton: joint centres and landmarks that may lie elsewhere."
+    "Standard deviation of each parameter, and the share of each cause in its variance. Noise: noise of plates and "
+    "motion, and differences between blocks of time. Prior: spread of the population where the data determine "
+    "nothing. Skin: soft-tissue motion of the markers. Skeleton: errors of joint centres and landmarks."
 )
 LEGEND = (
     '<p class="legend"><span class="key measured"></span>measured'
@@ -51,7 +51,7 @@ def render(content: Content) -> str:
 
 
 def build_document(title: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
-    """A page that needs nothing else: head and sections (title, markup), the style within."""
+    """A self-contained page from its header and its sections (title, markup), with the style sheet."""
     links = "".join(f'<a href="#s{index}">{escape(name)}</a>' for index, (name, _) in enumerate(sections))
     body = "".join(
         f'<section id="s{index}"><h2>{escape(name)}</h2>{text}</section>' for index, (name, text) in enumerate(sections)
@@ -86,7 +86,7 @@ def _render_cards(content: Content) -> list[str]:
         if some:
             cards.append(render_card(title, *_summarise_errors(some)))
     if content.residuals:
-        cards.append(render_card("thresholds of the field", *_summarise_thresholds(content.residuals)))
+        cards.append(render_card("usual thresholds", *_summarise_thresholds(content.residuals)))
     if content.tracking:
         total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
         cards.append(
@@ -96,7 +96,7 @@ def _render_cards(content: Content) -> list[str]:
 
 
 def _summarise_thresholds(left: Sequence[ResidualSummary]) -> tuple[str, str]:
-    """How many trials meet the usual thresholds, and how far the worst is from them."""
+    """How many trials are within the usual thresholds, and the peaks of the worst one."""
     met = sum(row.meets for row in left)
     force, moment = (max(shares, default=np.nan, key=np.nan_to_num) for shares in (
         [row.force_share[1] for row in left], [row.moment_share[1] for row in left]
@@ -112,13 +112,13 @@ def _summarise_thresholds(left: Sequence[ResidualSummary]) -> tuple[str, str]:
 
 
 def _split_method(content: Content) -> tuple[str, str]:
-    """Name of the method, and its variant with what the result satisfies."""
+    """Name of the method, and its variant with the consistency of the result."""
     name, _, variant = content.method.replace("_", " ").partition(", ")
     return escape(name), escape(f"{variant}; {content.satisfies}" if variant else content.satisfies)
 
 
 def render_card(title: str, value: str, note: str) -> str:
-    """One figure that a reader should see first."""
+    """A card: one of the figures that a reader should see first."""
     return f'<div class="card"><h3>{title}</h3><p class="value">{value}</p><p class="note">{note}</p></div>'
 
 
@@ -156,7 +156,7 @@ def _render_parameters(content: Content, numbering: Numbering) -> str:
         "Mass of every link: prior (open) and identified (filled) with its 95 % interval; at the right "
         f"the change against the prior, which is scaled to the measured mass.{truth}",
     )
-    from_data = "“From data” is the share that the recording determined; the prior supplied the rest."
+    from_data = "“From data” is the share that the recording determined; the rest comes from the prior."
     masses = numbering.add_caption(
         "Table",
         tables.mass_table(content),
@@ -172,7 +172,7 @@ def _render_parameters(content: Content, numbering: Numbering) -> str:
     if content.std_by_source:
         limits = numbering.add_caption("Table", tables.std_by_source_table(content), CAUSES_CAPTION)
     bounds = "".join(f"<li>{escape(words.replace('_', ' '))}</li>" for words in group_bounds(content.on_bounds))
-    text = f"<p><b>On a bound</b> (the data would have these further out than the limits allow):</p><ul>{bounds}</ul>"
+    text = f"<p><b>On a bound</b> (without the bound, the data would give a more extreme value):</p><ul>{bounds}</ul>"
     return figure + masses + inertias + limits + (text if bounds else "<p>No parameter ended on a bound.</p>")
 
 
@@ -180,11 +180,11 @@ def _render_load(content: Content, numbering: Numbering) -> str:
     if not content.loads:
         return ""
     if not content.loads[0].link:
-        return "<p>The recordings with and without load do not differ by any: no load was found.</p>"
+        return "<p>The recordings with and without load do not differ: no load was found.</p>"
     caption = (
-        "What the later recordings carry and the earlier ones did not, on the likeliest of the smallest sets of links "
-        "that explain it, ± one standard deviation by the residuals; and how probable each link is, if one alone "
-        "carries all of it. "
+        "Load that is carried in the later recordings but not in the earlier ones, on the most likely of the smallest "
+        "sets of links that explain it, ± one standard deviation from the residuals; and the probability of each link "
+        "if a single link carries all of it. "
         "A constant offset of the plates between both would look the same."
     )
     listed = "".join(f"<li>{tables.link_name(name)}</li>" for name in content.loads[0].alternatives)
@@ -196,7 +196,7 @@ def _render_load(content: Content, numbering: Numbering) -> str:
 def _render_truth(content: Content, numbering: Numbering) -> str:
     if content.truth is None:
         return ""
-    caption = "Error against the truth that the simulation was made with, identified beside prior."
+    caption = "Errors of the identified and the prior parameters with respect to the simulation's true ones."
     return numbering.add_caption("Table", tables.truth_table(content), caption)
 
 
@@ -208,13 +208,13 @@ def _render_fit(content: Content, numbering: Numbering) -> str:
         tables.mean_error_table(content.errors),
         "RMSE of the reconstructed wrench with identified inertials and with the prior scaled to the same mass; same "
         "motion, filter and frames. Each has frequency weights of its own, estimated from the plates of the same "
-        "trials; without weights, all of the tracked motion counts. A ratio below one: the first explains more.",
+        "trials; without weights, all of the tracked motion counts. If a ratio is below one, the first explains more.",
     )
     detail = numbering.add_caption(
         "Table",
         tables.error_table(content.errors),
-        "Measured against reconstructed external wrench per axis: root mean square error and Pearson's correlation. "
-        "“Not used” means that the parameters compared there were fitted without that trial.",
+        "Reconstructed and measured external wrench per axis: root mean square error and Pearson's correlation. “Not "
+        "used” means that the parameters compared there were fitted without that trial.",
     )
     return ratios + detail + _render_residuals(content, numbering)
 
@@ -223,9 +223,9 @@ def _render_residuals(content: Content, numbering: Numbering) -> str:
     if not content.residuals:
         return ""
     caption = (
-        "What the identified parameters leave unexplained of the trials used: root mean square in body weights (BW) "
-        "and body weights times heights (BW h), and, root mean square and peak, against the thresholds that the field "
-        f"usually accepts: {100.0 * FORCE_THRESHOLD:g} % of the peak force, {100.0 * MOMENT_THRESHOLD:g} % of the "
+        "Residual force and moment of the trials used: root mean square in body weights (BW) and body weights times "
+        "heights (BW h); root mean square and peak compared with the usual thresholds: "
+        f"{100.0 * FORCE_THRESHOLD:g} % of the peak force, {100.0 * MOMENT_THRESHOLD:g} % of the "
         f"mean height of "
         "the centre of mass times that force (Hicks et al. 2015)."
     )
@@ -236,7 +236,7 @@ def _render_signals(content: Content, numbering: Numbering) -> str:
     shown = []
     for index, signals in enumerate(content.signals):
         lag = (
-            f" Plates behind the motion by {format_number(1e3 * signals.lag, 1)} ms, taken off."
+            f" The plates lag the motion by {format_number(1e3 * signals.lag, 1)} ms, which was removed."
             if np.isfinite(signals.lag)
             else ""
         )
@@ -250,7 +250,7 @@ def _render_windows(content: Content, numbering: Numbering) -> str:
         return ""
     strips = "".join(figures.draw_timeline(signals) for signals in content.signals)
     caption = (
-        "Frames that count (blue) and frames left out, above all because a contact with the world was not measured."
+        "Frames that count (blue) and frames left out, mostly because a contact with the environment was not measured."
     )
     figure = numbering.add_caption("Figure", f'<div class="strips">{strips}</div>', caption)
     rows = []
@@ -271,10 +271,12 @@ def _render_windows(content: Content, numbering: Numbering) -> str:
 def _render_tracking(content: Content, numbering: Numbering) -> str:
     if not content.tracking:
         return ""
-    table = numbering.add_caption("Table", tables.tracking_table(content), "Distance of measured from tracked markers.")
+    table = numbering.add_caption(
+        "Table", tables.tracking_table(content), "Distance between measured and tracked markers."
+    )
     if not any(np.isfinite(1e3 * trial.rmse).any() for trial in content.tracking):
         return table
-    caption = "RMSE of every marker: bar, the mean over trials; dots, each trial."
+    caption = "RMSE of every marker: mean over trials (bar) and each trial (dots)."
     return table + numbering.add_caption("Figure", figures.draw_marker_errors(content.tracking), caption)
 
 
@@ -282,7 +284,7 @@ def _render_mass(content: Content, numbering: Numbering) -> str:
     if not content.weighings:
         return ""
     caption = (
-        "What the plates say about the mass, trial by trial, and the constant bias taken off each group of trials."
+        "Body mass measured by the plates, trial by trial, and the constant bias removed from each group of trials."
     )
     return numbering.add_caption("Table", tables.weighing_table(content), caption)
 
@@ -291,8 +293,8 @@ def _render_plates(content: Content, numbering: Numbering) -> str:
     if not content.plate_findings:
         return ""
     caption = (
-        "What was looked at in the plates before anything was fitted: the number that tells, its interval, and what "
-        "was done. <code>--free-moment</code> and <code>--overrule</code> decide otherwise."
+        "Checks of the plates before the identification: the number that decides, its interval, and what was done. "
+        "<code>--free-moment</code> and <code>--overrule</code> override it."
     )
     return numbering.add_caption("Table", tables.plate_findings_table(content), caption)
 
@@ -309,10 +311,10 @@ def _render_flight_identification(content: Content, numbering: Numbering) -> str
     if found is None:
         return ""
     caption = (
-        "Flights found from the motion, by a centre of mass that falls freely; no force entered. The equations of what "
-        f"nothing touches have a null space, here of dimension {found.dimension}"
+        "Flights detected from the motion, by the free fall of the centre of mass; no forces were used. The equations "
+        f"of a body without contact have a null space, here of dimension {found.dimension}"
         + (f" (gap {found.gap:.3g})" if found.gap < float("inf") else "")
-        + ", and the body's parameters lie in it: the total mass tells how long they are."
+        + ". The body's parameters lie in it, scaled by the total mass."
     )
     return f"<p>{escape(found.summary)}.</p>" + numbering.add_caption(
         "Table", tables.flight_intervals_table(found), caption
@@ -325,7 +327,7 @@ def _render_rank(content: Content, numbering: Numbering) -> str:
         caption = "Singular values of the weighted regressor, relative to the largest; open: beyond the numerical rank."
         parts.append(numbering.add_caption("Figure", figures.draw_singular_values(content), caption))
     if content.base:
-        caption = "Base parameters, the best determined first; standard deviations corrected for correlated residuals."
+        caption = "Base parameters, best determined first; standard deviations corrected for correlated residuals."
         parts.append(numbering.add_caption("Table", tables.base_table(content), caption))
     return "".join(parts)
 
@@ -340,13 +342,13 @@ SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
     ("Warnings", _render_warnings),
     ("Identified parameters", _render_parameters),
     ("Added load", _render_load),
-    ("Against the truth", _render_truth),
+    ("Comparison with the truth", _render_truth),
     ("Explained forces and moments", _render_fit),
     ("Forces and moments over time", _render_signals),
     ("Frames", _render_windows),
-    ("From flight alone", _render_flight_identification),
+    ("Identification from flight", _render_flight_identification),
     ("Flight", _render_flight),
-    ("Plates under suspicion", _render_plates),
+    ("Plate checks", _render_plates),
     ("Body mass", _render_mass),
     ("Marker tracking", _render_tracking),
     ("What the motion determines", _render_rank),

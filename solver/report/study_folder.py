@@ -1,4 +1,4 @@
-"""The files of a study: everything that a person, a program or Blender may want of it, in one folder."""
+"""Writes the files of a study into one folder, for people, programs and Blender."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def write_study(
     simulated: bool = False,
     provenance: Provenance | None = None,
 ) -> tuple[str, ...]:
-    """Write a study's folder, complete or not at all; the names of the files.
+    """Write a study's folder, completely or not at all; returns the names of the files.
 
-    ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links' together), ``report.html``,
+    ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
     ``rig.json`` (the scene's rig), ``rig.urdf`` (with the identified inertials), ``calibration.json``, and for every
-    trial ``NAME.motion.npz`` (how the rig moved, and the wrenches as they entered the equations, without loss),
+    trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
     ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and
     ``NAME.markers.csv`` (error of every marker).
 
     Args:
         study: to write.
-        folder: may exist; its other files stay.
+        folder: may exist; its other files are kept.
         title: of the report.
         truth: of a simulation, for the report.
         simulated: label the report as a simulation.
-        provenance: what it was made of, written as ``provenance.json`` and told in the report.
+        provenance: of the result, written as ``provenance.json`` and shown in the report.
 
     Raises:
         InputError: the folder cannot be written.
@@ -104,7 +104,7 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
 
 
 def build_result(study: Study, found: Identification) -> SceneResult:
-    """A study's result as its file holds it."""
+    """Build the result file's value from a study."""
     spread = found.uncertainty
     return SceneResult(
         parameters=found.parameters,
@@ -126,7 +126,7 @@ def build_result(study: Study, found: Identification) -> SceneResult:
 
 
 def _result_details(study: Study, found: Identification) -> dict[str, Any]:
-    """What else a reader may want to know."""
+    """Further details of the result, as plain data."""
     return {
         "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
@@ -170,7 +170,7 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
 
 
 def _flights_data(flights: Flights) -> dict[str, Any]:
-    """What flights told without forces: null space of their equations, base parameters by it."""
+    """Identification from flight phases as plain data: null space of the equations, base parameters from it."""
     space = flights.null_space
     return {
         "used": flights.used,
@@ -185,7 +185,7 @@ def _flights_data(flights: Flights) -> dict[str, Any]:
 
 
 def _residual_data(residual: TrialResidual) -> dict[str, Any]:
-    """What is left unexplained of a trial, with the shares that the field judges it by."""
+    """Residuals of a trial as plain data, with their ratios to the usual scales."""
     shares = {"force_share": residual.force_share, "moment_share": residual.moment_share}
     return {**to_json_values(residual), **shares, "meets_usual_thresholds": residual.meets_thresholds}
 

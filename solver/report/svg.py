@@ -54,7 +54,7 @@ def format_tick(value: float) -> str:
 
 
 def axis_limits(*arrays: np.ndarray, min_range: float = 0.0, margin: float = 0.06) -> tuple[float, float]:
-    """Limits that hold all finite values with a margin, at least ``least`` apart."""
+    """Limits that contain all finite values with a margin, at least ``least`` apart."""
     finite = [a[np.isfinite(a)] for a in map(np.asarray, arrays)]
     finite = [a for a in finite if a.size]
     if not finite:
@@ -130,7 +130,7 @@ class Drawing:
 
 
 def find_runs(mask: np.ndarray) -> list[tuple[int, int]]:
-    """Start and stop (exclusive) of every stretch of True in a mask (N,)."""
+    """Start and stop (exclusive) of every run of True in a mask (N,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(int)))
     return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 

@@ -17,11 +17,11 @@ AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 LITTLE = 0.1
 """A share below this counts as not determined by the data."""
 WIDE_TABLE_COLUMNS = 12
-"""Columns from which on they stand closer, so that the page's width holds them."""
+"""Number of columns above which a table is set closer, so that it fits the page's width."""
 
 
 def format_number(value: float, digits: int) -> str:
-    """A number with a true minus sign; a dash where there is none."""
+    """A number with a true minus sign; a dash if it is not finite."""
     return DASH if not np.isfinite(value) else f"{value:.{digits}f}".replace("-", MINUS)
 
 
@@ -31,7 +31,7 @@ def format_percent(value: float) -> str:
 
 
 def relative_change(found: float, before: float) -> float:
-    """What a number grew by, as a share of what it was; NaN where it was nothing."""
+    """Relative change; NaN if the earlier value is zero."""
     return found / before - 1.0 if before else float("nan")
 
 
@@ -55,7 +55,7 @@ def render_table(
         head: column titles.
         rows: cells.
         spanning_titles: titles that span several columns, (title, columns).
-        has_text_column: the second column holds words, too, and starts at the left.
+        has_text_column: the second column contains text and is left-aligned.
     """
     spans = "".join(f'<th colspan="{count}" class="span">{title}</th>' for title, count in spanning_titles)
     top = (
@@ -145,7 +145,7 @@ def inertia_table(content: Content) -> str:
 
 
 def std_by_source_table(content: Content) -> str:
-    """Which share of a number's variance each cause has, link by link: mass, first moment, inertia about the origin."""
+    """Share of each cause in a parameter's variance, link by link: mass, first moment, inertia about the origin."""
     causes, rows = list(content.std_by_source), []
     variances = np.array([content.std_by_source[cause] ** 2 for cause in causes])
     for index, name in enumerate(content.identified.links):
@@ -216,7 +216,7 @@ def mean_error_table(errors: Sequence[TrialErrors]) -> str:
 
 
 def finite_mean(values: Sequence[np.ndarray] | np.ndarray) -> Any:
-    """Mean over the first axis of what is finite; NaN where nothing is."""
+    """Mean over the first axis of finite values; NaN if there are none."""
     values = np.asarray(values, float)
     known = np.isfinite(values)
     return np.where(known, values, 0.0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
@@ -227,7 +227,7 @@ def _format_axes(values: np.ndarray, digits: int) -> list[str]:
 
 
 def format_ratio(value: float) -> str:
-    """A ratio, coloured by the side of one on which it lies."""
+    """A ratio, coloured by whether it is below one."""
     if not np.isfinite(value):
         return DASH
     return f'<span class="{"better" if value < 1.0 else "worse"}">{value:.2f}</span>'
@@ -254,7 +254,7 @@ def tracking_table(content: Content) -> str:
 
 
 def weighing_table(content: Content) -> str:
-    """What each trial says about the mass, and the bias taken off its plates."""
+    """Mass measured by each trial, and the bias removed from its plates."""
     rows = [
         [
             escape(row.trial),
@@ -267,12 +267,12 @@ def weighing_table(content: Content) -> str:
         ]
         for row in content.weighings
     ]
-    head = ["trial", "group", "counted [s]", "seen unloaded", "reading [kg]", "bias Fz [N]", "bias Fx, Fy [N]"]
+    head = ["trial", "group", "counted [s]", "ever unloaded", "reading [kg]", "bias Fz [N]", "bias Fx, Fy [N]"]
     return render_table(head, rows)
 
 
 def residual_table(content: Content) -> str:
-    """What is left unexplained, in body weights and against the thresholds of the field."""
+    """Residuals in body weights and compared with the usual thresholds."""
     rows = [
         [
             escape(row.trial),
@@ -291,7 +291,7 @@ def residual_table(content: Content) -> str:
 
 
 def plate_findings_table(content: Content) -> str:
-    """What was looked at in the plates, with its evidence and what was done."""
+    """Findings of the plate checks, with their evidence and what was done."""
     rows = [
         [
             f"<b>{escape(row.check)}</b>" if row.is_warning else escape(row.check),
@@ -303,11 +303,11 @@ def plate_findings_table(content: Content) -> str:
         ]
         for row in content.plate_findings
     ]
-    return render_table(["looked at", "found", "evidence", "95 % interval", "done"], rows, has_text_column=True)
+    return render_table(["check", "finding", "evidence", "95 % interval", "action"], rows, has_text_column=True)
 
 
 def load_table(content: Content) -> str:
-    """What was added, and where."""
+    """Added loads with their links."""
     rows = [
         [
             link_name(load.link),
@@ -324,7 +324,7 @@ def load_table(content: Content) -> str:
 
 
 def flight_table(content: Content) -> str:
-    """Checks in flight, where the truth is known: gravity alone acts."""
+    """Checks in flight, where gravity alone acts."""
     rows = [
         [
             escape(row.trial),
@@ -353,7 +353,7 @@ def flight_intervals_table(found: FlightIdentification) -> str:
 
 
 def truth_table(content: Content) -> str:
-    """Errors against the known truth of a simulation."""
+    """Errors with respect to the true parameters of a simulation."""
     truth = content.truth
     assert truth is not None
     rows = []

@@ -1,4 +1,4 @@
-"""How well what was identified explains further trials."""
+"""Compares measured wrenches of further trials with those that identified and prior parameters predict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tracking import collect_warnings, compute_poses
 from .values import Settings
 
 
-def compare(  # noqa: PLR0913 the recordings, the body, and what an identification found of it
+def compare(  # noqa: PLR0913 the recordings, the body, and the result of an identification
     recordings: Sequence[Recording],
     body: Calibration | Rig,
     identified: InertialParameters,
@@ -32,15 +32,15 @@ def compare(  # noqa: PLR0913 the recordings, the body, and what an identificati
     *,
     weights: PairedWeights = UNWEIGHTED,
 ) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
-    """How well identified parameters explain further trials, beside the prior; and warnings.
+    """Compare how well identified and prior parameters predict the wrenches of further trials; also returns warnings.
 
     Args:
         recordings: see `track`.
         body: the calibrated person, or the rig.
         identified, prior: parameters to compare, of the rig's links.
-        settings: as the identification had them: filter, base link, standing patch; what it found of its plates.
+        settings: those of the identification: filter, base link, standing patch, known plates.
         progress: receives progress.
-        weights: `Identification.frequency_weights`; by default both bodies' wrenches follow from the motion as tracked.
+        weights: `Identification.frequency_weights`; by default the wrenches follow from the unweighted tracked motion.
 
     Raises:
         InvalidValue: no trial has motion, forces and a frame that counts.

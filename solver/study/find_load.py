@@ -1,4 +1,4 @@
-"""What a person or robot carries in later recordings and did not carry in earlier ones."""
+"""Finds a load that a person or robot carries in later recordings but not in earlier ones."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def find_load(
     options: LoadOptions | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """Mass [kg], centre of mass [m] and inertia [kg m^2] of what was added, and which link carries it.
+    """Find the mass [kg], centre of mass [m] and inertia [kg m^2] of an added load, and the link that carries it.
 
     Args:
         before: recordings without the load, see `load`.
         after: recordings with it, by the same body on the same plates; they need not repeat the motion.
         body: the calibrated person, or the rig whose joint coordinates are recorded.
-        settings: of the identification of the bare body.
-        options: how many loads, and where they may be; the bare mass is what the plates weigh before.
+        settings: of the identification of the unloaded body.
+        options: how many loads, and where they may be; the unloaded mass is what the plates weigh before.
         progress: receives progress.
 
     Returns:
-        the study of the recordings before, with `Study.load`.
+        study of the recordings before, with `Study.load`.
 
     Raises:
         InvalidValue: no frame counts before, or none after.
@@ -62,7 +62,7 @@ def find_load(
         rig, [r for r in bare if r.poses is not None], settings=settings, progress=PartialProgress(progress, 0.3, 0.6)
     )
     if study.identification is None:
-        raise InvalidValue("a load cannot be found: no recording before it has forces")
+        raise InvalidValue("no recording without the load has forces: a load is found from forces")
     _, laden = compute_poses(after, body, settings, PartialProgress(progress, 0.6, 0.8))
     prepared = prepare(
         study.rig,
@@ -73,10 +73,10 @@ def find_load(
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]
     if not trials:
-        raise InvalidValue("a load cannot be found: no recording after it has forces")
+        raise InvalidValue("no recording with the load has forces: a load is found from forces")
     weighed = None if study.mass is None else study.mass.mass
     chosen = LoadOptions(bare_mass=weighed) if options is None else options
-    progress(0.8, "looking for a load")
+    progress(0.8, "searching for a load")
     found = find_added_load(study.rig, study.trials, trials, replace(chosen, base=study.identification.base_link))
     offset = _warn_of_offset(found, study.mass, prepared.mass)
     calibration = body if isinstance(body, Calibration) else None
@@ -93,13 +93,13 @@ def find_load(
 
 
 def _warn_of_offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:
-    """A warning where a load was found by plates that were not seen unloaded: an offset between them looks like one."""
+    """A warning if a load was found with plates that were never unloaded: an offset between them looks the same."""
     unseen = [
         trial.name for mass in (before, after) if mass is not None for trial in mass.trials if trial.unloaded is None
     ]
     if not found.carriers or not unseen:
         return ()
     return (
-        f"a load of {found.total:.2f} kg was found, but the plates were not seen unloaded in {', '.join(unseen)}: an "
+        f"a load of {found.total:.2f} kg was found, but the plates are never unloaded in {', '.join(unseen)}: an "
         f"offset of {GRAVITY * found.total:.0f} N between the recordings would look the same",
     )

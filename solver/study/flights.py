@@ -1,8 +1,8 @@
-"""Flights as trials of their own, ayusawa (7): while nothing touches the body, Y phi = 0 needs no force plate.
+"""Flight phases as trials of their own, ayusawa (7): while nothing touches the body, Y phi = 0 needs no force plate.
 
-What a landing does to the filtered motion before it would be taken for the body's own doing. So the coordinates of each
-flight are filtered by themselves, as if there were nothing before and after it. Its equations pass no filter: on a
-flight of a third of a second that would be mostly ends. They are weighed by the covariance of their noise.
+A filter would spread the impact of the landing into the flight. The coordinates of each flight are therefore filtered
+by themselves, without the frames before and after it. The equations are not filtered, because a flight of a third of a
+second would consist mostly of the filter's ends. They are weighted by the covariance of their noise instead.
 """
 
 from __future__ import annotations
@@ -44,30 +44,30 @@ from .preparation import PreparedTrials
 from .values import Flights, TrialRecord
 
 LIGHT_CUTOFF_FACTOR = 1.5
-"""Multiple of the preset's cut-off for coordinates in flight; their equations pass no filter after it (simulated
-jumpers: 2.5 does alike)."""
+"""Cut-off for coordinates in flight, as a multiple of the preset's; their equations are not filtered (on simulated
+jumpers 2.5 gives the same result)."""
 MIN_FRAMES = 5
-"""Frames of a flight out of the filter's reach of its ends: with fewer it is all ends. Runs' flights of 0.1 s, taken
-all the same, explained the plates worse than the prior (real, two subjects)."""
+"""Smallest number of frames of a flight beyond the filter's reach from its ends. Shorter flights of runs (0.1 s), used
+all the same, predicted the plates worse than the prior (real, two subjects)."""
 NOISE_CORNER, TRIMMED_TIME = 2.0, 0.02
-"""[Hz] of the noise by which flights' equations are weighed, and [s] left out at either end, where a toe may still
-touch and coordinates are carried on. Chosen on simulated jumpers with stance beside the flight and swinging skin, on
-whom 1 to 2 Hz and 10 to 30 ms do alike and 3 Hz worse."""
-NO_CONTACT, IN_CONTACT, FLIGHT_ENDS = "nothing touches", "touched", "at the ends of a flight"
+"""[Hz] corner frequency of the noise by which the equations are weighted, and [s] left out at either end, where a toe
+may still touch and coordinates are extrapolated. Chosen on simulated jumpers with stance before and after the flight
+and soft-tissue motion: 1 to 2 Hz and 10 to 30 ms give the same result, 3 Hz a worse one."""
+NO_CONTACT, IN_CONTACT, FLIGHT_ENDS = "no contact", "in contact", "at the ends of a flight"
 EXTRAPOLATION_TIME, EXTRAPOLATION_DEGREE = 0.12, 2
-"""[s] at either end of a flight, and degree of the polynomials in time that carry it on."""
+"""[s] at either end of a flight to which polynomials are fitted, and their degree; they extrapolate the flight."""
 INTERPOLATED_TRACKED = 0.99
-"""A frame between two others is of a kind when both were."""
+"""An interpolated frame counts as tracked if both of its neighbours were."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialFlights:
-    """The flights of one trial.
+    """The flight phases of one trial.
 
     Attributes:
-        trial: whose wrenches are zero while the body flies and unknown else; None without a flight that can be used.
-        flights: (first, last) [s] of those used, their ends included.
-        short: the same of those too short to be used.
+        trial: with zero wrenches in flight and unknown ones elsewhere; None without a flight that can be used.
+        flights: (first, last) [s] of the flights used, their ends included.
+        short: the same for flights that are too short to be used.
     """
 
     trial: Trial | None
@@ -76,13 +76,13 @@ class TrialFlights:
 
 
 def find_trial_flights(rig: Rig, record: TrialRecord, preset: FilterPreset, mass: float) -> TrialFlights:
-    """The flights of a recording whose motion is known, as a trial that needs no forces.
+    """The flight phases of a recording whose motion is known, as a trial that needs no forces.
 
     Args:
-        rig: that moved, with any reasonable prior.
-        record: with poses and the motion filtered from them. Forces only take out frames in which they show a touch.
+        rig: of the motion, with any reasonable prior.
+        record: with poses and the motion filtered from them. Forces only exclude frames in which they show a contact.
         preset: filter of the equations.
-        mass: [kg] of the body, to know a touch by.
+        mass: [kg] of the body, which scales the force that counts as a contact.
 
     Raises:
         InvalidValue: a recording without motion.
@@ -116,7 +116,7 @@ def find_trial_flights(rig: Rig, record: TrialRecord, preset: FilterPreset, mass
 def _build_flight_trial(
     rig: Rig, record: TrialRecord, preset: FilterPreset, motion: Motion, frames: tuple[np.ndarray, np.ndarray]
 ) -> Trial:
-    """Of flights' frames (N,), and those of them that are no ends."""
+    """A trial from flight frames (N,), and from those of them that are not at the ends."""
     flying, inner = frames
     poses, rate = record.poses, motion.rate
     assert poses is not None
@@ -137,16 +137,16 @@ def _build_flight_trial(
 
 
 def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: float, reach: int) -> np.ndarray:
-    """Configurations of flights, carried on beyond either end as they flew there; NaN elsewhere.
+    """Configurations of flights, extrapolated beyond either end by polynomials; NaN elsewhere.
 
-    A reflection, which filters use for want of better, would have the acceleration vanish at the ends.
+    The reflection that filters use by default would make the acceleration vanish at the ends.
 
     Args:
-        rig: that flew.
+        rig: of the motion.
         q: (N, nq).
         in_flight: (N,) True in flight.
         rate: frames per second.
-        reach: frames by which flights are carried on.
+        reach: frames by which flights are extrapolated.
 
     Returns:
         (reach + N + reach, nq): a flight may begin or end with the recording.
@@ -170,11 +170,11 @@ def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: f
 def identify_flights(
     prepared: PreparedTrials, options: IdentifyOptions, preset: str, progress: Progress
 ) -> tuple[Identification, Flights]:
-    """Identification from flights alone; where there are plates, their trials are compared with and fitted never.
+    """Identify from flight phases alone; trials with plates are only compared with, never fitted.
 
     Args:
         prepared: trials with motion, with or without forces.
-        options: of the identification; the total mass gives the scale.
+        options: of the identification; the total mass sets the scale.
         preset: filter of the equations, a name of `signals.PRESETS`.
         progress: receives progress.
 
@@ -208,7 +208,7 @@ def identify_flights(
 
 
 def _build_contact_trial(record: TrialRecord) -> Trial | None:
-    """A trial's frames on the plates, none of which the identification from flight has seen."""
+    """A trial's frames on the plates, none of which the identification from flight used."""
     if record.trial is None or record.windows is None:
         return None
     counted = record.trial.counted & ~record.windows.flight

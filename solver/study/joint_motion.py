@@ -1,4 +1,4 @@
-"""From joint coordinates by name to configurations of a rig: a robot's encoders, or motions that we wrote ourselves."""
+"""Converts named joint coordinates (a robot's encoders, or our own motion files) to configurations of a rig."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ RADIANS_PER_DEGREE = np.pi / 180.0
 OPENSIM_COORDINATES = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r", "knee_angle_r")
 """Coordinates of OpenSim's usual models of people."""
 FLATNESS_TOLERANCE = 1e-6
-"""[m] A patch whose corners leave their plane by more has no direction that is up."""
+"""[m] Largest distance of a patch's corners from their plane; beyond it the patch has no defined normal."""
 
 
 def convert_joint_recordings(
     rig: Rig, recordings: Sequence[Recording], standing: str | None = None
 ) -> tuple[TrialRecord, ...]:
-    """Recordings with joint coordinates as trials of a rig; the others are passed on without motion.
+    """Convert recordings with joint coordinates to trials of a rig; the others are returned without motion.
 
     Args:
         rig: whose joints they are.
@@ -56,16 +56,16 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
     Args:
         rig: whose links or joints the coordinates are named after.
         joints: every coordinate of the rig by name, in any order; numbered ones (`coordinate_numbers`) in the rig's.
-        standing: contact patch, or link that carries it, which stands still on the floor throughout. Only asked where
-            no pose of the root is there: then the world's origin is the middle of that patch, and the patch points the
-            way it does when all joints are at zero.
+        standing: contact patch, or link that carries it, that stays still on the floor throughout. It is only used if
+            the recording has no pose of the root. The world's origin is then the middle of that patch, and the patch
+            is oriented as when all joints are at zero.
 
     Returns:
-        configurations; a frame with a missing value is not known and lies between its neighbours.
+        configurations; a frame with a missing value is interpolated and not known.
 
     Raises:
-        InvalidValue: coordinates that the rig does not have, or lacks, a unit that contradicts the joint, or nothing
-            that tells where the root is.
+        InvalidValue: a coordinate that the rig does not have, a missing coordinate, a unit that contradicts the joint,
+            or an unknown pose of the root.
 
     Example:
         >>> import solver
@@ -123,7 +123,7 @@ def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
 
 
 def _fill_gaps(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Configurations (N, nq) with those not known put on the way between their neighbours, or held at the ends."""
+    """Configurations (N, nq) in which unknown ones are interpolated, or constant at the ends."""
     frames = np.flatnonzero(known)
     result = q.copy()
     for frame in np.flatnonzero(~known):
@@ -136,10 +136,10 @@ def _fill_gaps(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) ->
 
 
 def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, float]]:
-    """Column of the recording and factor to SI by coordinate of the rig's tangent space."""
+    """Column of the recording and its factor to SI, by coordinate of the rig's tangent space."""
     coordinates = _list_coordinates(rig)
     places = {title: (place, slides) for (_, title), place, slides in coordinates}
-    places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # where both occur a link goes first
+    places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # a link's name takes precedence
     unknown = [name for name in joints.names if name not in places]
     choices = ", ".join(names[0] for names, *_ in coordinates)
     names = joints.names
@@ -152,10 +152,10 @@ def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, 
     if len(set(OPENSIM_COORDINATES) & set(joints.names)) >= 2:
         raise InvalidValue(
             f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
-            f"{rig.name} ({choices}): track its markers with a rig of ours instead"
+            f"{rig.name} ({choices}); track the recorded markers with one of our rigs instead"
         )
     if unknown:
-        raise InvalidValue(f"{', '.join(unknown)} are no joints of {rig.name}; known: {choices}")
+        raise InvalidValue(f"{', '.join(unknown)}: not joints of {rig.name}; known: {choices}")
     result: dict[int, tuple[int, float]] = {}
     for column, name in enumerate(names):
         place, slides = places[name]
@@ -163,18 +163,19 @@ def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, 
             raise InvalidValue(f"{names[result[place][0]]} and {name} are the same coordinate of {rig.name}")
         unit = joints.units[column]
         if unit == ("rad" if slides else "m"):
-            raise InvalidValue(f"{name} {'slides' if slides else 'turns'}, but its values are in {unit}")
+            kind = "prismatic" if slides else "revolute"
+            raise InvalidValue(f"{name} is a {kind} joint, but its values are in {unit}; correct the unit")
         result[place] = column, RADIANS_PER_DEGREE if unit == "deg or m" and not slides else 1.0
     lacking = [link for (link, _), place, _ in coordinates if place not in result]
     if lacking:
         raise InvalidValue(
-            f"no column tells {', '.join(lacking)} of {rig.name}: give every joint, with zeros where one does not move"
+            f"no column for {', '.join(lacking)} of {rig.name}: give every joint, with zeros if it does not move"
         )
     return result
 
 
 def _list_coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:
-    """Names after link and joint, place in the tangent space, and whether it slides, of every joint coordinate."""
+    """Names after link and joint, index in the tangent space, and whether it is prismatic, of every coordinate."""
     found = []
     lengths = coordinate_lengths(rig)
     for link, (joint, _, moves) in zip(rig.links[1:], joint_slices(rig)[1:]):
@@ -188,20 +189,20 @@ def _coordinate_names(name: str, count: int) -> list[str]:
 
 
 def _find_standing_patch(rig: Rig, standing: str | None) -> ContactPolygon:
-    """The patch that is said to stand still."""
+    """The patch that is specified to stay still."""
     if standing is None:
         names = [name for contact in rig.contacts for name in (contact.name, contact.link)]
         raise InvalidValue(
-            "nothing tells where the root is: give its pose (columns root_tx, root_ty, root_tz [m] and root_rx, "
-            "root_ry, root_rz [rad] or root_qx ... root_qw), or state what stands still on the floor all the time "
-            f"(standing = {' or '.join(names) or 'a contact patch, of which this rig has none'}): forces are about the "
-            "middle of that sole then"
+            "the pose of the root is unknown: give it (columns root_tx, root_ty, root_tz [m] and root_rx, root_ry, "
+            "root_rz [rad] or root_qx ... root_qw), or specify what stays still on the floor all the time "
+            f"(standing = {' or '.join(names) or 'a contact patch, of which this rig has none'}); moments are then "
+            "about the middle of that sole"
         )
     return rig.find_patch(standing)
 
 
 def _place_root(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:
-    """Put the root (in place) where a patch lies on the world's origin, flat, turned as at zero."""
+    """Set the root's pose (in place) so that a patch lies flat on the world's origin, oriented as at zero."""
     link, workspace = rig.index(patch.link), Workspace(rig)
     wanted = _level_rotation(patch, rig.rest[0][link])
     at_origin = rig.neutral[:POSE]
@@ -214,7 +215,7 @@ def _place_root(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygo
 
 
 def _level_rotation(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
-    """Axes (3, 3) nearest to ``rotation`` in which the patch's outward normal points straight down."""
+    """Rotation (3, 3) nearest to ``rotation`` for which the patch's outward normal points straight down."""
     corners = patch.vertices - patch.centroid
     normal = np.linalg.svd(corners)[2][2]
     if np.abs(corners @ normal).max() > FLATNESS_TOLERANCE:

@@ -1,4 +1,4 @@
-"""What is known of the noise of measured motions, and what follows for their filter."""
+"""Noise of measured motions, and the filter cut-off that it allows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..signals.noise_replicas import NoiseReplicas
 from .values import TrialRecord
 
 NEGLIGIBLE_NOISE = 2.0
-"""Multiple of the cut-off: a motion that is stronger than its noise even there needs no correction for it."""
+"""Multiple of the cut-off: if the motion exceeds its noise up to there, the noise needs no correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class MotionNoise:
-    """Of one tracked trial.
+    """Noise of one tracked trial.
 
     Attributes:
-        covariance: (nv, nv) covariance of the white noise of a frame.
+        covariance: (nv, nv) covariance of the white noise of one frame.
         frequency: [Hz] frequency above which the motion is mostly noise.
     """
 
@@ -31,12 +31,12 @@ class MotionNoise:
 
 
 def estimate_motion_noise(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset) -> dict[str, MotionNoise]:
-    """Noise of the motions that have forces, by trial; without those that tell nothing.
+    """Noise of the motions that have forces, by trial; trials whose noise cannot be estimated are missing.
 
     Args:
         rig: of the motions.
         records: with poses or not.
-        preset: filter asked for.
+        preset: requested filter.
     """
     result = {}
     for record in records:
@@ -52,15 +52,15 @@ def estimate_motion_noise(rig: Rig, records: Sequence[TrialRecord], preset: Filt
 def adapt_cutoff(
     rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]
 ) -> FilterPreset:
-    """The preset, with a lower cut-off if all trials with forces are mostly noise above that.
+    """The preset, with a lower cut-off if all trials with forces are mostly noise above it.
 
-    Trials of a standing body do not count: its motion is noise at all frequencies, or a sway that the noise hides.
+    Trials of a standing body do not count: at all frequencies their motion is noise, or sway that the noise hides.
 
     Args:
         rig: of the motions.
-        preset: asked for.
+        preset: requested filter.
         records: of all trials; those without forces or without a motion do not count.
-        noises: by trial, see `estimate_motion_noise`; a trial without one keeps the preset as it is.
+        noises: by trial, see `estimate_motion_noise`; a trial without one leaves the preset unchanged.
     """
     moving = [
         r.name
@@ -76,7 +76,7 @@ def make_noise_replicas(
     preset: FilterPreset,
     noises: Mapping[str, MotionNoise],
 ) -> Collection[Motion]:
-    """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
+    """Copies of the trial's motion with its own noise added once more; none if the noise is unknown or negligible."""
     noise, poses = noises.get(record.name), record.poses
     if noise is None or poses is None or noise.frequency >= NEGLIGIBLE_NOISE * preset.cutoff:
         return ()

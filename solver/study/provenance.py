@@ -1,4 +1,4 @@
-"""What a study was made of: program, options and inputs, by which a result is known to be still the right one."""
+"""Provenance of a result: program, options and input files, which show whether the result is still up to date."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Provenance:
     """Where a result comes from.
 
     Attributes:
-        options: every choice, as plain data.
-        inputs: what was in every file that was read (a hash), by its path below the folder of recordings.
-        program: version, and what was in the program's own files.
-        created: when, ISO 8601, UTC.
-        libraries: versions of what computed.
+        options: every option, as plain data.
+        inputs: hash of every file that was read, by its path relative to the folder of recordings.
+        program: version, and a hash of the program's own files.
+        created: time, ISO 8601, UTC.
+        libraries: versions of the libraries used.
     """
 
     options: Mapping[str, object]
@@ -45,7 +45,7 @@ class Provenance:
     libraries: Mapping[str, str]
 
     def matches(self, other: Provenance) -> bool:
-        """Whether the same program made the same of the same inputs, at whatever time."""
+        """Whether program, options and inputs are the same; the time is ignored."""
         return (self.program, to_json_values(self.options), dict(self.inputs)) == (
             other.program,
             to_json_values(other.options),
@@ -54,7 +54,7 @@ class Provenance:
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """(what, how) for a report's methods."""
+        """Rows (title, text) for a report's method section."""
         libraries = ", ".join(f"{name} {version}" for name, version in self.libraries.items())
         files = ", ".join(f"{name} ({digest[:8]})" for name, digest in self.inputs.items())
         return (
@@ -68,7 +68,7 @@ PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify 
 
 
 def find_common_folder(paths: Paths) -> Path:
-    """The folder that holds all files and folders of recordings, from which their paths are told."""
+    """The folder that contains all recordings; paths are written relative to it."""
     folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
     try:
         return Path(os.path.commonpath([folder.absolute() for folder in folders]))
@@ -77,12 +77,12 @@ def find_common_folder(paths: Paths) -> Path:
 
 
 def collect_options(read: object, settings: Settings, subject: object) -> dict[str, object]:
-    """Every choice on which a study's result depends, as plain data.
+    """Every option on which a study's result depends, as plain data.
 
     Args:
-        read: how the files were read.
-        settings: of the study; how many processes work at once changes no result and is left out.
-        subject: what was stated of the person, or of the rig.
+        read: reading options.
+        settings: of the study; the number of processes changes no result and is left out.
+        subject: data of the person, or of the rig.
     """
     chosen = to_json_values(settings)
     chosen.pop("jobs")
@@ -90,12 +90,12 @@ def collect_options(read: object, settings: Settings, subject: object) -> dict[s
 
 
 def build_provenance(folder: Path, files: Iterable[Path], options: Mapping[str, object]) -> Provenance:
-    """The provenance of what will be made of files.
+    """The provenance of a result that is computed from files.
 
     Args:
-        folder: that paths are told from.
-        files: to be read.
-        options: every choice; values that JSON can tell (`plain`).
+        folder: to which paths are relative.
+        files: input files.
+        options: every option, as values that `plain` can convert.
 
     Raises:
         InputError: a file cannot be read.
@@ -115,7 +115,7 @@ def build_provenance(folder: Path, files: Iterable[Path], options: Mapping[str, 
 
 @cache
 def program_version() -> str:
-    """The version with a hash of the program's files: between two releases results change as well."""
+    """Version with a hash of the program's files, because results also change between releases."""
     digest = hashlib.blake2b(digest_size=6)
     for root, pattern in ((PACKAGE_FOLDER, "*.py"), (ASSETS, "*.json")):
         for file in sorted(root.rglob(pattern)):

@@ -1,4 +1,4 @@
-"""Recordings of a study: read, and refused early where the work could not begin or would end in vain."""
+"""Reads the recordings of a study, and refuses early those that cannot be processed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .values import Settings
 
 
 def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
-    """Trials in files and folders.
+    """Read the trials in files and folders.
 
     Args:
         paths: a file or a folder, or several: strings or Paths.
-        options: how files are read.
+        options: reading options.
 
     Raises:
         InputError: see `formats.recording.find_recordings`.
@@ -37,10 +37,10 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
 
 
 def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:
-    """Refuse recordings of too few samples a second for the filter, before hours of work.
+    """Refuse recordings whose sample rate is too low for the filter, before hours of work.
 
     Raises:
-        InvalidValue: one of them.
+        InvalidValue: the sample rate of a recording is too low.
     """
     for recording in recordings:
         for part in (recording.markers, recording.joints, recording.segments, recording.wrenches):
@@ -57,11 +57,11 @@ def require_base(links: Sequence[str], settings: Settings) -> None:
 
 
 def require_markers(recordings: Sequence[Recording]) -> None:
-    """Say what is missing where there are joint coordinates without a rig.
+    """Refuse joint coordinates that come without their rig.
 
     Raises:
-        InvalidValue: no trial has markers, some have joint coordinates.
+        InvalidValue: no trial has markers, and some have joint coordinates.
     """
     jointed = [recording.name for recording in recordings if recording.joints is not None]
     if jointed and not any(recording.markers is not None for recording in recordings):
-        raise InvalidValue(f"{', '.join(jointed)}: joint coordinates mean nothing without their rig: name it")
+        raise InvalidValue(f"{', '.join(jointed)}: joint coordinates need the rig that they belong to; specify it")

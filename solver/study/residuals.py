@@ -1,4 +1,4 @@
-"""What a result leaves unexplained, in the units and against the thresholds of the field: Hicks et al. 2015."""
+"""Residual forces and moments of a result, in the units and against the thresholds of Hicks et al. 2015."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..rig import GRAVITY, Rig
 from ..trial import Trial
 
 FORCE_THRESHOLD = 0.05
-"""Residual force over the peak of the measured one that is usually accepted."""
+"""Accepted residual force, as a fraction of the peak measured force."""
 MOMENT_THRESHOLD = 0.01
-"""Residual moment over the mean height of the centre of mass times that peak that is usually accepted."""
+"""Accepted residual moment, as a fraction of the mean height of the centre of mass times the peak measured force."""
 
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Of one trial's counted frames, by one set of parameters; NaN where it was not measured.
+    """Residual wrench of one trial's counted frames with one set of parameters; NaN where it was not measured.
 
     Attributes:
-        force, force_peak: root mean square and largest size of the force that is left [N].
-        moment, moment_peak: the same of the moment about the base link's origin [N m].
+        force, force_peak: root mean square and largest magnitude of the residual force [N].
+        moment, moment_peak: the same for the moment about the base link's origin [N m].
     """
 
     force: float
@@ -37,15 +37,15 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class TrialResidual:
-    """What is left unexplained of one trial that was fitted, and what it is measured by.
+    """Residuals of one trial that was fitted, with the quantities that scale them.
 
     Attributes:
         trial: its name.
-        weight: of the body [N].
-        height: of the body [m]; NaN where the rig does not know it.
-        com_height: mean of the centre of mass over the floor [m].
+        weight: body weight [N].
+        height: body height [m]; NaN if the rig has none.
+        com_height: mean height of the centre of mass above the floor [m].
         peak: largest measured force [N].
-        identified, prior: what each leaves, with its own frequency weights.
+        identified, prior: residual of the identified and of the prior parameters, each with its own frequency weights.
     """
 
     trial: str
@@ -58,18 +58,18 @@ class TrialResidual:
 
     @property
     def force_share(self) -> tuple[float, float]:
-        """Root mean square and peak residual force over the peak of the measured force."""
+        """Root mean square and peak residual force, as fractions of the peak measured force."""
         return self.identified.force / self.peak, self.identified.force_peak / self.peak
 
     @property
     def moment_share(self) -> tuple[float, float]:
-        """Root mean square and peak residual moment over the height of the centre of mass times the peak force."""
+        """RMS and peak residual moment, as fractions of the centre of mass's height times the peak force."""
         lever = self.com_height * self.peak
         return self.identified.moment / lever, self.identified.moment_peak / lever
 
     @property
     def meets_thresholds(self) -> bool:
-        """Whether peaks and root mean squares stay below the usual thresholds; what was not measured does not count."""
+        """Whether peaks and root mean squares stay within the thresholds; what was not measured is ignored."""
         within = (
             *(share <= FORCE_THRESHOLD for share in self.force_share if np.isfinite(share)),
             *(share <= MOMENT_THRESHOLD for share in self.moment_share if np.isfinite(share)),
@@ -78,11 +78,11 @@ class TrialResidual:
 
 
 def compute_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) -> tuple[TrialResidual, ...]:
-    """What an identification leaves unexplained of the trials that it was fitted to.
+    """Residuals of an identification on the trials that it was fitted to.
 
     Args:
         rig: that was identified.
-        trials: of the study; those that were not fitted are passed over.
+        trials: of the study; those that were not fitted are ignored.
         found: the result.
     """
     return tuple(
@@ -91,7 +91,7 @@ def compute_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification
 
 
 def body_height(rig: Rig) -> float:
-    """Stature [m]; NaN where the rig does not know it, as of a robot."""
+    """Body height [m]; NaN if the rig has none, as a robot."""
     height = rig.provenance.get("height")
     return float(height) if rig.provenance.get("kind") == "human" and isinstance(height, float | int) else np.nan
 

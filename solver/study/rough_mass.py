@@ -1,4 +1,4 @@
-"""The body's mass before it is known which frames count: what each trial's plates read, and whom to trust first."""
+"""Rough body mass before it is known which frames count: one reading per trial, the most reliable first."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from ..trial import Recording
 from ..wrenches import Wrenches
 
 AVERAGING_TIME = 0.4
-"""[s] Over this time errors of a kinematic acceleration have mostly cancelled."""
+"""[s] Averaging time over which errors of the kinematic acceleration mostly cancel."""
 LOADED_FRACTION, FREE_FALL_FRACTION = 0.2, 0.3
-"""Shares: of the largest reading, above which a plate carries the body; of gravity, below which the body falls."""
+"""Fraction of the largest reading above which a plate carries the body; fraction of gravity below which the body
+falls."""
 MAX_STANDING_SPEED = 0.05
-"""[m/s] Root mean square of the speed of a centre of mass that rests: over a second its acceleration averages to 1 % of
-gravity at most. Standing people of three laboratories have 0.004 to 0.011, the slowest squat of any 0.16."""
+"""[m/s] Largest RMS speed of the centre of mass of a standing body: over a second its acceleration then averages to at
+most 1 % of gravity. Measured: 0.004 to 0.011 for standing people of three laboratories, 0.16 for the slowest squat."""
 MAX_BALANCE_ERROR = 0.06
-"""[m] The centre of pressure of a body at rest is under its centre of mass, which a prior misses by 5 cm at most
-(3 standard deviations of five people); a foot that no plate carries moves it by half the distance between the feet."""
+"""[m] Largest distance between the centre of pressure of a standing body and the prior's centre of mass. The prior is
+wrong by at most 5 cm (3 standard deviations of five people); a foot off the plates moves the centre of pressure by half
+the distance between the feet."""
 
 
 @dataclass(frozen=True, slots=True)
 class MassReading:
-    """Body mass that one trial's plates read.
+    """Body mass measured by one trial's plates.
 
     Attributes:
         trial: its name.
         mass: [kg]
-        relative_width: width of the densest half of the readings over the mass.
-        is_standing: whether the body rests, carried by the plates alone.
+        relative_width: width of the densest half of the readings, as a fraction of the mass.
+        is_standing: whether the body is at rest and carried by the plates alone.
     """
 
     trial: str
@@ -45,8 +47,7 @@ class MassReading:
 def estimate_rough_mass(recordings: Sequence[Recording]) -> float | None:
     """Body mass [kg] before any motion is known: the mean vertical force of the steadiest recording while it is loaded.
 
-    Good enough for a calibration, whose markers hardly depend on the mass; `compute_mass_readings` are for what comes
-    after.
+    Accurate enough for a calibration, which hardly depends on the mass; later steps use `compute_mass_readings`.
     """
     found: list[tuple[float, float]] = []
     for recording in recordings:
@@ -62,12 +63,12 @@ def estimate_rough_mass(recordings: Sequence[Recording]) -> float | None:
 
 
 def compute_mass_readings(rig: Rig, trials: Sequence[tuple[str, Motion, Wrenches]]) -> list[MassReading]:
-    """What each trial reads, the most trustworthy first: standing before moving, each by its spread.
+    """Mass reading of each trial, the most reliable first: standing before moving, then by relative width.
 
-    Where every contact is measured, the force over a_com + g is the mass; where some are not, it is anything less. The
-    mass of a trial is therefore where half of its ratios lie closest together. Of a body that moves, both are averaged
-    over `AVERAGING_TIME`, and a shorter trial reads nothing; a body at rest needs no average. A body at rest that the
-    plates carry only in part (one foot beside them, a chair) is found by its centre of pressure, and reads nothing.
+    If every contact is measured, force / (a_com + g) is the mass; otherwise it is smaller. The mass of a trial is
+    therefore the median of the densest half of these ratios. For a moving body, force and acceleration are averaged
+    over `AVERAGING_TIME` first, and a shorter trial gives no reading. A standing body that the plates carry only in
+    part (one foot beside them, a chair) is recognised by its centre of pressure and gives no reading.
 
     Args:
         rig: any reasonable prior; its total mass does not matter.
@@ -99,7 +100,7 @@ def compute_mass_readings(rig: Rig, trials: Sequence[tuple[str, Motion, Wrenches
 
 
 def _is_balanced(rig: Rig, motion: Motion, wrenches: Wrenches) -> bool:
-    """Whether the plates' force acts where a resting body needs it; True where no centre of pressure was measured."""
+    """Whether the centre of pressure is where a standing body needs it; True if none was measured."""
     if not np.asarray(wrenches.measured).all(axis=0)[3:5].all():
         return True
     total, needed = wrenches.total, ground_wrench(rig, motion, rig.prior)

@@ -1,8 +1,9 @@
-"""How far skin and skeleton may have led the wrenches that tracked motions seem to need.
+"""Wrench error caused by soft-tissue motion and joint-centre error.
 
-A body with other joint centres, whose markers sat on moving skin, needs other wrenches than the body that was tracked.
-Every draw of a calibration's `CalibrationErrorDraws` is such a body; its poses follow from the tracked ones by the
-answer of least squares to points that lie elsewhere. Skin swings in every trial as it did in calibration.
+If the joint centres are elsewhere, or the markers move with the skin, the true motion differs from the tracked one and
+needs other wrenches. Every draw of a calibration's `CalibrationErrorDraws` is one such body. Its poses follow from the
+tracked ones by the linear response of the least-squares tracker to displaced points. The skin is assumed to move in
+every trial as it did in calibration.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ from ..trial import Trial
 from .values import Study, TrialRecord
 
 MAX_FRAMES = 4096
-"""Frames of a trial that are looked at, those in its middle: twenty seconds at 200 frames a second."""
+"""Frames of a trial that are used, from its middle: twenty seconds at 200 frames a second."""
 CHUNK_FRAMES = 256
-"""Frames whose normal equations are held at once."""
+"""Frames whose normal equations are in memory at once."""
 
 
 def add_soft_tissue_error(study: Study, calibration: Calibration | None) -> Study:
-    """A study whose intervals also hold how far skin and skeleton may have led its motions.
+    """A study whose intervals include the soft-tissue and joint-centre error of its motions.
 
-    As it is without intervals, of another method than the consistent one, or where nothing tells of the calibration.
+    The study is returned unchanged if it has no intervals, if the method is not the consistent one, or if the
+    calibration has no deviations.
     """
     found = study.identification
     if found is None or found.uncertainty is None or found.covariance_root is None:
@@ -55,13 +57,13 @@ def add_soft_tissue_error(study: Study, calibration: Calibration | None) -> Stud
 def compute_soft_tissue_errors(
     rig: Rig, calibration: Calibration, records: Sequence[TrialRecord], found: Identification
 ) -> tuple[WrenchErrors, ...]:
-    """Wrenches that trials seem to need beside those that bodies led aside by skin and skeleton do.
+    """Wrench errors of trials for every sample of skin motion and joint centres.
 
     Args:
-        rig: of the trials, of the calibration's joint centres.
+        rig: of the trials, with the calibration's joint centres.
         calibration: with its deviations.
-        records: with trials or not; those without markers tell nothing.
-        found: from them.
+        records: of all trials; those without a trial or without markers are ignored.
+        found: identification from these trials.
     """
     result = []
     for record in records:
@@ -78,7 +80,7 @@ def compute_soft_tissue_errors(
     return tuple(result)
 
 
-def _compute_soft_tissue_error(  # noqa: PLR0913 one trial with all that is known of it
+def _compute_soft_tissue_error(  # noqa: PLR0913 one trial and what is known about it
     rig: Rig,
     calibration: Calibration,
     targets: Targets,
@@ -103,13 +105,13 @@ def _compute_soft_tissue_error(  # noqa: PLR0913 one trial with all that is know
             motion = smooth_motion(moved, targets.times, poses, light_preset(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
             others.append(ground_wrench(moved, motion, parameters) - usual)
         here = wrenches_about_base(rig, part, np.stack(others, axis=1), found.base_link)
-        # what is not believed of a motion is neither in the equations' rows nor in what they are to explain
+        # twice: the frequency weights scale both the equations' rows and the wrenches that they are fitted to
         errors[cause] = _apply_frequency_weights(_apply_frequency_weights(here, part, found), part, found)
     return WrenchErrors(part, float(np.sqrt(seen)), errors)
 
 
 def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:
-    """Errors (N, K, 6) as far as the motion is believed, the mean of its links by their masses."""
+    """Errors (N, K, 6) scaled by the frequency weights, averaged over links by their masses."""
     trust = found.frequency_weights.identified
     if trust is None:
         return errors
@@ -124,11 +126,11 @@ def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identifica
 
 @dataclass(frozen=True, slots=True)
 class _TrackedBody:
-    """Tracked frames, and how their poses answer to points that lie elsewhere.
+    """Tracked frames, with the linear response of their poses to displaced points.
 
     Attributes:
         names: of the markers.
-        frames: at their poses.
+        frames: linearised at their poses.
         unknowns: which point moves which marker.
         skin_motion: of the skin.
     """
@@ -140,7 +142,7 @@ class _TrackedBody:
 
     @staticmethod
     def from_configurations(rig: Rig, targets: Targets, q: np.ndarray) -> _TrackedBody:
-        """Of frames tracked at configurations (N, nq)."""
+        """From frames tracked at configurations (N, nq)."""
         assert targets.positions is not None
         task, measured = targets.positions.task, targets.positions.positions
         kinematics = Kinematics(rig)
@@ -165,7 +167,7 @@ class _TrackedBody:
         )
 
     def pose_changes(self, deviations: CalibrationErrorDraws) -> dict[str, np.ndarray]:
-        """Tangent steps (K, N, nv), by cause, to the bodies of the draws."""
+        """Pose changes (K, N, nv) in the tangent space, by cause, for the K samples of the deviations."""
         joints, draws = len(self.unknowns.parents), len(deviations.soft_tissue)
         place = {name: joints + k for k, name in enumerate(deviations.markers)}
         rows = np.array([*range(joints), *(place.get(name, -1) for name in self.names)])

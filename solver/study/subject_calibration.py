@@ -1,4 +1,4 @@
-"""A person's calibrated rig, from what was recorded and what is stated."""
+"""Calibrates a person's rig from recordings and the subject's data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..trial import Recording
 from .rough_mass import estimate_rough_mass
 
 DEFAULT_MASS = 70.0
-"""[kg] With neither a stated mass nor plates only the prior's inertias depend on it, and they do not move markers."""
+"""[kg] Used if neither a mass nor plate data are given. Only the prior's inertias depend on it, not the markers."""
 
 
-def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
+def calibrate(  # noqa: PLR0913 the user's own words about a person
     recordings: Sequence[Recording],
     *,
     sex: str,
@@ -31,23 +31,23 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     static: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Calibration:
-    """A person's rig from all trials with markers, or from the named ones only.
+    """Calibrate a person's rig from all trials with markers, or from the named ones only.
 
     Args:
         recordings: static trial and others.
-        sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it; ``"unknown"``
-            takes the mean of both and doubts it the more.
-        height: [m]; None estimates it from the markers.
-        mass: [kg]; None reads it roughly off the plates.
+        sex: ``"male"`` or ``"female"``, because the segment tables of the prior differ by sex; ``"unknown"``: mean of
+            both tables, with a wider prior.
+        height: [m]; None: estimated from the markers.
+        mass: [kg]; None: estimated roughly from the plates.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
-        marker_set: name or file; None finds out.
-        static: names of the only trials to calibrate with; all by default.
+        marker_set: name or file; None: recognised from the marker names.
+        static: names of the trials to calibrate with; all by default.
         progress: receives progress.
 
     Raises:
         InvalidValue: no trial has markers.
-        UnknownName: ``static`` names a trial that was not given.
+        UnknownName: ``static`` contains a trial that was not given.
 
     Example:
         >>> import solver
@@ -63,10 +63,10 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
             raise UnknownName(name, names)
     chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
     if not chosen:
-        raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
+        raise InvalidValue("no trial has markers: a subject can only be calibrated with markers")
     weighed = estimate_rough_mass(recordings) if mass is None else mass
     if mass is None and weighed is not None and not MASSES[0] <= weighed <= MASSES[1]:
-        weighed = None  # forces in another unit, as is told where the plates are judged
+        weighed = None  # forces in another unit; the plate checks report it
     guess = DEFAULT_MASS if weighed is None else weighed
     found = fit_calibration(
         chosen,
@@ -80,6 +80,6 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     )
     if mass is not None:
         return found
-    source = "a guess, for want of plates that weigh a person" if weighed is None else "read off the plates"
-    told = f"calibrated with {guess:.1f} kg: none was stated, this is {source} (markers hardly feel it)"
+    source = "a default, because no plates weigh the person" if weighed is None else "estimated from the plates"
+    told = f"calibrated with {guess:.1f} kg: no mass was specified, this is {source} (it hardly affects the markers)"
     return replace(found, assumptions=(*found.assumptions, told))

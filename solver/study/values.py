@@ -1,4 +1,4 @@
-"""One subject or robot from files to result: the settings it was made with and everything that was found."""
+"""Values of a study of one subject or robot: its settings, its trials and its result."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from .plates.known_plates import collect_known_plates
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a study is done; every choice that a method section must name.
+    """Settings of a study: every choice that a method section must name.
 
     Attributes:
         method: ``"minimum_norm"``, ``"constrained"``, ``"hierarchical"`` or ``"consistent"``.
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
-        base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
-        symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
+        base: base link, at whose origin the wrench equation is written; None: the rig's own choice.
+        symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
         synchronise: estimate and remove the lag between plates and motion.
-        smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
+        smooth: smooth each recording as a whole after tracking it frame by frame; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
-        cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
+        cross_validate: also fit on all trials but one (with a single trial: on half of it) and test on the rest.
         seed: of the bootstrap.
-        jobs: joblib's number of workers; None leaves it to joblib's configuration.
-        standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
-            of the root.
-        plates: what is to be done about plates that are suspected.
-        flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
+        jobs: joblib's number of workers; None: joblib's configuration.
+        standing: contact patch, or its link, that stays still on the floor; for trials of joint coordinates without a
+            pose of the root.
+        plates: options of the plate checks.
+        flight_only: identify from flight phases alone. Plates, where there are any, only weigh the body.
     """
 
     method: str = "consistent"
@@ -78,7 +78,7 @@ class Poses:
     Attributes:
         times: (N,) [s].
         q: (N, nq) configurations, Pinocchio's layout.
-        known: (N,) False where the configuration is made up.
+        known: (N,) False where the configuration is interpolated.
     """
 
     times: np.ndarray
@@ -97,14 +97,14 @@ class TrialRecord:
 
     Attributes:
         recording: as read.
-        tracked: joint trajectory and marker errors; None when the motion was given.
+        tracked: joint trajectory and marker errors; None if the motion was given.
         trial: motion and wrenches ready for identification; None without forces or without a frame that counts.
-        windows: which frames count and why not; None without forces.
-        lag: of the plates behind the motion, taken off; None when none was.
-        bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
-        motion: filtered motion; None when the recording could not be tracked.
-        given: configurations that the recording itself tells; None where markers do.
-        plate_correction: what was changed in the wrenches because of findings about the plates.
+        windows: which frames count, and why others do not; None without forces.
+        lag: lag of the plates behind the motion that was removed; None if none was.
+        bias: (6,) constant wrench of the plates that was removed, about the world origin [N, N m]; None without forces.
+        motion: filtered motion; None if the recording could not be tracked.
+        given: configurations that the recording itself contains; None if they are tracked from markers.
+        plate_correction: correction of the wrenches that follows from the plate checks.
     """
 
     recording: Recording
@@ -132,12 +132,12 @@ class TrialRecord:
 
 @dataclass(frozen=True, slots=True)
 class Flights:
-    """What an identification from flight alone stands on.
+    """Data of an identification from flight phases alone.
 
     Attributes:
         used: (trial, first, last) [s] of every flight used, its ends included.
-        short: the same of flights too short to be used.
-        null_space: what the equations of the flights determine by themselves, without prior or bounds.
+        short: the same for flights that are too short to be used.
+        null_space: what the equations of the flights determine without prior or bounds.
     """
 
     used: tuple[tuple[str, float, float], ...]
@@ -146,12 +146,12 @@ class Flights:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """For the report."""
+        """Warnings for the report."""
         sure = self.null_space.is_distinct and self.null_space.dimension == 1
         told = [] if sure else [f"{self.null_space.summary}; the prior supplied the rest"]
         if self.short:
             listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
-            told.append(f"flights too short to use, the filter's reach taken off both ends: {listed}")
+            told.append(f"flights too short to use once the filter's reach is removed from both ends: {listed}")
         return tuple(told)
 
 
@@ -161,18 +161,18 @@ class Study:
 
     Attributes:
         rig: calibrated, with the prior scaled to the measured mass.
-        settings: how it was done.
+        settings: of the study.
         records: one per recording, in the order given.
-        calibration: None for a rig that was given.
-        mass: the body mass and the evidence for it; None when it was given and no plate could check it.
-        identification: None when only tracking was asked for.
-        warnings: what a careful reader must know, in plain sentences.
-        lag: of the plates behind the motion, over all trials; None when it was not estimated.
+        calibration: None if the rig was given.
+        mass: body mass and the evidence for it; None if no plate weighs the body.
+        identification: None if the study only tracked.
+        warnings: what the reader must know, in plain sentences.
+        lag: lag of the plates behind the motion, over all trials; None if it was not estimated.
         seconds: [s] wall time per stage.
-        assumptions: what was found out or guessed where nothing was stated, in plain sentences.
-        load: what was added between two sets of recordings; None where that was not asked.
-        findings: what the plates were suspected of before anything was fitted, and what was done.
-        flights: what the identification from flights alone stands on; None for one with forces.
+        assumptions: what was estimated or assumed because it was not specified, in plain sentences.
+        load: load added between two sets of recordings; None if none was searched for.
+        findings: results of the plate checks, and what was done about them.
+        flights: data of an identification from flight phases alone; None for one with forces.
     """
 
     rig: Rig
@@ -205,7 +205,7 @@ class Study:
 
     @property
     def known_plates(self) -> KnownPlates:
-        """What the trials tell further ones of their plates."""
+        """Corrections of the plates that further trials on the same plates should use."""
         return collect_known_plates(
             [(r.trial.wrenches.frames, r.plate_correction) for r in self.records if r.trial], self.mass
         )

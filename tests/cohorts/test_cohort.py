@@ -32,12 +32,12 @@ ROOT = Path(__file__).resolve().parents[2]
 QUICK = Settings(bootstrap=0, cross_validate=False, jobs=1)
 TABLE = "subject,sex,height [cm],mass [kg]\nanna,m,176,71\nben,male,n/a,71\n"
 PATIENCE = 120.0
-"""[s] A subject is identified within, on a busy machine."""
+"""[s] Longest time to identify a subject on a busy machine."""
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Anna's recordings in a study's folder: one second standing, two dancing."""
+    """Anna's recordings in a cohort's folder: one second of standing, two of dancing."""
     study = tmp_path_factory.mktemp("recorded")
     person = simulate_person(1, 3.0)
     motions = {"static": person.motions["static"].part(0, 200), "dance": person.motions["dance"].part(200, 600)}
@@ -48,7 +48,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Cohort]:
-    """A study of Anna and of Ben, whose marker file is cut short; its folder and what was found."""
+    """A cohort of Anna and of Ben, whose marker file is truncated: its folder and its result."""
     study = two(recorded, tmp_path_factory.mktemp("finished") / "study")
     lines = (study / "ben" / "dance.trc").read_text().splitlines(keepends=True)
     (study / "ben" / "dance.trc").write_text("".join(lines[:20]) + "nonsense\n")
@@ -56,7 +56,7 @@ def finished(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 def two(recorded: Path, study: Path) -> Path:
-    """A study of Anna and of Ben, who moved alike."""
+    """A cohort of Anna and Ben with the same recordings."""
     for name in ("anna", "ben"):
         shutil.copytree(recorded / "anna", study / name)
     (study / "subjects.csv").write_text(TABLE)
@@ -70,7 +70,7 @@ def study(finished: tuple[Path, Cohort], tmp_path: Path) -> Path:
 
 
 def test_one_failure_does_not_stop_the_others(finished: tuple[Path, Cohort]) -> None:
-    """Who can be identified is, with a page; who cannot is told on the page for all, with the sentence of the error."""
+    """An identified subject gets its own report; a failure is on the cohort's page with its error message."""
     study, found = finished
     assert [member.name for member in found.members] == ["anna"]
     assert [item.name for item in found.failed] == ["ben"]
@@ -87,7 +87,7 @@ def test_one_failure_does_not_stop_the_others(finished: tuple[Path, Cohort]) -> 
 
 
 def test_figures_come_back_from_the_file(finished: tuple[Path, Cohort]) -> None:
-    """cohort.json holds what the page shows; masses sum to the body mass."""
+    """cohort.json contains the page's figures; masses sum to the body mass."""
     study, found = finished
     back = COHORT.read(study / "results" / "cohort.json")
     assert repr(back) == repr(found)
@@ -97,17 +97,17 @@ def test_figures_come_back_from_the_file(finished: tuple[Path, Cohort]) -> None:
     assert found.member("anna").identified.sum() == pytest.approx(found.member("anna").mass)
 
 
-def test_the_static_trial_is_found_and_told(finished: tuple[Path, Cohort]) -> None:
-    """Nobody named the static trial: who stands still is found under the cameras' noise, and the report says so."""
+def test_the_static_trial_is_found(finished: tuple[Path, Cohort]) -> None:
+    """Without a named static trial, the one that stands still is found despite noise, and the report says so."""
     page = (finished[0] / "results" / "anna" / "report.html").read_text(encoding="utf-8")
-    assert "static stands still: the calibration begins there" in page
+    assert "calibration started with static" in page
     assert "Files read" in page
     assert "dance.trc" in page
 
 
-def test_what_did_not_change_is_taken_over(study: Path) -> None:
-    """A second run identifies nobody again; how many work at once is no change. What a run left beside a folder that
-    was killed when that was hardly in place is swept."""
+def test_unchanged_results_are_reused(study: Path) -> None:
+    """A second run identifies no subject again; another number of processes is no change. Partial folders that a killed
+    run left are removed."""
     shutil.rmtree(study / "ben")
     left = study / "results" / ".anna.exciting_dance.part"
     left.mkdir()
@@ -120,9 +120,9 @@ def test_what_did_not_change_is_taken_over(study: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["option", "file", "person", "result"])
-def test_what_changed_is_done_again(study: Path, change: str) -> None:
-    """Another option, another recording, another stated mass, or a result that somebody edited: the old one is not
-    taken over. Each change is one with which the work ends at once, and ends in the sentence that shows it was begun.
+def test_changed_subjects_are_identified_again(study: Path, change: str) -> None:
+    """Another option, recording or mass, or an edited result: the old result is not reused. Each of these changes stops
+    the identification at once, with an error that shows that it had started.
     """
     if change == "file":
         (study / "anna" / "dance.trc").write_text("nonsense\n")
@@ -136,11 +136,11 @@ def test_what_changed_is_done_again(study: Path, change: str) -> None:
     assert {"option": "'tail'", "file": "PathFileType", "person": "line 2, column 'mass'", "result": "result.csv"}[
         change
     ] in why
-    assert "still holds the results of an earlier run" in why
+    assert "still contains results of an earlier run" in why
 
 
-def test_every_choice_of_a_body_counts() -> None:
-    """Of what a result was made is told with the trunk and the shoulders that were chosen."""
+def test_every_body_option_is_in_the_provenance() -> None:
+    """The options in a result's provenance differ for every trunk and every kind of shoulders."""
     known = SubjectInfo("male", 1.76, 71.0)
     told = [
         CohortOptions(trunk=trunk, shoulders=kind).options_of_subject(known) for trunk in TRUNKS for kind in SHOULDERS
@@ -149,8 +149,8 @@ def test_every_choice_of_a_body_counts() -> None:
 
 
 def test_foreign_files_stay(study: Path) -> None:
-    """Files that this program did not write stay where they are, in the subjects' folders too; one in the way of a
-    result is refused before any work."""
+    """Files that this program did not write are kept, also in the subjects' folders; one that a result would overwrite
+    is refused before any work."""
     results = study / "results"
     notes = [results / "notes.txt", results / "anna" / "notes.txt", results / "sessions" / "plan.txt"]
     notes[2].parent.mkdir()
@@ -165,9 +165,9 @@ def test_foreign_files_stay(study: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
-def test_a_killed_run_goes_on(recorded: Path, tmp_path: Path) -> None:
-    """Killed after the first subject, the next run takes it over and works on the second only, whose recording was
-    spoilt meanwhile; nothing half-written is left."""
+def test_a_killed_run_is_resumed(recorded: Path, tmp_path: Path) -> None:
+    """After a run that was killed, the next one reuses the first subject and works on the second only, whose recording
+    was damaged meanwhile; no partial folder is left."""
     study = two(recorded, tmp_path / "study")
     results = study / "results"
     command = [sys.executable, "-m", "solver", "cohort", str(study), "--output", str(results), "--bootstrap", "0"]
@@ -187,7 +187,7 @@ def test_a_killed_run_goes_on(recorded: Path, tmp_path: Path) -> None:
 
 
 def test_dask_does_the_same_work(finished: tuple[Path, Cohort], recorded: Path, tmp_path: Path) -> None:
-    """A Dask cluster on this machine, in processes of its own, finds what this process found."""
+    """A Dask cluster on this machine gives the same result as this process."""
     distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
     shutil.copytree(recorded / "anna", tmp_path / "study" / "anna")
     (tmp_path / "study" / "subjects.csv").write_text(TABLE.replace("ben,male,n/a,71\n", ""))
@@ -202,8 +202,8 @@ def test_dask_does_the_same_work(finished: tuple[Path, Cohort], recorded: Path, 
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
-def test_a_missing_scheduler_is_told() -> None:
-    """Without Ray's package the error says what to install; no other name is taken for a backend."""
+def test_a_missing_scheduler_is_an_error() -> None:
+    """Without Ray's package the error says what to install; an unknown backend lists the choices."""
     with pytest.raises(MissingDependency, match="pip install ray"), use_backend("ray"):
         pass
     with pytest.raises(UnknownName, match="loky, dask, ray"), use_backend("slurm"):
@@ -211,7 +211,7 @@ def test_a_missing_scheduler_is_told() -> None:
 
 
 def test_an_unknown_body_is_refused(tmp_path: Path) -> None:
-    """Of how many parts a trunk is and on what arms hang, is judged before any work, with the choices."""
+    """Unknown options for trunk and shoulders are refused before any work, with the choices."""
     with pytest.raises(UnknownPreset, match="one, three"):
         cohort(tmp_path, tmp_path / "results", trunk="four")
     with pytest.raises(UnknownPreset, match="fixed, girdle"):
@@ -219,14 +219,14 @@ def test_an_unknown_body_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_study_is_refused(tmp_path: Path) -> None:
-    """A folder without subjects is one error; its output is not made."""
-    with pytest.raises(InputError, match="holds no subject's folder"):
+    """A folder without subjects is one error; its output is not created."""
+    with pytest.raises(InputError, match="contains no subject's folder"):
         cohort(tmp_path, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Two rows of one name, or two folders that some file systems take for one, end in an error that names both."""
+    """Two rows with one name, or two folders that are the same on some file systems, are an error that names both."""
     (tmp_path / "subjects.csv").write_text("subject,sex\nanna,f\n\nanna,m\n")
     with pytest.raises(InputError, match=r"line 4, column 'subject'.*line 2"):
         read_subject_table(tmp_path)
@@ -239,7 +239,7 @@ def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_sex_may_be_unknown(tmp_path: Path) -> None:
-    """Who says so in the table or in the subject's own file is taken at their word."""
+    """An unknown sex may be given in the table or in the subject's own file."""
     (tmp_path / "subjects.csv").write_text("subject,sex\nanna,unknown\nben,f\n")
     (tmp_path / "anna").mkdir()
     assert read_subject_info(tmp_path / "anna", find_row("anna", read_subject_table(tmp_path))).sex == "unknown"
@@ -249,8 +249,8 @@ def test_a_sex_may_be_unknown(tmp_path: Path) -> None:
 
 
 def test_bids_participants(tmp_path: Path) -> None:
-    """Only sub-... folders take part; participants.json tells units; a row may miss, and so may a folder: each is told
-    of that subject alone."""
+    """Only sub-... folders are subjects, and participants.json gives units; a missing row or folder is an error of that
+    subject alone."""
     for name in ("sub-01", "sub-02", "sub-03", "code"):
         (tmp_path / name).mkdir()
     (tmp_path / "participants.tsv").write_text(
@@ -265,7 +265,7 @@ def test_bids_participants(tmp_path: Path) -> None:
     why = {item.name: item.reason for item in found.failed}
     assert "line 3, column 'sex'" in why["sub-02"]
     assert "participants.tsv: has no row for 'sub-03'" in why["sub-03"]
-    assert "line 4: no folder is called 'sub-09'" in why["sub-09"]
+    assert "line 4: there is no folder 'sub-09'" in why["sub-09"]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_bids_participants(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_cell_is_named(tmp_path: Path, row: str, place: str) -> None:
-    """A cell that means nothing, or nobody, is told with file, line, column and remedy."""
+    """An invalid or implausible cell is an error with file, line, column and remedy."""
     (tmp_path / "subjects.csv").write_text(f"subject,sex,height,mass\n{row}\n")
     with pytest.raises(InputError) as error:
         read_subject_info(tmp_path / "anna", read_subject_table(tmp_path)["anna"])
@@ -286,8 +286,8 @@ def test_a_wrong_cell_is_named(tmp_path: Path, row: str, place: str) -> None:
     assert error.value.remedy
 
 
-def test_a_file_of_ones_own(tmp_path: Path) -> None:
-    """subject.json says the same as a row and fills its gaps; where both tell different things, neither is believed."""
+def test_a_subjects_own_file(tmp_path: Path) -> None:
+    """subject.json contains the same as a row and fills its gaps; a contradiction between both is an error."""
     (tmp_path / "anna").mkdir()
     own = tmp_path / "anna" / "subject.json"
     own.write_text('{"sex": "female", "mass": 60, "static": ["stand"]}')
@@ -303,7 +303,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_results_are_no_subject(tmp_path: Path) -> None:
-    """A folder of an earlier run's results among the subjects is left out, a subject with results inside is not."""
+    """A folder of an earlier run's results among the subjects is left out; a subject with results inside is not."""
     (tmp_path / "anna").mkdir()
     write_wrenches_csv(tmp_path / "anna" / "walk.csv", Wrenches(np.arange(2.0), ("plate",), np.ones((2, 1, 6))))
     for output in ("old", "anna/results"):

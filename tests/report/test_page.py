@@ -22,7 +22,7 @@ VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", 
 
 
 class Balance(HTMLParser):
-    """Checks that every element is closed by its own end tag, and gathers the text and the places it refers to."""
+    """Checks that every element is closed by its own end tag, and collects the text and the references."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,8 +104,8 @@ def content() -> Content:
     )
 
 
-def test_page_is_whole_and_needs_nothing_else(content: Content) -> None:
-    """Every element is closed, nothing is fetched, every link leads to a place on the page."""
+def test_page_is_complete_and_self_contained(content: Content) -> None:
+    """Every element is closed, nothing is fetched, and every link has a target on the page."""
     page = render(content)
     parser = Balance()
     parser.feed(page)
@@ -116,24 +116,24 @@ def test_page_is_whole_and_needs_nothing_else(content: Content) -> None:
         assert f'id="{reference[1:]}"' in page
 
 
-def test_page_tells_what_limits_each_number(content: Content) -> None:
-    """Of every cause its share in the variance, 9 and 16 of 25 hundredths; no table where nothing is known."""
+def test_page_shows_the_causes_of_each_std(content: Content) -> None:
+    """The page shows the share of each cause in the variance, here 9/25 and 16/25; without causes it has no table."""
     limits = {"noise": 0.6 * content.std, "skin": 0.8 * content.std}
     parser = Balance()
     parser.feed(render(replace(content, std_by_source=limits)))
     text = " ".join(parser.text)
-    assert "What limits each number" in text
+    assert "share of each cause in its variance" in text
     first = content.identified.links[0]
     assert re.search(rf"{first} {content.std[0, 0]:.2f} 36 64 ", text)
-    assert "What limits each number" not in render(content)
+    assert "share of each cause in its variance" not in render(content)
 
 
 LETTER = 0.64
-"""[em] Width of a digit of DejaVu Sans, the widest of the page's fonts; its small letters are narrower."""
+"""[em] Width of a digit of DejaVu Sans, the widest of the page's fonts; its lower-case letters are narrower."""
 
 
 def style(rule: str, name: str) -> float:
-    """A length [px] of the style sheet: the last one that a rule gives a property."""
+    """A length [px] of the style sheet: the last one in a rule's property."""
     text = files("solver.report").joinpath("style.css").read_text(encoding="utf-8")
     found = re.search(rf"^{re.escape(rule)} {{[^}}]*\b{name}: [^;]*?([\d.]+)px[^\d]*;", text, re.MULTILINE)
     assert found, f"{rule} has no {name}"
@@ -161,7 +161,7 @@ def widths(page: str) -> list[float]:
 
 
 def test_tables_fit_the_page(content: Content) -> None:
-    """At 1,280 pixels every table fits into the page: four causes of each number, sentences about plates."""
+    """Every table fits a page of 1,280 pixels, with four causes of each standard deviation and plate findings."""
     few = dict.fromkeys(("noise", "prior", "skin", "skeleton"), 0.5 * content.std)
     text = "the free moment has the wrong sign: it enters the vertical moment with -0.97 instead of 1"
     row = PlateFinding("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "undone", text, True)
@@ -170,19 +170,19 @@ def test_tables_fit_the_page(content: Content) -> None:
     found = widths(render(content))
     assert inner < 1280.0
     assert len(found) > 6
-    assert max(found) < 1.08 * inner  # small letters take less than the digits that are reckoned with
+    assert max(found) < 1.08 * inner  # lower-case letters are narrower than the digits assumed here
     assert max(found) > 0.8 * inner
 
 
 def test_masses_begin_at_a_line(content: Content) -> None:
-    """The figure of masses has a line at zero, where its tick is."""
+    """The figure of masses has a line at zero, at its tick."""
     figure = draw_masses(content)
     (place,) = re.findall(r'<text class="tick" x="([\d.]+)"[^>]*>0</text>', figure)
     assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
 
 
-def test_page_tells_the_numbers(content: Content) -> None:
-    """The total mass, every link's mass and every trial's error stand on the page; the simulation is labelled."""
+def test_page_contains_the_numbers(content: Content) -> None:
+    """The total mass, every link's mass and every trial's error are on the page; the simulation is labelled."""
     parser = Balance()
     parser.feed(render(content))
     text = " ".join(parser.text)
@@ -193,23 +193,23 @@ def test_page_tells_the_numbers(content: Content) -> None:
     assert "simulated data" not in render(replace(content, simulated=False))
 
 
-def test_page_escapes_what_files_say(content: Content) -> None:
-    """Names that came from files cannot become markup."""
+def test_page_escapes_names_from_files(content: Content) -> None:
+    """Names from files cannot become markup."""
     hostile = "<script>alert(1)</script>"
     page = render(replace(content, title=hostile, signals=(replace(content.signals[0], trial=hostile),)))
     assert "<script>" not in page
     assert "plates &lt;disagree&gt; &amp; so on" in page
 
 
-def test_page_leaves_out_what_was_not_done(content: Content) -> None:
-    """A section with nothing to show is absent, not empty."""
+def test_page_has_no_empty_sections(content: Content) -> None:
+    """A section with nothing to show is absent."""
     page = render(replace(content, flights=(), tracking=(), weighings=(), truth=None, warnings=()))
     assert all(f"<h2>{title}</h2>" not in page for title in ("Flight", "Marker tracking", "Body mass", "Warnings"))
     assert "<h2>Methods</h2>" in page
 
 
 def test_thinning_keeps_peaks() -> None:
-    """However far a curve is thinned, its largest and smallest sample stay."""
+    """A thinned curve keeps its largest and its smallest sample."""
     generator = np.random.default_rng(0)
     ys = generator.standard_normal(10_000)
     _, thinned = thin_line(np.arange(10_000.0), ys, 100)
@@ -237,7 +237,7 @@ def test_axis_maps_its_ends() -> None:
 
 
 def test_runs_cover_the_mask() -> None:
-    """The stretches of a mask are disjoint and mark exactly its True entries."""
+    """The runs of a mask are disjoint and cover exactly its True entries."""
     mask = np.array([True, True, False, False, True, False, True])
     again = np.zeros(7, int)
     for start, stop in find_runs(mask):
@@ -246,13 +246,13 @@ def test_runs_cover_the_mask() -> None:
 
 
 def test_content_survives_its_file(content: Content, tmp_path: Path) -> None:
-    """A report made again from its file is the same page, byte for byte."""
+    """A report rendered again from its file is the same page, byte for byte."""
     CONTENT.write(tmp_path / "report.npz", content)
     assert render(CONTENT.read(tmp_path / "report.npz")) == render(content)
 
 
 def test_damaged_file_is_one_error(tmp_path: Path) -> None:
-    """A file that is no report's content names itself, and so does a missing one."""
+    """A file that is not a report's content, or a missing file, is an error that names the file."""
     (tmp_path / "report.npz").write_bytes(b"not a zip")
     np.savez(tmp_path / "other.npz", tree=np.array("{}"))
     for name in ("report.npz", "other.npz", "missing.npz"):

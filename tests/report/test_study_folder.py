@@ -45,7 +45,7 @@ def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_markers(study: Study) -> Study:
-    """The same study as if markers had been tracked: one always 3 mm off, one seen half of the time and 4 mm off."""
+    """The same study with tracked markers: one with an error of 3 mm, one visible half of the time with 4 mm."""
     (record,) = study.records
     assert record.motion is not None
     motion = record.motion
@@ -59,9 +59,9 @@ def with_markers(study: Study) -> Study:
 
 
 def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
-    """Of a study that only tracked there is no page: asked for, it is refused; its folder has motions and no result."""
+    """A study that only tracked has no report, which is an error; its folder has motions and no result."""
     only_tracked = replace(study, identification=None)
-    with pytest.raises(InvalidValue, match="needs an identification"):
+    with pytest.raises(InvalidValue, match="no identification, which a report needs"):
         build_content(only_tracked)
     written = write_study(only_tracked, tmp_path)
     assert names.RIG_FILE in written
@@ -70,7 +70,7 @@ def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
 
 
 def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp_path: Path) -> None:
-    """Parameters, prior, trials and mass come back by value; the motion's centre of mass is the identified body's."""
+    """Parameters, prior, trials and mass are read back; the motion's centre of mass is the identified body's."""
     found, result = study.identification, RESULT.read(folder / names.RESULT_FILE)
     assert found is not None
     assert study.mass is not None
@@ -84,7 +84,7 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
 
 
 def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
-    """A trial's name is its file's without the ending, whichever of its files is asked for."""
+    """A trial's name is its file's name without the ending, for every kind of file."""
     assert names.trial_files(folder) == {"dance": folder / "dance.motion.npz"}
     assert set(names.trial_files(folder, names.RECORDING_END)) == {"dance"}
     assert names.trial_files(folder, ".unknown") == {}
@@ -93,7 +93,8 @@ def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
 def test_a_result_without_weights_of_the_prior_is_compared_with_a_warning(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A result of an earlier version compares as before; a warning says that its ratios favour the identified."""
+    """A result of an earlier version compares as before; a warning says that its ratios favour the identified
+    parameters."""
     old, files, said = tmp_path / "old", tmp_path / "files", {}
     files.mkdir()
     ROBOT.write(files)
@@ -115,14 +116,14 @@ def test_a_result_without_weights_of_the_prior_is_compared_with_a_warning(
     assert "favour" not in said[folder]
 
 
-def test_the_page_is_made_again_from_its_content(folder: Path) -> None:
-    """report.npz holds the whole page."""
+def test_the_page_is_rendered_again_from_its_content(folder: Path) -> None:
+    """report.npz contains the whole page."""
     page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
     assert render(CONTENT.read(folder / names.CONTENT_FILE)) == page
 
 
-def test_what_the_data_explain_stands_on_the_page(study: Study) -> None:
-    """The measured wrench is nearer to the identified one than to the prior's, by the errors that the page states."""
+def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
+    """The RMSE in the report is that of its signals, and the identified one is smaller than the prior's."""
     content = build_content(study, truth=ROBOT.truth)
     (signals,), (errors,) = content.signals, content.errors
     counted = signals.counted
@@ -133,8 +134,8 @@ def test_what_the_data_explain_stands_on_the_page(study: Study) -> None:
     assert errors.frames == counted.sum()
 
 
-def test_markers_are_told_as_they_were_tracked(study: Study, tmp_path: Path) -> None:
-    """Error and share of frames seen of each marker, and whose body it is, are on the page and in the table."""
+def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> None:
+    """The error and the visible fraction of each marker, and the subject, are on the page and in the table."""
     marked = with_markers(study)
     content = build_content(marked)
     (found,) = content.tracking
@@ -146,8 +147,8 @@ def test_markers_are_told_as_they_were_tracked(study: Study, tmp_path: Path) -> 
     assert build_content(study).tracking == ()
 
 
-def test_what_was_not_fitted_is_said(study: Study) -> None:
-    """A trial that was given and not used is named; without a base, weighing or load there is no row of them."""
+def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
+    """A trial that was not used is named; without base parameters, weighing or load there are no rows of them."""
     assert study.identification is not None
     more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
         study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
@@ -162,7 +163,7 @@ def test_what_was_not_fitted_is_said(study: Study) -> None:
 def test_the_verb_compares_as_the_function(
     study: Study, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """compare writes the function's errors, a row an axis, prints their mean ratio, and knows what was fitted."""
+    """compare writes the function's errors, one row per axis, prints their mean ratio, and marks fitted trials."""
     files = tmp_path / "files"
     files.mkdir()
     ROBOT.write(files)

@@ -28,30 +28,30 @@ def standing() -> Recording:
 
 
 def test_a_new_subject_needs_its_sex() -> None:
-    """The prior's tables differ by sex and no recording tells it: without one there is no identification."""
+    """The prior's tables differ by sex, which no recording contains: without it there is no identification."""
     markers = Markers(np.arange(30) / 100.0, ("C7",), np.zeros((30, 1, 3)))
     with pytest.raises(InvalidValue, match=r"female.*male"):
         identify([Recording("standing", markers)])
 
 
-def test_a_calibration_says_what_it_was_not_told(standing: Recording) -> None:
-    """Height, mass and marker set are told as found out exactly where they were not stated."""
+def test_a_calibration_lists_what_it_assumed(standing: Recording) -> None:
+    """Height, mass and marker set are listed as assumptions exactly if they were not given."""
     told = calibrate([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
     assert told.assumptions == ()
     found = calibrate([standing], sex=SEX)
-    for words in (f"height {found.height:.3f} m", f"marker set {found.marker_set}", "read off the plates"):
+    for words in (f"height {found.height:.3f} m", f"marker set {found.marker_set}", "estimated from the plates"):
         assert sum(words in text for text in found.assumptions) == 1, found.assumptions
     guessed = calibrate([Recording("static", standing.markers)], sex=SEX, height=1.76)
-    assert any("70.0 kg" in text and "guess" in text for text in guessed.assumptions)
+    assert any("70.0 kg" in text and "default" in text for text in guessed.assumptions)
     plates = standing.wrenches
     assert plates is not None
     kilonewtons = replace(standing, wrenches=replace(plates, values=1e-3 * plates.values))
-    light = calibrate([kilonewtons], sex=SEX, height=1.76)  # told of by who judges the plates, not here
-    assert any("70.0 kg" in text and "plates that weigh a person" in text for text in light.assumptions)
+    light = calibrate([kilonewtons], sex=SEX, height=1.76)  # the plate checks report the unit
+    assert any("70.0 kg" in text and "no plates weigh the person" in text for text in light.assumptions)
 
 
-def test_one_warning_of_all_trials_is_one_sentence(standing: Recording) -> None:
-    """What holds of several trials alike is said once, with their names, so that it does not hide what else is said."""
+def test_a_warning_about_several_trials_is_one_sentence(standing: Recording) -> None:
+    """The same warning about several trials is given once, with their names."""
     body = calibrate([standing], sex=SEX, height=1.76, mass=71.0)
     markers = standing.markers
     assert markers is not None

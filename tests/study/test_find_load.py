@@ -26,7 +26,7 @@ def found() -> Study:
 
 
 def test_the_load_is_found_where_it_is(found: Study) -> None:
-    """Mass and link come out within three standard deviations, and neighbours that could carry it are told."""
+    """Mass and link are found within three standard deviations, and neighbours that could carry it are listed."""
     load = found.load
     assert load is not None
     assert load.carriers == (LINK,)
@@ -38,13 +38,13 @@ def test_the_load_is_found_where_it_is(found: Study) -> None:
     assert "kg" in repr(load)
 
 
-def test_plates_that_may_be_offset_are_told(found: Study) -> None:
-    """A load found by plates that were never seen unloaded comes with the offset that would look the same."""
+def test_an_offset_that_looks_like_a_load_is_a_warning(found: Study) -> None:
+    """A load found with plates that are never unloaded comes with a warning of the offset that would look the same."""
     assert any("offset of 4 N" in warning for warning in found.warnings)
 
 
 def test_nothing_added_nothing_found() -> None:
-    """The same body twice carries nothing, and the report can say so."""
+    """The same body in both recordings carries no load, and the result says so."""
     bare = simulated_robot()
     study = find_load(bare.recordings, bare.recordings, bare.rig, settings=QUICK)
     assert study.load is not None
@@ -73,8 +73,8 @@ def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys:
 
 
 def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> None:
-    """Two drop jumps of one person on the same plates show no load; squats on plates that were offset by 37 N do, and
-    the warning says by how many newtons."""
+    """Two drop jumps of one person on the same plates show no load; squats on plates with an offset of 37 N do, and
+    the warning contains the offset in newtons."""
     folder = shared_data / "subject_a"
 
     def read(*names: str) -> tuple:

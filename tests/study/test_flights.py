@@ -31,7 +31,7 @@ def rig() -> Rig:
 
 
 def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
-    """A flight with swinging joints between two steady glides, which something must carry."""
+    """A flight with swinging joints between two motions at constant velocity, which need a support."""
     times = np.arange(round(seconds * RATE) + 1) / RATE
     v = np.zeros(rig.nv)
     v[2], v[3:6] = 0.5 * GRAVITY * seconds, (0.5, 1.0, -0.3)
@@ -45,8 +45,8 @@ def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
     return TrialRecord(Recording(name, markers), given=Poses(stamps, q, np.ones(len(q), bool)))
 
 
-def test_what_was_touched_before_and_after_does_not_leak_into_a_flight(rig: Rig) -> None:
-    """The true parameters leave nothing of the equations, though a glide begins at either side."""
+def test_contacts_before_and_after_do_not_affect_a_flight(rig: Rig) -> None:
+    """The true parameters satisfy the equations of a flight that contacts precede and follow."""
     found = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum())
     assert found.trial is not None
     assert found.flights == (pytest.approx((GLIDE, GLIDE + FLIGHT), abs=0.02),)
@@ -55,15 +55,15 @@ def test_what_was_touched_before_and_after_does_not_leak_into_a_flight(rig: Rig)
     assert 0.5 * FLIGHT * RATE < found.trial.counted.sum() < FLIGHT * RATE
 
 
-def test_a_short_flight_is_told_and_left_out(rig: Rig) -> None:
-    """The filter's reach off both ends of a tenth of a second leaves too few frames."""
+def test_a_short_flight_is_reported_and_left_out(rig: Rig) -> None:
+    """Without the filter's reach at both ends, a flight of a tenth of a second has too few frames."""
     found = find_trial_flights(rig, jump(rig, 0.1), PRESET, rig.masses.sum())
     assert found.trial is None
     assert len(found.short) == 1
 
 
 def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
-    """Both errors say what to do."""
+    """Without a mass, or without a long enough flight, the error says what to do."""
     settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
     with pytest.raises(InvalidValue, match="state the body's mass"):
         identify_motions(rig, [jump(rig, FLIGHT)], settings=settings)
@@ -71,8 +71,8 @@ def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
         identify_motions(rig, [jump(rig, 0.12)], stated_mass=8.8, settings=settings)
 
 
-def test_a_study_from_flight_alone_tells_what_stays_open(rig: Rig) -> None:
-    """One jump of a robot leaves much to the prior, and the study says so; the mass is the stated one."""
+def test_a_study_from_flight_alone_reports_what_the_prior_supplied(rig: Rig) -> None:
+    """One jump of a robot does not determine all parameters, and a warning says so; the mass is the given one."""
     settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
     study = identify_motions(rig, [jump(rig, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
     assert study.identification is not None
@@ -83,8 +83,8 @@ def test_a_study_from_flight_alone_tells_what_stays_open(rig: Rig) -> None:
     assert study.flights.used[0][0] == "jump"
 
 
-def test_equations_of_a_flight_are_weighed_sums_of_its_own_frames(rig: Rig) -> None:
-    """What the noise of places weighs are the frames' own equations, no neighbour and no reflection beyond the ends."""
+def test_equations_of_a_flight_are_weighted_sums_of_its_own_frames(rig: Rig) -> None:
+    """Weighting by the noise combines the frames' own equations, without neighbours or reflections beyond the ends."""
     trial = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum()).trial
     assert trial is not None
     assert trial.corner is not None

@@ -22,13 +22,13 @@ ROOT = 6
 
 
 def told(rig: Rig, motion: Motion, *, root: bool = True) -> JointCoordinates:
-    """A motion as a file would tell it."""
+    """A motion as joint coordinates of a file."""
     names, values = coordinate_names(rig)[ROOT:], joint_coordinates(rig, motion.q)
     return JointCoordinates(motion.times, names, values, ("rad or m",) * len(names), motion.q[:, :7] if root else None)
 
 
 @pytest.mark.parametrize("rig", [mixed_rig(), hoap3(), human(1.7, 60.0, "female")], ids=lambda rig: rig.name)
-def test_there_and_back(rig: Rig) -> None:
+def test_configurations_survive_the_conversion(rig: Rig) -> None:
     """Joint coordinates of a motion, in any order of the columns, give the motion's configurations back."""
     motion = random_motion(rig, 30, 4)
     joints = told(rig, motion)
@@ -41,7 +41,7 @@ def test_there_and_back(rig: Rig) -> None:
 
 
 def test_joints_may_be_named_after_joints() -> None:
-    """A robot's own names of its joints serve as well as those of its links."""
+    """Joint coordinates may be named after a robot's joints or links."""
     rig = hoap3()
     motion = random_motion(rig, 10, 1)
     by_link = told(rig, motion)
@@ -50,24 +50,24 @@ def test_joints_may_be_named_after_joints() -> None:
     np.testing.assert_array_equal(poses_of(rig, by_joint).q, poses_of(rig, by_link).q)
 
 
-def test_what_does_not_fit_is_named() -> None:
-    """Names that the rig does not have, joints that the file lacks and wrong units are listed with the choices."""
+def test_wrong_coordinates_are_named() -> None:
+    """Unknown names, missing joints and wrong units are named in the error, with the choices."""
     rig = mixed_rig()
     joints = told(rig, random_motion(rig, 5, 1))
-    with pytest.raises(InvalidValue, match=r"elbow are no joints.*hinge.*ball_x"):
+    with pytest.raises(InvalidValue, match=r"elbow: not joints.*hinge.*ball_x"):
         poses_of(rig, replace(joints, names=("elbow", *joints.names[1:])))
-    with pytest.raises(InvalidValue, match="no column tells hinge"):
+    with pytest.raises(InvalidValue, match="no column for hinge"):
         poses_of(rig, replace(joints, names=joints.names[1:], values=joints.values[:, 1:], units=joints.units[1:]))
     units = tuple("m" if name == "hinge" else "rad or m" for name in joints.names)
-    with pytest.raises(InvalidValue, match="hinge turns, but its values are in m"):
+    with pytest.raises(InvalidValue, match="hinge is a revolute joint, but its values are in m"):
         poses_of(rig, replace(joints, units=units))
     units = tuple("rad" if name == "slider" else "rad or m" for name in joints.names)
-    with pytest.raises(InvalidValue, match="slider slides, but its values are in rad"):
+    with pytest.raises(InvalidValue, match="slider is a prismatic joint, but its values are in rad"):
         poses_of(rig, replace(joints, units=units))
 
 
-def test_degrees_turn_and_metres_slide() -> None:
-    """A storage file in degrees holds degrees where a joint turns and metres where it slides."""
+def test_degrees_apply_to_revolute_joints_only() -> None:
+    """A storage file in degrees contains degrees for revolute joints and metres for prismatic ones."""
     rig = mixed_rig()
     joints = told(rig, random_motion(rig, 5, 1))
     slides = np.array([name == "slider" for name in joints.names])
@@ -76,7 +76,7 @@ def test_degrees_turn_and_metres_slide() -> None:
     np.testing.assert_allclose(poses_of(rig, degrees).q, poses_of(rig, joints).q, atol=1e-12)
 
 
-def test_a_foreign_model_is_told_as_such() -> None:
+def test_coordinates_of_an_opensim_model_are_recognised() -> None:
     """Coordinates of an OpenSim model are refused with the reason, not as misspelt names."""
     rig = human(1.7, 60.0, "female")
     names = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r")
@@ -86,7 +86,7 @@ def test_a_foreign_model_is_told_as_such() -> None:
 
 
 def test_a_missing_sample_is_a_gap() -> None:
-    """A frame with one missing value is made up between its neighbours and known as such."""
+    """A frame with one missing value is interpolated between its neighbours and marked as not known."""
     rig = mixed_rig()
     joints = told(rig, random_motion(rig, 9, 1))
     values = joints.values.copy()
@@ -97,8 +97,8 @@ def test_a_missing_sample_is_a_gap() -> None:
     np.testing.assert_allclose(found.q[4], middle, atol=1e-12)
 
 
-def test_what_stands_must_be_said() -> None:
-    """Encoders do not know where the robot stands: without a root pose the error says what is needed."""
+def test_the_standing_sole_must_be_specified() -> None:
+    """Encoders do not give the root's pose: without it the error says what is needed."""
     rig = hoap3()
     joints = told(rig, random_motion(rig, 5, 1), root=False)
     with pytest.raises(InvalidValue, match=r"root_tx.*standing = right_sole or right_foot"):
@@ -108,7 +108,7 @@ def test_what_stands_must_be_said() -> None:
 
 
 def test_a_standing_sole_lies_on_the_origin() -> None:
-    """However the joints move, the sole that stands has its middle at the origin, its corners at height zero."""
+    """However the joints move, the standing sole has its middle at the origin and its corners at height zero."""
     rig = hoap3()
     for name in ("left_sole", "left_foot"):
         poses = poses_of(rig, told(rig, random_motion(rig, 6, 1), root=False), name)

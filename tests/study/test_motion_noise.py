@@ -15,7 +15,7 @@ from tests.signals.test_shaking import swinging
 
 PRESET = PRESETS["human_8hz"]
 WEIGHED = 0.02
-"""Standard deviation of the force over its mean, below which plates alone would take a motion for standing."""
+"""Standard deviation of the force over its mean, below which a motion looks like standing from the plates alone."""
 
 
 def tracked(name: str, noise: float, forces: bool = True, hertz: float = 1.0, size: float = 0.3) -> TrialRecord:
@@ -29,7 +29,7 @@ def tracked(name: str, noise: float, forces: bool = True, hertz: float = 1.0, si
 
 
 def test_only_noise_lowers_the_cut_off() -> None:
-    """Noisy trials are filtered lower and shaken; one smooth trial beside them keeps the filter that was asked for."""
+    """Noisy trials are filtered lower and get noise replicas; with one smooth trial the requested filter is kept."""
     rig = small_rig()
     noisy, smooth = tracked("noisy", 0.01), tracked("smooth", 0.0)
     noises = estimate_motion_noise(rig, [noisy, smooth], PRESET)
@@ -39,8 +39,8 @@ def test_only_noise_lowers_the_cut_off() -> None:
     assert make_noise_replicas(rig, smooth, PRESET, noises) == ()
 
 
-def test_who_stands_still_has_no_say_in_the_filter() -> None:
-    """A trial of a body that sways by millimetres neither keeps the cut-off of noisy ones up nor lowers anybody's."""
+def test_standing_trials_do_not_affect_the_cut_off() -> None:
+    """A trial of a body that sways by millimetres neither raises the cut-off of noisy trials nor lowers its own."""
     rig = small_rig()
     noisy, still = tracked("noisy", 0.01), tracked("still", 0.0, size=0.003)
     shaking = tracked("shaking", 0.001, size=0.003)
@@ -50,7 +50,7 @@ def test_who_stands_still_has_no_say_in_the_filter() -> None:
 
 
 def test_a_slow_motion_is_not_standing() -> None:
-    """Joints that swing slowly lower the cut-off as quick ones do, though forces vary less than plates can show."""
+    """Joints that swing slowly lower the cut-off as fast ones do, although their forces hardly vary."""
     rig = small_rig()
     for hertz in (0.1, 1.0):
         noisy = tracked("noisy", 0.003, hertz=hertz)
@@ -61,8 +61,8 @@ def test_a_slow_motion_is_not_standing() -> None:
         assert adapt_cutoff(rig, PRESET, [noisy], estimate_motion_noise(rig, [noisy], PRESET)).cutoff < PRESET.cutoff
 
 
-def test_trials_that_tell_nothing_change_nothing() -> None:
-    """Without forces, or without a motion, nothing is known and the filter stays."""
+def test_trials_without_forces_or_motion_change_nothing() -> None:
+    """Without forces, or without a motion, no noise is estimated and the filter is unchanged."""
     rig = small_rig()
     mute, still = tracked("mute", 0.01, forces=False), TrialRecord(tracked("still", 0.01).recording)
     noises = estimate_motion_noise(rig, [mute, still], PRESET)

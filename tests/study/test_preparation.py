@@ -34,7 +34,7 @@ NAMES = ("static1", "squats1")
 
 
 def swinging(rig: Rig, seconds: float, seed: int) -> Motion:
-    """Root held in the air, every joint swinging slowly: what touches it is one support that is fully measured."""
+    """Root fixed in the air, every joint swinging slowly: the only support is fully measured."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * RATE)) / RATE
     count = rig.model.nv - 6
@@ -59,7 +59,7 @@ def moved(recording: Recording, motion: Motion) -> TrialRecord:
 
 
 def plates(rig: Rig, motion: Motion, lag: float = 0.0) -> Wrenches:
-    """What one plate delivers at ten times the rate, late."""
+    """The wrenches of one plate at ten times the rate, with a lag [s]."""
     fine = np.arange(motion.times[0], motion.times[-1], 0.1 / RATE)
     wrench = predicted_wrench(rig, motion, rig.prior, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
@@ -94,7 +94,7 @@ def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
 
 
 def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
-    """A third of the trial on something that is not measured does not lower it."""
+    """An unmeasured support in a third of the trial does not lower the rough mass."""
     from solver.signals import resample
 
     wrench = resample(plates(rig, motion), motion.times, PRESET)
@@ -107,8 +107,8 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])
-def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float) -> None:
-    """Plates that trail by some milliseconds give the trial that plates in time give."""
+def test_the_lag_of_the_plates_is_removed(rig: Rig, motion: Motion, lag: float) -> None:
+    """Plates with a lag of some milliseconds give the same trial as plates without a lag."""
     late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)], PRESET) for value in (lag, 0.0))
     assert late.lag is not None
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
@@ -124,8 +124,8 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
     )
 
 
-def test_trials_that_are_late_by_different_times_are_each_put_right(rig: Rig) -> None:
-    """Plates late by 2 ms in one trial and 14 ms in the other give both trials that plates in time give."""
+def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
+    """Plates with a lag of 2 ms in one trial and 14 ms in the other give the same trials as plates without a lag."""
     motions = {"one": swinging(rig, 8.0, 3), "two": swinging(rig, 8.0, 4)}
 
     def prepared(**lags: float) -> list[TrialRecord]:
@@ -147,8 +147,8 @@ def test_trials_that_are_late_by_different_times_are_each_put_right(rig: Rig) ->
         assert apart < 0.005 * rig.prior.total_mass * 9.81
 
 
-def test_an_overruled_lag_stays(rig: Rig, motion: Motion) -> None:
-    """Who overrules the lag gets the wrenches on the file's clock, and the finding says so."""
+def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
+    """If the lag is overridden, the wrenches keep the file's times, and the finding says so."""
     late = [moved(recorded(rig, motion, 0.012), motion)]
     kept = prepare(rig, late, PRESET, plates=PlateOptions(overruled=(LAG,)))
     plain = prepare(rig, late, PRESET, synchronise=False)
@@ -160,7 +160,7 @@ def test_an_overruled_lag_stays(rig: Rig, motion: Motion) -> None:
 
 
 def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
-    """A rig believed too heavy leaves `prepare` with the mass that the plates show, and the same shape."""
+    """A prior that is too heavy is scaled to the mass that the plates measure, with the same centres of mass."""
     heavy = rig.with_prior(rig.prior.scaled(1.04 * rig.prior.total_mass))
     found = prepare(heavy, [moved(recorded(rig, motion), motion)], PRESET)
     assert found.rig.prior.total_mass == pytest.approx(rig.prior.total_mass, rel=0.005)
@@ -168,13 +168,13 @@ def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
 
 
 def test_a_trial_without_motion_is_refused(rig: Rig, motion: Motion) -> None:
-    """Forces alone identify nothing, and the trial is named."""
+    """Forces without a motion are an error that names the trial."""
     with pytest.raises(InvalidValue, match="swing"):
         prepare(rig, [TrialRecord(recorded(rig, motion))], PRESET)
 
 
 def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion) -> None:
-    """Tracking alone is a result too."""
+    """A study without forces has motions but no identification."""
     study = identify_motions(rig, [moved(Recording("swing"), motion)])
     assert study.identification is None
     assert study.mass is None
@@ -182,7 +182,7 @@ def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion
 
 
 def test_momentum_and_force_agree(rig: Rig, motion: Motion) -> None:
-    """The simulated plate obeys Newton: what the laws above stand on."""
+    """The simulated plate obeys Newton's law, on which the tests above rely."""
     total = plates(rig, motion)
     rate = centroidal_momentum(rig, motion, rig.prior).rate
     at = np.searchsorted(total.times, motion.times[200])
@@ -192,7 +192,7 @@ def test_momentum_and_force_agree(rig: Rig, motion: Motion) -> None:
 
 
 def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:
-    """Four seconds of a real squat, calibrated on standing alone: physical, and better than the prior."""
+    """Four seconds of a real squat, calibrated on standing alone: the result is physical and better than the prior."""
     folder = shared_data / "subject_a"
     markers = [folder / "markers" / f"{name}.trc" for name in NAMES]
     recordings = load(markers + [folder / "forces" / f"{name}.mot" for name in NAMES])
@@ -211,7 +211,7 @@ def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:
 
 
 def test_another_subject_in_the_folder_is_left_out(shared_data: Path) -> None:
-    """A recording with other markers is passed on without motion, with a warning that names it."""
+    """A recording with other markers is returned without motion, with a warning that names it."""
     one = load([shared_data / "subject_c" / "subject01_static.trc"])
     other = load([shared_data / "subject_b" / "markers" / "run.trc"])
     calibration = calibrate(one, sex="male", mass=72.6)

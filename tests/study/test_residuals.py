@@ -23,11 +23,11 @@ def study() -> Study:
 
 
 def residual(found: Residual) -> TrialResidual:
-    """Of a person of 700 N and 1.75 m whose plates carry 1000 N at most."""
+    """A residual of a person of 700 N and 1.75 m whose plates carry at most 1000 N."""
     return TrialResidual("squat", 700.0, 1.75, 0.9, 1000.0, found, PRIOR)
 
 
-def test_shares_by_hand() -> None:
+def test_fractions_by_hand() -> None:
     """20 N of a peak of 1000 N are 2 %; 4.5 N m of 0.9 m times that are half a per cent."""
     one = residual(Residual(20.0, 40.0, 4.5, 9.0))
     assert one.force_share == pytest.approx((0.02, 0.04))
@@ -36,19 +36,19 @@ def test_shares_by_hand() -> None:
 
 
 @pytest.mark.parametrize("over", [Residual(20.0, 51.0, 4.5, 8.0), Residual(20.0, 40.0, 4.5, 9.1)])
-def test_one_peak_beyond_its_threshold_is_enough(over: Residual) -> None:
-    """5 % of the peak force, or 1 % of the height of the centre of mass times it, and no more."""
+def test_one_peak_above_its_threshold_is_enough(over: Residual) -> None:
+    """The thresholds are 5 % of the peak force and 1 % of the centre of mass's height times that force."""
     assert not residual(over).meets_thresholds
 
 
-def test_what_was_not_measured_is_not_judged() -> None:
-    """Plates without moments are judged by their forces alone; nothing at all meets nothing."""
+def test_unmeasured_components_are_ignored() -> None:
+    """Plates without moments are evaluated by their forces alone; without any measurement no threshold is met."""
     assert residual(Residual(20.0, 40.0, np.nan, np.nan)).meets_thresholds
     assert not residual(Residual(np.nan, np.nan, np.nan, np.nan)).meets_thresholds
 
 
-def test_a_study_tells_what_it_leaves(study: Study) -> None:
-    """Root mean squares are those of the comparison's axes together, peaks above them, and a robot has no stature."""
+def test_residuals_agree_with_the_comparison(study: Study) -> None:
+    """The RMS combines the comparison's axes, peaks exceed it, and a robot has no body height."""
     result = study.identification
     assert result is not None
     (found,) = compute_residuals(study.rig, study.trials, result)
@@ -60,8 +60,8 @@ def test_a_study_tells_what_it_leaves(study: Study) -> None:
     assert np.isnan(body_height(study.rig))
 
 
-def test_trials_that_were_not_fitted_are_passed_over(study: Study) -> None:
-    """Only what was fitted is an in-sample residual."""
+def test_trials_that_were_not_fitted_are_ignored(study: Study) -> None:
+    """Residuals are computed for fitted trials only."""
     assert study.identification is not None
     others = tuple(replace(trial, name="another") for trial in study.trials)
     assert compute_residuals(study.rig, others, study.identification) == ()

@@ -37,7 +37,7 @@ def rig() -> Rig:
 
 @pytest.fixture(scope="module")
 def truth(rig: Rig) -> InertialParameters:
-    """True inertials unlike the prior."""
+    """True inertials that differ from the prior."""
     return perturb_inertials(rig, 3)
 
 
@@ -56,7 +56,7 @@ def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.
 
 @pytest.fixture(scope="module")
 def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `export` writes of the dance, and the forces of whoever performed it."""
+    """Files that `export` writes of the dance, and the forces of its performance."""
     folder = tmp_path_factory.mktemp("robot")
     write_motion_table(rig, dance, folder / "dance.mot")
     values = plate(rig, dance, truth, 1)
@@ -74,7 +74,7 @@ def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: 
 
 
 def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, files: Path) -> None:
-    """Masses identified from our own export are nearer to the truth than the prior, and the step is told."""
+    """Masses identified from our own export are nearer to the truth than the prior, and assumptions are listed."""
     (recording,) = load([files / "dance.mot", files / "dance_wrenches.csv"])
     study = identify([recording], rig=rig, settings=QUICK)
     found = study.identification
@@ -87,8 +87,8 @@ def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, file
     assert any("left and right" in text for text in study.assumptions)
 
 
-def test_encoders_alone_need_what_stands(rig: Rig, files: Path) -> None:
-    """Joint angles without the root's pose, and the sole that stands, give the masses that the whole motion gives."""
+def test_encoders_alone_need_the_standing_sole(rig: Rig, files: Path) -> None:
+    """Joint angles with the standing sole give the same masses as joint angles with the root's pose."""
     whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
     recordings = load([files / "encoders"])
     assert [r.name for r in recordings] == ["robot"]
@@ -98,7 +98,7 @@ def test_encoders_alone_need_what_stands(rig: Rig, files: Path) -> None:
     assert found.identification is not None
     masses = found.identification.parameters.masses
     assert masses == pytest.approx(whole.identification.parameters.masses, abs=2e-3)
-    assert any("right_sole was taken to stand still" in text for text in found.assumptions)
+    assert any("right_sole was assumed to stay still" in text for text in found.assumptions)
 
 
 def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

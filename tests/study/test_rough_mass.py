@@ -26,7 +26,7 @@ from solver.wrenches import Wrenches
 
 PRESET, RATE = PRESETS["human_8hz"], 100.0
 FOOT = 0.1
-"""[m] From the middle between the feet to one of them, and farther."""
+"""[m] Distance to the side, more than from the middle between the feet to one foot."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def record(name: str, motion: Motion, wrenches: Wrenches) -> TrialRecord:
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 5.0])
 def test_a_standing_trial_outranks_whatever_moves(rig: Rig, seconds: float) -> None:
-    """However short it is, and however evenly plates with a tether read twice the mass of a body that moves."""
+    """A standing trial comes first, however short it is, before a moving one whose tether doubles the reading."""
     standing, moving = still(rig, seconds), bobbing(rig, 8.0)
     trials = [("tethered", moving, read(rig, moving, 2.0)), ("static", standing, read(rig, standing))]
     first, second = compute_mass_readings(rig, trials)
@@ -74,8 +74,8 @@ def test_a_standing_trial_outranks_whatever_moves(rig: Rig, seconds: float) -> N
     assert second.mass == pytest.approx(2.0 * rig.prior.total_mass, rel=0.03)
 
 
-def test_a_body_at_rest_beside_its_plate_weighs_nothing(rig: Rig) -> None:
-    """One foot on the plate and one beside it reads half of the mass steadily, and decides nothing."""
+def test_a_standing_body_partly_off_the_plate_gives_no_reading(rig: Rig) -> None:
+    """One foot on the plate and one next to it: the plate reads half of the mass steadily, which is ignored."""
     standing, moving = still(rig, 5.0), bobbing(rig, 8.0)
     trials = [("half", standing, read(rig, standing, 0.5, FOOT)), ("moving", moving, read(rig, moving))]
     (reading,) = compute_mass_readings(rig, trials)
@@ -83,8 +83,8 @@ def test_a_body_at_rest_beside_its_plate_weighs_nothing(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("factor", [2.0, 1.15], ids=["a tether doubles the load", "a gain of 1.15"])
-def test_masses_that_disagree_are_an_error_that_one_word_overrules(rig: Rig, factor: float) -> None:
-    """The trial, both masses and the likely causes are named; overruled, the standing body's mass is kept."""
+def test_masses_that_disagree_are_an_error_that_can_be_overridden(rig: Rig, factor: float) -> None:
+    """The trial, both masses and the likely causes are named; if overridden, the standing body's mass is used."""
     standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
     records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
     with pytest.raises(InvalidValue, match=r"squat: .*standing in static: a load or tether.*gain.*another person"):
@@ -96,8 +96,8 @@ def test_masses_that_disagree_are_an_error_that_one_word_overrules(rig: Rig, fac
 
 @pytest.mark.parametrize("factor", [1.05, 1.0, 0.6], ids=["an offset", "as it is", "a chair"])
 def test_masses_that_agree_and_missing_support_are_no_error(rig: Rig, factor: float) -> None:
-    """Plates that read 5 % more, or less because something else carries too, contradict no standing trial; one second
-    of standing is enough to weigh the body by."""
+    """Readings that are 5 % larger, or smaller because of unmeasured support, do not contradict a standing trial; one
+    second of standing is enough to weigh the body."""
     standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
     records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
     prepared = prepare(rig, records, PRESET)
@@ -106,7 +106,7 @@ def test_masses_that_agree_and_missing_support_are_no_error(rig: Rig, factor: fl
 
 
 def test_two_standing_trials_of_other_masses_are_an_error(rig: Rig) -> None:
-    """With and without a heavy vest: neither is preferred in silence."""
+    """With and without a heavy vest: neither mass is preferred silently."""
     standing = still(rig, 2.0)
     records = [record(name, standing, read(rig, standing, factor)) for name, factor in (("vest", 1.2), ("bare", 1.0))]
     with pytest.raises(InvalidValue, match="standing in"):
@@ -114,7 +114,7 @@ def test_two_standing_trials_of_other_masses_are_an_error(rig: Rig) -> None:
 
 
 def test_a_run_weighs_its_runner(rig: Rig) -> None:
-    """Before any motion is known, stances of three times the weight with flights between them weigh the weight."""
+    """Before any motion is known, stances with three times the weight and flights between them give the mass."""
     times = np.arange(0.0, 6.0, 0.001)
     stance = np.maximum(np.sin(2.0 * np.pi * 1.5 * times), 0.0) * np.pi * 70.0 * 9.81
     values = np.zeros((len(times), 1, 6))
@@ -125,7 +125,7 @@ def test_a_run_weighs_its_runner(rig: Rig) -> None:
 
 
 def test_identify_refuses_masses_that_disagree(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command ends with one error and another status than 0, and writes nothing."""
+    """The command ends with one error and a status other than 0, and writes nothing."""
     for name, motion, factor in (("static", still(rig, 1.0), 1.0), ("squat", bobbing(rig, 4.0), 2.0)):
         write_motion_table(rig, motion, tmp_path / f"{name}.mot")
         write_wrenches_csv(tmp_path / f"{name}_wrenches.csv", read(rig, motion, factor))

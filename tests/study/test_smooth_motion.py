@@ -35,7 +35,7 @@ def calibration() -> Calibration:
 
 
 def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Recording) -> None:
-    """With ``smooth`` a trial's configurations are those of the smoother on the tracked motion, bit for bit."""
+    """With ``smooth`` a trial's configurations are exactly those of the smoother on the tracked motion."""
     assert recording.markers is not None
     given = calibration.rig, calibration.attachments, recording.markers
     wanted = smooth(given[0], targets_from_attachments(*given)[0], track_markers(*given))
@@ -45,8 +45,10 @@ def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Re
     np.testing.assert_array_equal(found.errors, wanted.errors)
 
 
-def test_one_trial_that_cannot_be_smoothed_ends_no_study(calibration: Calibration, recording: Recording) -> None:
-    """A trial whose equations cannot be solved keeps the tracker's motion and is named with the cause; the others are
+def test_a_trial_that_cannot_be_smoothed_does_not_stop_the_study(
+    calibration: Calibration, recording: Recording
+) -> None:
+    """A trial whose equations cannot be solved keeps the tracked motion and is named in a warning; the others are
     smoothed.
     """
     assert recording.markers is not None
@@ -66,7 +68,7 @@ def test_one_trial_that_cannot_be_smoothed_ends_no_study(calibration: Calibratio
 
 
 def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Recording) -> None:
-    """The rate of momentum that a filtered motion asks for is smoother where the motion was smoothed as a whole."""
+    """The rate of momentum of a filtered motion is smoother if the motion was smoothed as a whole."""
     rough = [
         np.abs(np.diff(centroidal_momentum(study.rig, motion, study.rig.prior).rate, 2, axis=0)).mean()
         for whole in (False, True)
@@ -79,7 +81,7 @@ def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Record
 def test_the_command_line_smooths(
     calibration: Calibration, recording: Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``track --smooth`` writes another motion than ``track`` does, and says how far its markers are."""
+    """``track --smooth`` writes another motion than ``track``, and prints its marker error."""
     assert recording.markers is not None
     CALIBRATION.write(tmp_path / "calibration.json", calibration)
     write_trc(tmp_path / "dance.trc", recording.markers.part(0, 60))

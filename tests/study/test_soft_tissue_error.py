@@ -1,4 +1,4 @@
-"""How far skin and skeleton may have led wrenches: poses answer as the tracker does."""
+"""Laws of the wrench error caused by soft-tissue motion and joint-centre error."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def given() -> coverage.Case:
     return coverage.case(1)
 
 
-def test_poses_answer_to_other_marker_places_as_the_tracker_does(given: coverage.Case) -> None:
-    """Tracked again with markers fastened elsewhere by a millimetre, the joints move as the linear answer says."""
+def test_poses_respond_to_displaced_markers_as_the_tracker_does(given: coverage.Case) -> None:
+    """Tracked again with attachments displaced by a millimetre, the joints move as the linear response predicts."""
     record, attachments = given.records[0], given.calibration.attachments
     markers = record.recording.markers
     assert markers is not None
@@ -44,8 +44,8 @@ def test_poses_answer_to_other_marker_places_as_the_tracker_does(given: coverage
     assert np.linalg.norm(step - told) < 0.15 * np.linalg.norm(step)
 
 
-def test_a_calibration_without_doubts_leads_nothing_aside(given: coverage.Case) -> None:
-    """Draws that move no joint centre and no marker leave every wrench as it was; those of a real one do not."""
+def test_a_calibration_without_deviations_causes_no_wrench_error(given: coverage.Case) -> None:
+    """Samples that move no joint centre and no marker change no wrench; those of a real calibration do."""
     found = identify_trials(given.rig, given.trials, IdentifyOptions(cross_validate=False, jobs=1, bootstrap=0))
     known = given.calibration.error_draws
     assert known is not None

@@ -1,4 +1,4 @@
-"""Before anything else: whether forces and motion of each trial belong together at all, and are in newtons."""
+"""Checks of force plates: first of the recordings (units, missing samples, mismatch), later of synchronised trials."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from .trial_wrenches import ForceMotionPair, compute_mean_residual, pair_forces_
 
 @dataclass(frozen=True, slots=True)
 class CheckedTrial:
-    """One trial with forces as it is looked at, and as it goes on.
+    """One trial with forces, before and after the checks of its recording.
 
     Attributes:
         recording: as read.
         motion: N frames, filtered.
-        is_usable: (N,) False where the motion is not to be trusted.
-        recorded_wrenches: wrenches at their own rate; what stands still is NaN.
+        is_usable: (N,) False where the motion is not usable.
+        recorded_wrenches: wrenches at their own rate; frozen samples are NaN.
         wrenches: at the motion's times, through its filter.
     """
 
@@ -58,14 +58,17 @@ class CheckedTrial:
 def check_recordings(
     rig: Rig, trials: Sequence[CheckedTrial], preset: FilterPreset, mass: float, options: PlateOptions
 ) -> tuple[dict[str, CheckedTrial], list[Finding]]:
-    """The trials that belong together, by name, without what stands still; and what was found.
+    """Check units, frozen samples, and whether forces and motion of each trial belong together.
 
     Args:
-        rig: its prior says what the motion needs.
+        rig: its prior predicts the wrenches of the motion.
         trials: with forces.
-        preset: of motion and wrenches.
+        preset: filter of motion and wrenches.
         mass: [kg] of the body, roughly.
-        options: what overrules.
+        options: findings to override.
+
+    Returns:
+        the trials whose forces belong to their motion, by name, without frozen samples; and the findings.
 
     Raises:
         InvalidValue: the forces are in another unit, or no trial's forces belong to its motion.
@@ -87,7 +90,7 @@ def check_recordings(
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}
     if trials and len(left_out) == len(trials):
         words = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
-        text = f"no trial's forces belong to its motion: {words}. --overrule {BELONGING} goes on nevertheless"
+        text = f"no trial's forces belong to its motion: {words}. Continue nevertheless with --overrule {BELONGING}"
         raise InvalidValue(text)
     return {name: trial for name, trial in seen.items() if name not in left_out}, findings + found
 
@@ -95,7 +98,7 @@ def check_recordings(
 def _remove_bad_samples(
     trial: CheckedTrial, predicted: np.ndarray, preset: FilterPreset, mass: float, overridden: bool
 ) -> tuple[CheckedTrial, list[Finding]]:
-    """The trial without forces and frames that stand still while the other side moves, and without lost samples."""
+    """The trial without lost samples, and without forces or markers that are frozen while the other side changes."""
     found, native, usable = [], trial.recorded_wrenches, trial.is_usable
     times, markers = native.times, trial.recording.markers
     spans = find_frozen_intervals(find_repeated_forces(native, mass), times, predicted[:, :3], trial.motion.times, mass)

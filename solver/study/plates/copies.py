@@ -10,30 +10,32 @@ from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding
 
 MIN_EQUAL_FRACTION = 0.9
-"""Share of the loaded samples, from the start of both, that are the same number by number: no two steps ever are."""
+"""Fraction of equal loaded samples, from the start of both, above which forces are copies: no two steps are equal."""
 
 
 def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float], overridden: bool) -> list[Finding]:
-    """The trial of each two with the same forces whose motion they fit less.
+    """Find trials with the same forces as another trial whose motion the forces fit better.
 
     Args:
         forces: as recorded, by trial.
-        residuals: how badly they fit the trial's motion.
-        overridden: nothing is to be left out.
+        residuals: mean squared residual with the trial's motion, by trial.
+        overridden: True: leave no trial out.
     """
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     found = []
     for pair in combinations(forces, 2):
         right, wrong = sorted(pair, key=lambda name: residuals[name])
         share = _equal_fraction(forces[right], forces[wrong])
-        if share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]:  # as one recording given twice is not
-            text = f"the forces are those of {right}, number by number, which they fit better; name the right file"
+        if (
+            share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]
+        ):  # one recording given twice is no finding
+            text = f"the forces are exactly those of {right}, which they fit better; specify the right file"
             found.append(Finding(BELONGING, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
     return found
 
 
 def _equal_fraction(one: Wrenches, two: Wrenches) -> float:
-    """Share of the samples loaded in both, counted from the start of either, that are exactly the same."""
+    """Fraction of the samples loaded in both, counted from their starts, that are exactly equal."""
     if one.frames != two.frames:
         return 0.0
     count = min(len(one), len(two))

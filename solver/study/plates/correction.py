@@ -1,4 +1,4 @@
-"""What is changed in one trial's wrenches because of findings about its plates."""
+"""Correction of one trial's wrenches that follows from the plate checks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ...arrays import frozen
 from ...wrenches import Wrenches
 
 VERTICAL_MOMENT = 5
-"""The vertical moment's place in a wrench."""
+"""Index of the vertical moment in a wrench."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlateCorrection:
-    """What is changed before the wrenches enter the equations.
+    """Correction of wrenches before they enter the equations.
 
     Attributes:
         free_moment: factor of the free moments; None: the vertical moment counts as not measured.
-        shift: (3,) [m] by which the plates stand elsewhere than the file says, world.
-        shifts: (K, 3) [m] by which each plate does beyond that; no K where none does.
-        gains: (K,) factors of what each plate reads; no K where all are right.
-        couple: [m] vertical moment that they read for every newton of load, though nothing twists them.
+        shift: (3,) [m] displacement of all plates from their location in the file, world.
+        shifts: (K, 3) [m] additional displacement of each plate; (0, 3) if there is none.
+        gains: (K,) factors of each plate's readings; (0,) if all are right.
+        couple: [m] vertical moment that the plates read per newton of load.
     """
 
     free_moment: float | None = 1.0
@@ -37,7 +37,7 @@ class PlateCorrection:
         object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
 
     def apply(self, wrenches: Wrenches) -> Wrenches:
-        """The wrenches as they should have been recorded."""
+        """The corrected wrenches."""
         if self.free_moment is None:
             wrenches = wrenches.without_axes((VERTICAL_MOMENT,))
         elif self.free_moment != 1.0:

@@ -1,4 +1,4 @@
-"""One thing that was looked at in the plates: the number that tells, what was done about it, and a sentence."""
+"""Findings of plate checks: the evidence, the action taken, and a sentence."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from ...errors import InvalidValue
 from ...plate_options import FINDINGS
 
 CERTAIN_STDS = 3.0
-"""Standard deviations beyond which a finding is certain; nothing is changed for less."""
+"""Number of standard deviations beyond which a finding is certain; nothing is corrected for less."""
 TWO_SIDED_STDS = 1.96
-"""Standard deviations to either side of an interval of 95 %."""
+"""Half width of a 95 % interval in standard deviations."""
 
 
 class Action(Enum):
-    """What became of a finding."""
+    """What was done about a finding."""
 
-    NOTHING = "as it should be"
+    NOTHING = "correct, nothing was changed"
     UNCERTAIN = "not certain, nothing was changed"
-    UNDONE = "undone"
-    TAKEN_OFF = "taken off"
+    UNDONE = "corrected"
+    TAKEN_OFF = "removed"
     LEFT_OUT = "left out"
-    REPORTED = "told only"
-    OVERRIDDEN = "overruled, nothing was changed"
-    AS_SPECIFIED = "done as stated"
+    REPORTED = "reported only"
+    OVERRIDDEN = "overridden, nothing was changed"
+    AS_SPECIFIED = "done as specified"
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is nothing to warn of; of an offset that was taken off the weighing warns."""
+        """Whether no warning is needed; the weighing warns of removed offsets itself."""
         return self in (Action.NOTHING, Action.UNCERTAIN, Action.TAKEN_OFF)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """Result of one plate check.
 
     Attributes:
         kind: a key of `FINDINGS`.
         trials: names of the trials that it concerns.
-        evidence: the number that tells; what it is says `text`.
-        interval: 95 %, of the evidence; NaN where there is none.
+        evidence: the number that decides; `text` says what it is.
+        interval: 95 % interval of the evidence; NaN if there is none.
         unit: of both; empty for factors.
-        done: what became of it.
-        text: a sentence for people, with the likely cause.
+        done: what was done about it.
+        text: a sentence with the likely cause.
     """
 
     kind: str
@@ -59,11 +59,11 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.kind not in FINDINGS:
-            raise InvalidValue(f"{self.kind!r} is no kind of finding: {', '.join(FINDINGS)}")
+            raise InvalidValue(f"unknown kind of finding {self.kind!r}; known: {', '.join(FINDINGS)}")
         object.__setattr__(self, "trials", tuple(self.trials))
         object.__setattr__(self, "interval", tuple(float(end) for end in self.interval))
         if not self.text.strip():
-            raise InvalidValue(f"the finding {self.kind!r} says nothing")
+            raise InvalidValue(f"the finding {self.kind!r} has no text")
 
     @property
     def sentence(self) -> str:
@@ -80,5 +80,5 @@ def compute_interval(value: float, std: float) -> tuple[float, float]:
 
 
 def format_warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """The sentences that a reader must be warned of."""
+    """The sentences of findings that need a warning."""
     return tuple(finding.sentence for finding in findings if not finding.done.is_silent)

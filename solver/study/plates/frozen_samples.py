@@ -1,7 +1,6 @@
-"""Forces that stand still while the body moves or vanish under it, and markers that stand still while forces change.
+"""Finds frozen and lost samples: forces or markers that repeat while the other side changes, and force dropouts.
 
-A plate under a person is never still, nor is a marker: both have noise. Samples that repeat themselves exactly were
-filled in by a program.
+Plates under a person and markers always have noise. Samples that repeat exactly were filled in by a program.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding
 
 MIN_DURATION = 0.1
-"""[s] Rounding repeats a sample or two; this long nothing repeats itself but what was filled in."""
+"""[s] Shortest interval of repeated samples that counts as frozen: rounding repeats only one or two samples."""
 SAME_POSITION = 1e-9
-"""[m] Markers closer than this to where they were did not move at all."""
+"""[m] A marker that moves less than this has not moved at all."""
 SAME_FORCE = 1e-6
-"""Share of the weight by which a force must change to be another one."""
+"""Fraction of the weight by which a force must change to count as different."""
 MIN_FORCE_CHANGE = 0.02
-"""Share of the weight by which one side must change while the other stands still."""
+"""Fraction of the weight by which one side must change while the other is frozen."""
 UNLOADED_FRACTION, LOADED_FRACTION = 0.02, 0.2
-"""Shares of the weight: below the one a plate reads nothing, above the other a foot cannot leave it, nor come to it,
+"""Fractions of the weight: below the first a plate is unloaded; above the second a foot cannot leave or reach it
 between two samples."""
 MAX_DROPOUT = 0.2
-"""[s] A plate that reads nothing for longer may have been left."""
+"""[s] Longest dropout: a plate that reads nothing for longer may really be unloaded."""
 
 
 def find_repeated_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
-    """(K,) True in samples under load that repeat the one before, for long."""
+    """(K,) True in samples under load that repeat the previous one, for at least the shortest frozen interval."""
     force = wrenches.values[:, :, :3]
     step = np.abs(np.diff(force, axis=0)).max(axis=(1, 2))
     still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
@@ -42,9 +41,9 @@ def find_repeated_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
 
 
 def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
-    """(K, P) True in samples of a plate that reads nothing between two under load: no foot is lifted so fast.
+    """(K, P) True in samples of a plate that reads nothing between two samples under load: no foot moves so fast.
 
-    A landing rises within a sample too, but what comes before it falls slowly; both edges must be steep.
+    Both edges must be steep: a landing also rises within a sample, but the load before it falls slowly.
     """
     load = np.linalg.norm(wrenches.values[:, :, :3], axis=2) / (mass * GRAVITY)
     found = np.zeros(load.shape, bool)
@@ -57,7 +56,7 @@ def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
 
 
 def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], overridden: bool) -> Finding:
-    """Which plates read nothing under load, over spans (from, to) [s] each."""
+    """The finding of plates that read nothing under load, each over spans (from, to) [s]."""
     spans = [span for own in plates.values() for span in own]
     seconds = sum(stop - start for start, stop in spans)
     listed = "; ".join(
@@ -72,7 +71,7 @@ def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float
 
 
 def find_repeated_markers(markers: Markers) -> np.ndarray:
-    """(N,) True in frames in which every marker seen is where it was, for long."""
+    """(N,) True in frames in which no visible marker moves, for at least the shortest frozen interval."""
     still = np.zeros(len(markers), bool)
     for own in iterate_slices(len(markers) - 1):
         step = np.abs(np.diff(markers.positions[own.start : own.stop + 1], axis=0))
@@ -84,7 +83,7 @@ def find_repeated_markers(markers: Markers) -> np.ndarray:
 def find_frozen_intervals(
     still: np.ndarray, times: np.ndarray, other: np.ndarray, other_times: np.ndarray, mass: float
 ) -> list[tuple[int, int]]:
-    """Stretches (start, stop) of still samples at times, during which the other side's force (M, 3) [N] changes."""
+    """Intervals (start, stop) of repeated samples during which the other side's force (M, 3) [N] changes."""
     found = []
     for start, stop in true_runs(still):
         inside = (other_times >= times[start]) & (other_times <= times[stop - 1])
@@ -98,10 +97,10 @@ def find_frozen_intervals(
 def report_frozen_samples(
     trial: str, spans: list[tuple[float, float]], what: str, other: str, overridden: bool
 ) -> Finding:
-    """What stands still over spans (from, to) [s] while the other side moves."""
+    """The finding of samples that are frozen over spans (from, to) [s] while the other side changes."""
     seconds = sum(stop - start for start, stop in spans)
     listed = ", ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in spans[:3]) + (" ..." if len(spans) > 3 else "")
-    text = f"the {what} stand still for {seconds:.2f} s ({listed}) while the {other} change: "
+    text = f"the {what} are frozen for {seconds:.2f} s ({listed}) while the {other} change: "
     text += "samples were lost and filled in"
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)

@@ -9,13 +9,13 @@ from ...plate_options import MASS
 from .finding import CERTAIN_STDS, Action, Finding, compute_interval
 
 MIN_TRIALS = 3
-"""Trials that show their plates unloaded, before one of them can be the odd one."""
+"""Smallest number of trials with unloaded plates from which the gain of one of them can be checked."""
 
 
 def check_gains(estimate: MassEstimate, overridden: bool) -> tuple[list[Finding], dict[str, float]]:
-    """Trials of another gain, and the factors (1: none) that undo it, by trial.
+    """Find trials whose plates have another gain than in the other trials; and the factors that correct it, by trial.
 
-    A reading that is right without a load and wrong under it is no offset.
+    A reading that is right without a load and wrong under load is a gain, not an offset.
     """
     shown = [trial for trial in estimate.trials if trial.unloaded is not None]
     found, factors = [], {}
@@ -26,8 +26,8 @@ def check_gains(estimate: MassEstimate, overridden: bool) -> tuple[list[Finding]
         gain, spread = weighed / estimate.mass, std / estimate.mass
         low, high = compute_interval(gain, spread)
         text = (
-            f"the plates read {weighed:.1f} kg of {estimate.mass:.1f} kg under load and nothing without: a gain of "
-            f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) against the other trials"
+            f"the plates read {weighed:.1f} kg for {estimate.mass:.1f} kg under load and zero without load: a gain of "
+            f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) relative to the other trials"
         )
         done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
         found.append(Finding(MASS, (trial.name,), gain, (low, high), "", done, text))

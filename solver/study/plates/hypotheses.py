@@ -1,6 +1,6 @@
-"""What recorded forces may be instead of what the file says: each rival turns them into what it believes they are.
+"""Hypotheses about errors in recorded forces, and how much better each explains the motion than the file as it is.
 
-Level axes that are turned or mirrored in place are judged in `turned`.
+Level axes that are rotated or reflected in place are checked in `plate_axes`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ...wrenches import LEAST_LOAD, Wrenches
 
 @dataclass(frozen=True, slots=True)
 class PlateForces:
-    """Wrenches as plates deliver them.
+    """Wrenches as plates deliver them: force, centre of pressure and free moment.
 
     Attributes:
         force: (N, K, 3) [N].
-        centre_of_pressure: (N, K, 3) [m] centre of pressure on the floor; the origin where nothing is carried.
-        free_moment: (N, K) [N m] free moment.
+        centre_of_pressure: (N, K, 3) [m] on the floor; the origin where the plate carries nothing.
+        free_moment: (N, K) [N m].
     """
 
     force: np.ndarray
@@ -29,7 +29,7 @@ class PlateForces:
 
     @staticmethod
     def from_wrenches(wrenches: Wrenches) -> PlateForces:
-        """Of wrenches without missing samples."""
+        """From wrenches without missing samples."""
         return PlateForces(
             wrenches.values[:, :, :3], np.nan_to_num(wrenches.centres_of_pressure()), wrenches.free_moments
         )
@@ -42,7 +42,7 @@ class PlateForces:
 
 
 def _scale_level_axes(x: float, y: float) -> Callable[[PlateForces], PlateForces]:
-    """Level components of forces and places times these factors."""
+    """Multiply the level components of forces and centres of pressure by these factors."""
     factors = np.array([x, y, 1.0])
     return lambda p: PlateForces(p.force * factors, p.centre_of_pressure * factors, x * y * p.free_moment)
 
@@ -52,7 +52,7 @@ def _halve_lever(p: PlateForces) -> PlateForces:
 
 
 def _exchange_plates(one: int, two: int) -> Callable[[PlateForces], PlateForces]:
-    """Each of two plates stands where the other one's forces are said to act, on average."""
+    """Exchange the mean centres of pressure of two plates."""
 
     def exchange(p: PlateForces) -> PlateForces:
         carries = (p.force[:, :, 2] > LEAST_LOAD)[:, :, None]
@@ -67,12 +67,12 @@ def _exchange_plates(one: int, two: int) -> Callable[[PlateForces], PlateForces]
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Another belief of what was recorded.
+    """An alternative explanation of recorded forces.
 
     Attributes:
-        cause: what would have happened, in words.
-        remedy: what somebody can do about it.
-        transform: the pushes as they would be.
+        cause: the error, in words.
+        remedy: what the user can do about it.
+        transform: changes the recorded forces to what they would be without the error.
     """
 
     cause: str
@@ -82,15 +82,17 @@ class Hypothesis:
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis(
-        "the plates are half a turn around the origin from the markers, forces and places alike",
+        "the plates' axes are rotated by 180 degrees about the origin from the markers' axes (forces and locations)",
         "export both in the same axes",
         _scale_level_axes(-1.0, -1.0),
     ),
     Hypothesis(
-        "the plates are mirrored against the markers", "export both in the same axes", _scale_level_axes(1.0, -1.0)
+        "the plates' axes are mirrored against the markers' axes",
+        "export both in the same axes",
+        _scale_level_axes(1.0, -1.0),
     ),
     Hypothesis(
-        "the moments are about the origin, and the lever of the centre of pressure was added once more",
+        "the moments are about the origin, and the moment of the centre of pressure was added once more",
         "export either moments about the origin or centres of pressure with free moments",
         _halve_lever,
     ),
@@ -98,11 +100,11 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 
 
 def list_hypotheses(plates: Sequence[str]) -> tuple[Hypothesis, ...]:
-    """The rivals for forces of these plates: those of every recording, and two plates whose places are exchanged."""
+    """The hypotheses for forces of these plates: those for every recording, and each pair of plates exchanged."""
     pairs = [(one, two) for one in range(len(plates)) for two in range(one + 1, len(plates))]
     return HYPOTHESES + tuple(
         Hypothesis(
-            f"the places of {plates[one]} and {plates[two]} are exchanged",
+            f"the locations of {plates[one]} and {plates[two]} are exchanged",
             "give each plate's force its own centre of pressure",
             _exchange_plates(one, two),
         )

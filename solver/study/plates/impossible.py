@@ -8,23 +8,23 @@ from ...rig import GRAVITY
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair, compute_residual, is_loaded
 
 EXCESS_FORCE = 0.3
-"""Share of the weight by which plates push the body more than its motion allows."""
+"""Fraction of the weight by which the plates' force exceeds what the motion allows."""
 MAX_DISTANCE = 0.1
-"""[m] A centre of pressure farther than this from the hull of both feet is not under them: markers and soles are
+"""[m] A centre of pressure farther than this from the convex hull of both feet is not under them. Markers and soles are
 wrong by up to half of it."""
 RAISED_HEIGHT = 0.05
-"""[m] What is higher than this above the lowest corner of both soles may be in the air."""
+"""[m] A sole corner that is higher than this above the lowest one may be in the air."""
 HULL_DIRECTIONS = 32
-"""Directions in which the hull's edge is looked for: a distance is too small by half a per cent at most."""
+"""Directions in which the distance from the hull is evaluated: it is too small by at most half a per cent."""
 MAX_IMPOSSIBLE_FRACTION = 0.3
-"""Share of the loaded time in which the impossible must be seen: hard landings and a lost marker make less."""
+"""Fraction of the loaded time above which forces count as impossible: hard landings and lost markers cause less."""
 MIN_EXPLAINED_FRACTION = 0.5
-"""Share of the loaded time in which forces must fit the motion to be called its own."""
-OTHER_RECORDING = "the forces are another recording's, or on another clock"
+"""Fraction of the loaded time in which forces must fit the motion to be attributed to it."""
+OTHER_RECORDING = "the forces are from another recording, or not synchronised"
 
 
 def find_impossible_forces(item: ForceMotionPair, mass: float) -> tuple[float, str]:
-    """Share of the loaded time in which the forces cannot be the motion's, and why they may not."""
+    """Fraction of the loaded time in which the forces cannot belong to the motion, and the reason."""
     measured, loaded = item.measured, is_loaded(item.measured, mass)
     if not loaded.any():
         return 0.0, ""
@@ -32,19 +32,19 @@ def find_impossible_forces(item: ForceMotionPair, mass: float) -> tuple[float, s
     beside = float(_is_outside_feet(item, mass * GRAVITY)[loaded].mean())
     if beyond > MAX_IMPOSSIBLE_FRACTION or beside <= MAX_IMPOSSIBLE_FRACTION:
         return beyond, f"the plates push harder than the motion allows: {OTHER_RECORDING}"
-    place = "the places of plates are exchanged, or they are not in the markers' axes"
+    place = "the locations of plates are exchanged, or not in the markers' axes"
     if float(compute_residual(item, measured, mass).is_explained[loaded].mean()) > MIN_EXPLAINED_FRACTION:
         return beside, f"the forces follow the motion, but act outside the hull of both feet: {place}"
     return (
         beside,
-        "the forces act outside the hull of both feet and do not follow the motion: they are another recording's",
+        "the forces act outside the hull of both feet and do not follow the motion: they are from another recording",
     )
 
 
 def excess_force_fraction(item: ForceMotionPair, measured: np.ndarray, mass: float) -> float:
-    """Share of the time in which forces (N, 6) carry the body that they push it harder than its motion allows.
+    """Fraction of the loaded time in which wrenches (N, 6) push harder than the motion allows.
 
-    Support that nobody measured pushes too: it can explain what plates miss, never what they have too much.
+    Support that was not measured can explain a missing force, but never an excess.
     """
     loaded = is_loaded(measured, mass)
     beyond = measured[loaded, 2] - item.predicted[loaded, 2] > EXCESS_FORCE * mass * GRAVITY
@@ -54,8 +54,8 @@ def excess_force_fraction(item: ForceMotionPair, measured: np.ndarray, mass: flo
 def _is_outside_feet(item: ForceMotionPair, weight: float) -> np.ndarray:
     """(N,) True where a loaded plate's centre of pressure is outside the hull of the feet, by more than `BESIDE`.
 
-    Each foot has its own hull, and what is near the floor has one together: one plate may carry both feet, and its
-    centre of pressure then lies between them.
+    Each foot has its own hull, and all corners near the floor have a common one: if one plate carries both feet, its
+    centre of pressure lies between them.
     """
     if not item.sole_corners.shape[1] or not np.asarray(item.wrenches.measured).all(axis=0)[3:5].all():
         return np.zeros(len(item.times), bool)

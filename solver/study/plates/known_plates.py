@@ -1,4 +1,4 @@
-"""What an identification found of its plates, held against what further trials on them say."""
+"""Corrections known from an earlier identification on the same plates, applied to further trials."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from .finding import UNKNOWN_INTERVAL, Action, Finding
 def collect_known_plates(
     corrections: Sequence[tuple[tuple[str, ...], PlateCorrection]], mass: MassEstimate | None
 ) -> KnownPlates:
-    """What trials tell further ones of their plates.
+    """Collect the corrections that further trials on the same plates should use.
 
     Args:
-        corrections: plates of each trial, with what was changed in it. Plates of which trials disagree are not known.
-        mass: what the plates read.
+        corrections: names of the plates of each trial, with its correction. Plates with conflicting corrections are
+            left out.
+        mass: with the plates' readings and offsets.
     """
     found: dict[tuple[str, ...], list[KnownLayout]] = {}
     for plates, correction in corrections:
@@ -50,13 +51,13 @@ def apply_known_plates(
     findings: Sequence[Finding],
     options: PlateOptions,
 ) -> tuple[dict[str, PlateCorrection], list[Finding]]:
-    """Corrections by trial as they were found before on the same plates, and where these trials disagree.
+    """Corrections by trial from earlier trials on the same plates; and findings where these trials disagree.
 
     Args:
         plates: names, by trial.
-        corrections: what these trials alone would have changed.
+        corrections: corrections from these trials alone.
         findings: of these trials.
-        options: with what is known.
+        options: with the known plates.
     """
     result, told = dict(corrections), []
     for trial, names in plates.items():
@@ -72,19 +73,19 @@ def apply_known_plates(
         result[trial] = PlateCorrection(free, shift, shifts, gains, couple)
         sure = {f.kind for f in findings if trial in f.trials and f.done is not Action.UNCERTAIN}
         if free != mine.free_moment and FREE_MOMENT in sure:
-            text = "the free moment has another sign than on the same plates in the recordings that were fitted"
+            text = "the free moment has another sign than on the same plates in the recordings used for identification"
             told.append(
                 Finding(FREE_MOMENT, (trial,), mine.free_moment or np.nan, UNKNOWN_INTERVAL, "", Action.REPORTED, text)
             )
         if mine.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
             aside = 1e3 * float(np.linalg.norm(mine.shift))
-            text = f"the plates lie {aside:.1f} mm from where they were in the recordings that were fitted"
+            text = f"the plates are {aside:.1f} mm from their location in the recordings used for identification"
             told.append(Finding(PLACE, (trial,), aside, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
     return result, told
 
 
 def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[str, np.ndarray], list[Finding]]:
-    """Bias wrenches (6,) by trial as they were found before on plates that read alike, and where none did."""
+    """Bias wrenches (6,) by trial, known from plates with the same reading; and findings where there are none."""
     if options.known is None or not options.known.offsets or options.overrules(MASS):
         return {}, []
     biases, told = {}, []
@@ -94,6 +95,8 @@ def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[s
             biases[trial.name] = np.array(nearest.bias)
             continue
         readings = ", ".join(f"{offset.reading:.1f}" for offset in options.known.offsets)
-        text = f"the plates read {trial.apparent_mass:.1f} kg, those of the recordings that were fitted {readings} kg"
+        text = (
+            f"the plates read {trial.apparent_mass:.1f} kg, but {readings} kg in the recordings used for identification"
+        )
         told.append(Finding(MASS, (trial.name,), trial.apparent_mass, UNKNOWN_INTERVAL, "kg", Action.REPORTED, text))
     return biases, told

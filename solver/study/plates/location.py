@@ -1,8 +1,8 @@
-"""Where the plates stand in the plane, by the level moments that they leave unexplained.
+"""Checks the location of the plates in the plane, by the residual level moments.
 
-Plates that stand elsewhere by d make the moment of every force wrong by d x F. So does a body whose centre of mass is
-not where the prior has it, by as much and in its own directions: only what that cannot explain is the plates'. Trials
-on other plates show the same body, so that the difference between two layouts is known much better than either.
+If the plates are displaced by d, the moment of every force F is wrong by d x F. A wrong centre of mass of the prior has
+the same effect, but along the body's own directions: only what it cannot explain is attributed to the plates. Trials on
+other plates show the same body, so that the difference between two layouts is known much better than either.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_inte
 from .weighed import ComparedTrial
 
 BODY_STD = np.array([0.015, 0.007])
-"""[m] Standard deviations of a prior's centre of mass over the feet, forwards and sideways: five persons' own."""
+"""[m] Standard deviations of a prior's centre of mass above the feet, forwards and sideways: from five people."""
 POSTURE_STD = np.array([0.008, 0.0015])
-"""[m] The same from trial to trial of one person: a trunk that leans carries its error forwards."""
+"""[m] The same between trials of one person: leaning the trunk moves its error forwards."""
 MIN_FRAMES = 20
 DIRECTION_WORDS = (("forwards", "backwards"), ("to the left", "to the right"))
-"""Of the body, by direction and sign."""
+"""Words for the body's directions, by direction and sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Displacement:
-    """Of one trial, or the mean of several: the misplacement with its covariances, world axes.
+    """Apparent displacement of the plates in one trial, or its mean over several; world axes.
 
     Attributes:
-        shift: (2,) [m] by which the plates seem to stand elsewhere.
-        covariance: (2, 2) covariance of what differs from trial to trial.
-        heading: (2, 2) body's forward and left to world.
-        frames: number that count.
+        shift: (2,) [m] displacement.
+        covariance: (2, 2) covariance between trials [m^2].
+        heading: (2, 2) rotation from the body's forward and left to the world.
+        frames: number of frames that count.
     """
 
     shift: np.ndarray
@@ -45,11 +45,11 @@ class _Displacement:
 
 
 def check_location(items: Sequence[ComparedTrial], overridden: bool) -> list[tuple[Finding, np.ndarray]]:
-    """The place of the plates by layout, each with the shift (3,) [m] to apply.
+    """Check the location of the plates by layout; each finding with the displacement (3,) [m] to apply.
 
     Args:
-        items: trials whose forces are on the motion's clock, their free moments right.
-        overridden: nothing is to be applied.
+        items: trials whose forces are synchronised with the motion, with correct free moments.
+        overridden: True: correct nothing.
     """
     places = {item.name: place for item in items if (place := _estimate_displacement(item)) is not None}
     layouts: dict[tuple[str, ...], list[str]] = {}
@@ -59,7 +59,7 @@ def check_location(items: Sequence[ComparedTrial], overridden: bool) -> list[tup
     means = {tuple(names): _mean_displacement([places[name] for name in names]) for names in layouts.values()}
     if not means:
         return []
-    # Most trials were recorded where the files say, or nobody knows where that is.
+    # The layout with most trials is the reference: most files are right about the location.
     usual = max(means, key=lambda names: (len(names), means[names].frames))
     reference = means[usual]
     found, moved = [], np.zeros(2)
@@ -92,7 +92,7 @@ def _estimate_displacement(item: ComparedTrial) -> _Displacement | None:
 
 
 def compute_heading(q: np.ndarray) -> np.ndarray:
-    """Forward and left of the root link (2, 2), world, level, mean over configurations (N, nq)."""
+    """Level forward and left directions (2, 2) of the root link, world, mean over configurations (N, nq)."""
     forward = to_matrix(q[:, 3:7])[:, :2, 0].mean(axis=0)
     forward = forward / max(float(np.linalg.norm(forward)), 1e-9)
     return np.column_stack([forward, [-forward[1], forward[0]]])
@@ -103,7 +103,7 @@ def _body_covariance(facing: np.ndarray) -> np.ndarray:
 
 
 def _mean_displacement(places: Sequence[_Displacement]) -> _Displacement:
-    """Weighted by what differs from trial to trial."""
+    """The mean displacement, weighted by the inverse covariances."""
     weights = np.linalg.inv([place.covariance for place in places])
     own = np.linalg.inv(weights.sum(axis=0))
     shift = own @ sum(weight @ place.shift for weight, place in zip(weights, places))
@@ -119,7 +119,7 @@ def _build_finding(
     covariance: np.ndarray,
     overridden: bool,
 ) -> tuple[Finding, np.ndarray]:
-    """By the body's two directions: what is certain is applied."""
+    """The finding by the body's two directions, and the displacement to apply: its certain components."""
     values = facing.T @ shift
     stds = np.sqrt(np.diag(facing.T @ covariance @ facing))
     certain = np.abs(values) > CERTAIN_STDS * stds
@@ -132,12 +132,12 @@ def _build_finding(
     low, high = compute_interval(1e3 * values[most], 1e3 * stds[most])
     evidence, applied = 1e3 * float(values[most]), np.zeros(3)
     if not certain.any():
-        text = f"the plates stand where the file says as far as the motion tells: {said} of the body{against}"
+        text = f"the motion confirms the location of the plates in the file: {said} of the body{against}"
         return Finding(PLACE, names, evidence, (low, high), "mm", Action.NOTHING, text), applied
     which = " and ".join(
         words[int(value < 0.0)] for value, words, sure in zip(values, DIRECTION_WORDS, certain) if sure
     )
-    text = f"the plates stand elsewhere than the file says: {said} of the body{against}; certain is what is {which}"
+    text = f"the plates are not at their location in the file, but {said} of the body{against}; certain: {which}"
     if overridden:
         return Finding(PLACE, names, evidence, (low, high), "mm", Action.OVERRIDDEN, text), applied
     applied[:2] = facing @ np.where(certain, values, 0.0)

@@ -1,4 +1,7 @@
-"""Whether forces and motion belong together, and if not, why: the file as it is against its likely causes."""
+"""Checks whether forces and motion of a recording belong together, and finds the likely cause if they do not.
+
+Forces that push more than the motion allows, or that act outside the hull of both feet, cannot belong to it.
+"""
 
 from __future__ import annotations
 
@@ -24,29 +27,31 @@ from .plate_axes import find_plate_rotations
 from .trial_wrenches import ForceMotionPair, compute_mean_residual, compute_residual, force_variation, is_loaded
 
 MIN_TIME_OFFSET, MAX_TIME_OFFSET, TIME_OFFSET_STEP = 0.1, 2.0, 0.05
-"""[s] Clocks that differ by more than the lag of plates, as far as they are tried, and how finely."""
+"""[s] Range and step of the time offsets that are tried; smaller ones are a lag of the plates."""
 MIN_OVERLAP = 0.5
-"""Share of the trial that must still have forces when the clock is moved."""
+"""Fraction of the trial that must still have forces after a time offset."""
 MIN_FORCE_VARIATION = 0.02
-"""Share of the weight that forces must change for their clock, or whose they are, to be read off them."""
-SMALL_DISPLACEMENT = "somewhat beside their place"
-"""A cause that does not make forces foreign: the place of plates is judged later, and corrected."""
+"""Smallest variation of forces, as a fraction of the weight, that shows their time offset or their recording."""
+SMALL_DISPLACEMENT = "slightly displaced"
+"""A cause that is no mismatch: the location of plates is checked and corrected later."""
 MAX_STANDING_VARIATION = 0.08
-"""Share of the weight that one side must change for the other to stand still beside it: tracked standing has noise."""
+"""Fraction of the weight by which one side must vary before a constant other side counts as a mismatch: tracked
+standing has noise."""
 MIN_SUPPORT = 0.8
-"""Share of what the motion needs that plates must push, of those loaded, before nothing unmeasured can excuse them."""
+"""Fraction of the required vertical force that the plates must measure; with less, unmeasured support may explain a
+mismatch."""
 MAX_BETTER_FRACTION = 0.05
-"""Share of other clocks on which forces fit better: their own motion no other clock fits as well as the right one."""
+"""Largest accepted fraction of time offsets at which forces fit better than without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeOffset:
-    """A trial's forces on another clock than the file's.
+    """A trial's forces moved in time.
 
     Attributes:
-        seconds: by which they come late.
-        evaluation: on them against the file as it is.
-        residual: mean square, of the weight.
+        seconds: by which they are late in the file.
+        evaluation: of the moved forces against the file as it is.
+        residual: mean square, relative to the weight.
     """
 
     seconds: float
@@ -57,18 +62,18 @@ class TimeOffset:
     def from_shifted(
         item: ForceMotionPair, as_it_is: SquaredResidual, seconds: float, moved: np.ndarray, mass: float
     ) -> TimeOffset:
-        """Of wrenches (N, 6) moved by so much."""
+        """From wrenches (N, 6) that were moved by ``seconds``."""
         found = compute_residual(item, moved, mass)
         return TimeOffset(seconds, evaluate_on_own_frames(item.times, as_it_is, found), float(np.nanmean(found.square)))
 
 
 def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bool) -> list[Finding]:
-    """What does not belong together, by trial, with the likeliest cause.
+    """Find trials whose forces do not belong to their motion, each with the most likely cause.
 
     Args:
         pairs: trials with motion and forces.
         mass: [kg] of the body, roughly.
-        overridden: nothing is to be left out.
+        overridden: True: leave no trial out.
     """
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     found, turns = [], find_plate_rotations(pairs, mass)
@@ -78,7 +83,7 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
             not is_loaded(item.measured, mass).any()
             and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION
         ):
-            text = "the plates carry nothing at any time: they were never stepped on, or the forces are another time's"
+            text = "the plates never carry anything: nobody stepped on them, or the forces are from another time"
             found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
             continue
         as_it_is = compute_residual(item, item.measured, mass)
@@ -91,7 +96,7 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
             cause = turn.text, turn.evaluation
         if cause is not None:
             text, verdict = cause
-            said = f"{text}; what is then left unexplained is {verdict.ratio:.2f} of what is left as it is"
+            said = f"{text}; this reduces the mean squared residual to {verdict.ratio:.2f} of its value"
             interval = compute_interval(verdict.ratio, verdict.std)
             found.append(Finding(BELONGING, (item.name,), verdict.ratio, interval, "", done, said))
             continue
@@ -110,16 +115,16 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
 def find_best_hypothesis(
     item: ForceMotionPair, others: Mapping[str, Wrenches], time_offsets: Sequence[TimeOffset], mass: float
 ) -> tuple[str, Evaluation] | None:
-    """The cause, in words, that explains a trial's forces best, if any does beyond doubt.
+    """The cause, in words, that explains a trial's forces best; None if no cause is certain.
 
     Args:
         item: the trial.
         others: forces of the other trials, by name.
-        time_offsets: the trial's forces were they late.
+        time_offsets: the trial's forces, moved in time.
         mass: [kg] of the body, roughly.
     """
     as_it_is = compute_residual(item, item.measured, mass)
-    # Where a belief leaves forces impossible, that it does less badly than the file tells nothing.
+    # If a hypothesis leaves impossible forces, its smaller residual proves nothing.
     candidates = [
         (text, evaluate(item.times, as_it_is, compute_residual(item, believed, mass)))
         for text, believed in _iterate_hypotheses(item, others, mass)
@@ -135,7 +140,7 @@ def find_best_hypothesis(
 def _iterate_hypotheses(
     item: ForceMotionPair, others: Mapping[str, Wrenches], mass: float
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Causes in words, and the total wrenches (N, 6) that they make of a trial's, one after the other."""
+    """Yields causes in words, each with a trial's total wrenches (N, 6) as they would be without the error."""
     pushes = PlateForces.from_wrenches(item.wrenches)
     for rival in list_hypotheses(item.wrenches.frames):
         believed = np.where(np.isfinite(item.measured), rival.transform(pushes).total(), np.nan)
@@ -148,15 +153,15 @@ def _iterate_hypotheses(
     if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
         for name, wrenches in others.items():
             if force_variation(wrenches.total, mass) > MIN_FORCE_VARIATION:
-                told = f"the forces are another trial's (those of {name} fit better); name the right file"
+                told = f"the forces are from another trial (those of {name} fit better); specify the right file"
                 yield told, _align_frames(item, wrenches)
 
 
 def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffset], mass: float) -> tuple[float, str]:
-    """Share of other clocks on which forces fit better that follow the motion on none, in words too; else 0.
+    """Fraction of time offsets at which forces fit better, with a text; 0 if the forces follow the motion.
 
-    Forces that belong to a motion fit it best on their own clock, by far, if anything moves. Plates that carry only a
-    part of the body are not judged: whatever else carries it may take up any change.
+    Forces that belong to a moving body fit its motion best without a time offset. Plates that carry only a part of the
+    body are not checked, because unmeasured support may balance any change.
     """
     loaded = is_loaded(item.measured, mass)
     needed, pushed = item.predicted[loaded], item.measured[loaded]
@@ -164,18 +169,18 @@ def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffs
         return 0.0, ""
     motion, plates = force_variation(needed, mass), force_variation(pushed, mass)
     if min(motion, plates) < MIN_FORCE_VARIATION and max(motion, plates) > MAX_STANDING_VARIATION:
-        what = "change while the body stands" if motion < plates else "stay while the body moves"
+        what = "vary while the body stands" if motion < plates else "are constant while the body moves"
         return 1.0, f"the forces {what}"
     if min(motion, plates) < MIN_FORCE_VARIATION or not time_offsets:
         return 0.0, ""
     own = compute_mean_residual(item, mass)
     other = np.array([clock.residual for clock in time_offsets])
     share = float((other < own).mean()) if own > MAX_RATIO_OWN_FRAMES * float(np.median(other)) else 0.0
-    return share, f"the forces fit the motion better on {100.0 * share:.0f} % of other clocks"
+    return share, f"the forces fit the motion better at {100.0 * share:.0f} % of other time offsets"
 
 
 def _shift_in_time(item: ForceMotionPair) -> Iterator[tuple[float, np.ndarray]]:
-    """Measured wrenches (N, 6) on clocks that differ from the file's by so many seconds, later positive."""
+    """Yields time offsets [s] (positive: the forces are late) and the measured wrenches (N, 6) without that offset."""
     measured, count = item.measured, len(item.times)
     rate = (count - 1) / (item.times[-1] - item.times[0])
     for seconds in np.arange(-MAX_TIME_OFFSET, MAX_TIME_OFFSET + TIME_OFFSET_STEP, TIME_OFFSET_STEP):
@@ -192,7 +197,7 @@ def _shift_in_time(item: ForceMotionPair) -> Iterator[tuple[float, np.ndarray]]:
 
 
 def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
-    """Another trial's total (N, 6) frame by frame, NaN where it is over."""
+    """Another trial's total (N, 6) frame by frame, NaN after its end."""
     other = np.where(np.asarray(wrenches.measured), wrenches.total, np.nan)
     taken = np.full((len(item.times), 6), np.nan)
     count = min(len(taken), len(other))
@@ -201,7 +206,7 @@ def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
 
 
 def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
-    """Shift (3,) [m] of all plates that explains the level moments best; see `place`."""
+    """Displacement (3,) [m] of all plates that explains the level moments best; see `location`."""
     measured = item.measured
     known = np.isfinite(measured).all(axis=1)
     if not known.any():
@@ -213,9 +218,9 @@ def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
 
 
 def _describe_displacement(distance: float) -> str:
-    return f"the plates stand {100.0 * distance:.0f} cm from where they are said to; give them the markers' origin"
+    return f"the plates are {100.0 * distance:.0f} cm from their file's location; export them with the markers' origin"
 
 
 def _describe_time_offset(seconds: float) -> str:
     word = "late" if seconds > 0.0 else "early"
-    return f"the forces come {abs(seconds):.2f} s too {word}; export both with one clock"
+    return f"the forces are {abs(seconds):.2f} s too {word}; export both with one clock"

@@ -1,17 +1,21 @@
-"""Plates whose level axes are turned or mirrored against the markers', all or one: what corners stated wrongly make.
+"""Checks the level axes of plates, all or one, for rotations and reflections, as caused by wrong corners in a file.
 
-Level forces are a twentieth of the weight in a squat, too little to tell against what the body model errs by as it is.
-But that error is the same however the plates are turned, so that each turn is compared with the file with the same
-freedom: any constant level force, and any place of each plate.
+In a squat the level forces are a twentieth of the weight, which is less than the error of the body model. This error
+does not depend on the axes of the plates, so that every rotation is compared with the file with the same freedom: any
+constant level force, and any location of each plate.
 
-Other faults (a tilted frame, markers of another rate, a bad model) leave large residuals too, and one of so many turns
-makes less of them by chance. A trial therefore decides only where the level forces by themselves fit better, follow the
-motion once they are turned, and, if one plate is blamed, no turn of other plates does nearly as well. A trial that does
-not decide is believed where another one on the same plates decides for the same turn.
+Other faults (a tilted frame, markers of another rate, a bad model) also leave large residuals, and some rotation may
+reduce them by chance. A trial is therefore decisive only if
 
-Of 18 trials of eight recordings none is called turned, of 360 variants with other faults (rates, tilts, delays) two.
-Plates turned in every trial are found in 50 of 54 trials (all plates) and 92 of 111 (one of several); most of those
-missed stand, squat or sit down. `benchmarks.figures.turned` prints the table.
+- the level forces by themselves fit better once they are rotated,
+- they then follow the motion,
+- and, if a single plate is rotated, no rotation of other plates fits nearly as well.
+
+A trial that is not decisive is used if another one on the same plates is decisive for the same rotation.
+
+Measured: none of 18 trials of eight recordings counts as rotated, and two of 360 variants with other faults (rates,
+tilts, delays). Plates rotated in every trial are found in 50 of 54 trials (all plates) and 92 of 111 (one of several);
+most of the missed ones are standing, squats or sitting down. `benchmarks.figures.turned` prints the table.
 """
 
 from __future__ import annotations
@@ -30,18 +34,19 @@ from .misfit import MAX_RESIDUAL, MOMENT_ARM, Evaluation
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 
 MIN_IMPROVEMENT = 0.02
-"""Root mean square of the weight by which another turn must be better."""
+"""Smallest improvement by a rotation, root mean square relative to the weight."""
 MIN_EXPLAINED_VARIANCE = 0.4
-"""Share of the variance of level forces that must be explained once they are turned. With plates that are right it is
-0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, 0.37 at most in standing; 0.3 to 0.6 make little difference."""
+"""Fraction of the variance of the level forces that must be explained once they are rotated. With correct plates it is
+0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, and at most 0.37 in standing; 0.3 to 0.6 make little
+difference."""
 MAX_FRAMES = 20000
-"""More are thinned to about as many: what turns plates does so all the time."""
+"""Longer trials are thinned to about this number of frames: the axes are constant in time."""
 _QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
 QUARTER_ROTATIONS: dict[str, np.ndarray] = {
-    "turned by a quarter counterclockwise, seen from above,": _QUARTER,
-    "turned by a quarter clockwise, seen from above,": _QUARTER.T,
+    "rotated by 90 degrees counterclockwise, seen from above,": _QUARTER,
+    "rotated by 90 degrees clockwise, seen from above,": _QUARTER.T,
 }
-ROTATIONS = {**QUARTER_ROTATIONS, "turned by a half": _QUARTER @ _QUARTER}
+ROTATIONS = {**QUARTER_ROTATIONS, "rotated by 180 degrees": _QUARTER @ _QUARTER}
 REFLECTIONS: dict[str, np.ndarray] = {
     "reversed along x": np.diag([-1.0, 1.0]),
     "reversed along y": np.diag([1.0, -1.0]),
@@ -49,27 +54,27 @@ REFLECTIONS: dict[str, np.ndarray] = {
     "exchanged and both reversed": np.array([[0.0, -1.0], [-1.0, 0.0]]),
 }
 FORCE_CHANGES: dict[str, np.ndarray] = {
-    "the horizontal forces are reversed (both signs): they are those on the plate, or their axes are half turned; "
-    "export the forces on the body in the axes of the markers": ROTATIONS["turned by a half"],
+    "the horizontal forces are reversed (both signs): they act on the plate, or their axes are rotated by 180 degrees; "
+    "export the forces on the body in the axes of the markers": ROTATIONS["rotated by 180 degrees"],
     "the force along x is reversed; correct its sign": REFLECTIONS["reversed along x"],
     "the force along y is reversed; correct its sign": REFLECTIONS["reversed along y"],
     "the columns of the two horizontal forces are exchanged; export them in the order of the axes": REFLECTIONS[
         "exchanged, x for y,"
     ],
 }
-"""Of the forces of all plates, not their places: what a sign or a column makes."""
+"""Errors of signs or columns: they change the forces of all plates, but not the locations."""
 REMEDY = "correct the corners of the plates (in C3D FORCE_PLATFORM:CORNERS), or export them in the axes of the markers"
 
 
 @dataclass(frozen=True, slots=True)
 class _LoadedFrames:
-    """The frames in which plates carry the whole body, K plates that carry it.
+    """The n frames in which the plates carry the whole body, and the K plates that do.
 
     Attributes:
         names: of the plates.
-        force, centre_of_pressure: (n, K, 3) [N], [m].
-        needed: (n, 6) about root (n, 3).
-        has_moments: whether they were measured.
+        force, centre_of_pressure: (n, K, 3) force [N] and centre of pressure [m].
+        needed: (n, 6) predicted wrench about ``root`` (n, 3).
+        has_moments: whether moments were measured.
         block: (n,) number of the block of time.
     """
 
@@ -83,15 +88,15 @@ class _LoadedFrames:
 
     @property
     def variation(self) -> np.ndarray:
-        """(n,) squared level force [N^2] that the motion needs, less its mean."""
+        """(n,) squared deviation of the predicted level force from its mean [N^2]."""
         return np.asarray(np.sum((self.needed[:, :2] - self.needed[:, :2].mean(axis=0)) ** 2, axis=1))
 
     def squared_residuals(self, axes: np.ndarray, with_locations: bool, weight: float) -> np.ndarray:
-        """(2, n) squared residuals of the weight, of level forces and of level moments (zero where not measured).
+        """(2, n) squared residuals relative to the weight, of level forces and of level moments (zero if not measured).
 
         Args:
-            axes: (K, 2, 2) by which the level axes of forces, and of places if so, are multiplied.
-            with_locations: whether those of places are.
+            axes: (K, 2, 2) matrices that multiply the level components of forces.
+            with_locations: whether they also multiply those of the centres of pressure.
             weight: [N]
         """
         force, point = self.force.copy(), self.centre_of_pressure.copy()
@@ -112,12 +117,12 @@ class _LoadedFrames:
 
 @dataclass(frozen=True, slots=True)
 class PlateRotation:
-    """How level axes of plates are turned against the motion.
+    """Rotation or reflection of the level axes of plates.
 
     Attributes:
         text: in words, with the remedy.
-        evaluation: on the plates as turned against the file as it is.
-        axes_by_plate: rows of what multiplies the level axes, by the name of each plate that is turned.
+        evaluation: of the rotated plates against the file as it is.
+        axes_by_plate: rows of the matrix that multiplies the level axes, by the name of each rotated plate.
         is_decisive: whether the trial shows it by itself.
     """
 
@@ -127,23 +132,23 @@ class PlateRotation:
     is_decisive: bool
 
     def confirms(self, other: PlateRotation) -> bool:
-        """Whether this trial decides for the turn that another trial shows."""
+        """Whether this trial is decisive for the rotation that another trial shows."""
         return self.is_decisive and all(
             self.axes_by_plate.get(plate) == level for plate, level in other.axes_by_plate.items()
         )
 
 
 def find_plate_rotations(items: Sequence[ForceMotionPair], mass: float) -> dict[str, PlateRotation]:
-    """The turns of plates, by trial: of trials that decide, and of those whose turn one that decides confirms."""
+    """Rotations of plates, by trial: of decisive trials, and of trials whose rotation a decisive one confirms."""
     found = {item.name: turn for item in items if (turn := estimate_plate_rotation(item, mass)) is not None}
     return {name: turn for name, turn in found.items() if any(other.confirms(turn) for other in found.values())}
 
 
 def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation | None:
-    """The turn of level axes that fits a trial best, if it fits better than the file beyond doubt.
+    """The rotation of level axes that fits a trial best; None if it is not certainly better than the file.
 
     Args:
-        item: forces beside their motion.
+        item: forces and motion of the trial.
         mass: [kg] of the body, roughly.
     """
     weight = mass * GRAVITY
@@ -176,11 +181,11 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
 
 
 def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, bool]]:
-    """Beliefs in words, level axes (K, 2, 2), and whether places are turned too: of all plates, or of one among others.
+    """Yields texts, level axes (K, 2, 2), and whether locations are rotated too: of all plates, or of one of several.
 
-    The simplest come first, so that they are told where others leave as much.
+    The simplest come first: they are reported if others fit equally well.
     """
-    plates, both, alone = len(names), "forces and places", "forces, not their places,"
+    plates, both, alone = len(names), "forces and locations", "forces, not their locations,"
     told = "the level axes of the plates are not the markers'"
     for word, level in {**ROTATIONS, **REFLECTIONS}.items():
         yield f"{told}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
@@ -226,7 +231,7 @@ def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames
 
 
 def _evaluate_blocks(before: np.ndarray, after: np.ndarray, block: np.ndarray) -> Evaluation:
-    """Squared residuals (n,) of a belief against those of the file as it is, by blocks (n,) of time."""
+    """Compare the squared residuals (n,) after a rotation with those before, by blocks (n,) of time."""
     count = int(block.max()) + 1
     if count < LEAST_BLOCKS or not before.sum() > 0.0:
         return Evaluation(np.inf, np.inf, -np.inf, False)

@@ -1,4 +1,4 @@
-"""Masses, offsets and units that no person and no plate has: errors with their remedy, never corrections."""
+"""Plausibility of mass, offset, gain and unit of the forces: implausible ones are errors with a remedy."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..rough_mass import MassReading
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 
 MIN_BODY_MASS_INDEX, MAX_BODY_MASS_INDEX = 10.0, 60.0
-"""[kg/m^2] Body mass index of the living; 22 is usual."""
+"""[kg/m^2] Range of the body mass index of living people; 22 is typical."""
 TYPICAL_BODY_MASS_INDEX = 22.0
 UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, "newtons times ten": 0.1,
          "millinewtons": 1e-3}  # fmt: skip
-"""What forces may be in that were read as newtons, and how many newtons that is."""
+"""Units in newtons that forces may have if they were read as newtons by mistake."""
 MAX_OFFSET = 0.08
-"""Share of the weight: plates that drift or were zeroed under load are off by up to 5 %."""
+"""Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
 CAUSES = "a load or tether in one of them, another gain of the plates, or another person"
 REMEDY = "leave the wrong trials out, or correct their forces"
-OVERRIDE_HINT = "--overrule mass goes on nevertheless"
+OVERRIDE_HINT = "continue nevertheless with --overrule mass"
 
 
 def check_units(rig: Rig, mass: float, trials: Sequence[str], overridden: bool) -> list[Finding]:
-    """Whether plates that give such a mass [kg] measure in newtons, of a person whose height the rig knows.
+    """Check from the mass [kg] that the plates measure in newtons; for persons with a known height only.
 
     Raises:
-        InvalidValue: nobody of that height weighs so much or so little, and nothing overrules that.
+        InvalidValue: the body mass index is implausible, and this finding is not overridden.
     """
     height = rig.provenance.get("height")
     if rig.provenance.get("kind") != "human" or not isinstance(height, float | int):
@@ -47,16 +47,16 @@ def check_units(rig: Rig, mass: float, trials: Sequence[str], overridden: bool) 
 
 
 def check_readings(readings: Sequence[MassReading], overridden: bool) -> list[Finding]:
-    """Whether the plates read more of a body that moves, or another mass of one that stands, than in the best standing.
+    """Check the mass readings of all trials against the best standing trial.
 
-    Contacts that no plate measures make less of a body that moves, never more.
+    A moving body may read less, because contacts may be unmeasured, but never more. A standing body reads the same.
 
     Args:
-        readings: the most trustworthy first.
-        overridden: nothing is to be refused.
+        readings: the most reliable first.
+        overridden: True: refuse nothing.
 
     Raises:
-        InvalidValue: they do, and nothing overrules that.
+        InvalidValue: a reading contradicts the standing trial, and this finding is not overridden.
     """
     if not readings or not readings[0].is_standing:
         return []
@@ -70,46 +70,44 @@ def check_readings(readings: Sequence[MassReading], overridden: bool) -> list[Fi
     if not other:
         return []
     listed = ", ".join(f"{reading.mass:.1f}" for reading in other)
-    text = f"the plates read {listed} kg, but {best.mass:.1f} kg standing in {best.trial}: {CAUSES}"
+    text = f"the plates read {listed} kg, but {best.mass:.1f} kg for standing in {best.trial}: {CAUSES}"
     return [_refuse(text, REMEDY, [reading.trial for reading in other], other[0].mass, overridden, "kg")]
 
 
 def check_mass(
     estimate: MassEstimate, stated: float | None, standing: MassReading | None, overridden: bool
 ) -> list[Finding]:
-    """Whether plates contradict a stated mass [kg] or a standing body, and whether offsets are such as plates have.
+    """Check the plates against a specified mass [kg] and a standing body, and whether their offsets are plausible.
 
     Raises:
-        InvalidValue: they do, or are not, and nothing overrules that.
+        InvalidValue: there is a contradiction or an implausible offset, and this finding is not overridden.
     """
     found = []
     readings = [trial.apparent_mass for trial in estimate.trials]
     if stated is not None and all(abs(reading / stated - 1.0) > MAX_OFFSET for reading in readings):
         span = f"{min(readings):.1f}" + (f" to {max(readings):.1f}" if len(readings) > 1 else "")
-        text = f"the stated {stated:g} kg contradict every plate: they read {span} kg"
-        remedy = "state the right mass, or none, so that the plates weigh the body"
+        text = f"the specified {stated:g} kg contradict every plate: they read {span} kg"
+        remedy = "specify the right mass, or none, so that the plates weigh the body"
         names, middle = [trial.name for trial in estimate.trials], float(np.median(readings))
         found.append(_refuse(text, remedy, names, middle, overridden, "kg"))
     if standing is not None and abs(estimate.mass / standing.mass - 1.0) > MAX_OFFSET:
         text = f"all trials together give {estimate.mass:.1f} kg, but the plates read {standing.mass:.1f} kg"
-        text += f" standing in {standing.trial}: {CAUSES}"
+        text += f" for standing in {standing.trial}: {CAUSES}"
         names = [trial.name for trial in estimate.trials]
         found.append(_refuse(text, REMEDY, names, estimate.mass, overridden, "kg"))
     weight = estimate.mass * GRAVITY
     for group in estimate.groups:
         offset = float(group.bias[2])
         if abs(offset) > MAX_OFFSET * weight and not found:
-            text = (
-                f"the plates read {group.apparent_mass:.1f} kg of a body of {estimate.mass:.1f} kg: that is no offset"
-            )
+            text = f"the plates read {group.apparent_mass:.1f} kg for a body of {estimate.mass:.1f} kg: the difference"
             share = 100.0 * abs(offset) / weight
-            text += f" ({offset:.0f} N, {share:.0f} % of the weight) but another gain, unit or person"
+            text += f" ({offset:.0f} N, {share:.0f} % of the weight) is no offset but another gain, unit or person"
             found.append(_refuse(text, REMEDY, group.trials, offset, overridden, "N"))
     return found
 
 
 def report_offsets(estimate: MassEstimate) -> list[Finding]:
-    """The constant offsets that are taken off, and the plates that need none."""
+    """Findings of the constant offsets that are removed, and of the plates without one."""
     return [
         Finding(
             MASS,
@@ -118,7 +116,7 @@ def report_offsets(estimate: MassEstimate) -> list[Finding]:
             compute_interval(float(group.bias[2]), float(group.bias_std[2])),
             "N",
             Action.TAKEN_OFF if group.bias[2] else Action.NOTHING,
-            f"the plates read {group.apparent_mass:.1f} kg of {estimate.mass:.1f} kg"
+            f"the plates read {group.apparent_mass:.1f} kg for {estimate.mass:.1f} kg"
             + (f"; the constant offset is {group.bias[2]:.0f} N" if group.bias[2] else ""),
         )
         for group in estimate.groups
@@ -126,10 +124,10 @@ def report_offsets(estimate: MassEstimate) -> list[Finding]:
 
 
 def _refuse(text: str, remedy: str, trials: Sequence[str], evidence: float, overridden: bool, unit: str) -> Finding:
-    """A finding that stops the work unless it is overruled.
+    """A finding that stops the study unless it is overridden.
 
     Raises:
-        InvalidValue: it is not.
+        InvalidValue: it is not overridden.
     """
     if not overridden:
         raise InvalidValue(f"{', '.join(trials)}: {text}. {remedy[0].upper()}{remedy[1:]}; {OVERRIDE_HINT}")

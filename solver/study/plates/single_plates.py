@@ -1,7 +1,8 @@
-"""Plates of one layout held against each other: place and gain of each, by the time in which it alone carries the body.
+"""Compares the plates of one layout: location and gain of each, from the time in which it alone carries the body.
 
-What the body model errs by, it errs by on every plate: the difference between plates is theirs, or that of a left
-from a right step. Plates that are only loaded together are not told apart: a share of the weight may be on either.
+The error of the body model is the same on every plate. A difference between plates is therefore an error of the plates,
+or the difference between a left and a right step. Plates that are only loaded together cannot be compared, because any
+fraction of the weight may be on either.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from .trial_wrenches import LOADED_FRACTION
 from .weighed import ComparedTrial
 
 STEP_STD = np.array([0.007, 0.008])
-"""[m] Standard deviations, forwards and sideways, by which left steps seem to stand beside right ones: four walks' and
-three runs' of four people differ by 5.4 and 7.1 mm (RMS)."""
+"""[m] Standard deviations, forwards and sideways, of the apparent displacement between left and right steps: in four
+walks and three runs of four people they differ by 5.4 and 7.1 mm (RMS)."""
 STEP_GAIN_STD = 0.008
-"""The same of the gain: theirs differ by 0.6 %."""
+"""The same for the gain; measured on the same steps: 0.6 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlateChange:
-    """What is changed of each plate of a layout.
+    """Corrections of the single plates of a layout.
 
     Attributes:
-        shifts: (K, 3) [m] by which it stands elsewhere, world, beyond what all do.
-        gains: (K,) factors of what it reads.
+        shifts: (K, 3) [m] displacement of each plate, world, in addition to that of all plates.
+        gains: (K,) factors of each plate's readings.
     """
 
     shifts: np.ndarray
@@ -40,18 +41,18 @@ class PlateChange:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything is."""
+        """Whether anything is corrected."""
         return bool(self.shifts.any() or (self.gains != 1.0).any())
 
 
 def check_single_plates(
     items: Sequence[ComparedTrial], keep_location: bool, keep_gain: bool
 ) -> list[tuple[Finding, PlateChange]]:
-    """Plates that differ from the mean of their layout's beyond doubt, each with what is changed for it.
+    """Find plates that certainly differ from the mean of their layout, each with its correction.
 
     Args:
-        items: trials whose forces are on the motion's clock.
-        keep_location, keep_gain: whether nothing is to be changed of it.
+        items: trials whose forces are synchronised with the motion.
+        keep_location, keep_gain: True: do not correct it.
     """
     layouts: dict[tuple[str, ...], list[ComparedTrial]] = {}
     for item in items:
@@ -72,7 +73,7 @@ def check_single_plates(
 
 
 def _estimate_readings(trials: Sequence[ComparedTrial], plate: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Seeming misplacement [m], world, and gain (3,) of a plate over trials, with standard deviations."""
+    """Apparent displacement (2) [m], world, and gain of a plate over trials: (3,), with standard deviations (3,)."""
     found = []
     for item in trials:
         vertical = item.trial.wrenches.values[:, :, 2]
@@ -97,7 +98,7 @@ def _estimate_readings(trials: Sequence[ComparedTrial], plate: int) -> tuple[np.
 
 
 def _subtract_mean(values: np.ndarray, stds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values (K, 3) less their mean over plates, with standard deviations; gains as shares."""
+    """Values (K, 3) minus their mean over plates, with standard deviations; gains relative to their mean."""
     count = len(values)
     mean = values.mean(axis=0)
     aside = values - mean
@@ -115,7 +116,7 @@ def _build_findings(
     facing: np.ndarray,
     overridden: tuple[bool, bool],
 ) -> list[tuple[Finding, PlateChange]]:
-    """The findings of one plate; none where nothing is certain."""
+    """The findings about one plate; none if nothing is certain."""
     values, stds = reading
     certain = np.abs(values) > CERTAIN_STDS * stds
     nothing = PlateChange(np.zeros((len(plates), 3)), np.ones(len(plates)))
@@ -126,7 +127,9 @@ def _build_findings(
             for value, std, words, sure in zip(values, stds, DIRECTION_WORDS, certain)
             if sure
         )
-        text = f"{plates[plate]} stands {said} of the body from where the file says, against the mean of its layout"
+        text = (
+            f"{plates[plate]} is {said} of the body from its location in the file, relative to the mean of its layout"
+        )
         most = int(np.argmax(np.abs(values[:2]) / stds[:2]))
         evidence, interval = 1e3 * float(values[most]), compute_interval(1e3 * values[most], 1e3 * stds[most])
         shifts = np.zeros((len(plates), 3))
@@ -137,7 +140,7 @@ def _build_findings(
     if certain[2]:
         low, high = compute_interval(1.0 / (1.0 + values[2]), stds[2])
         text = f"{plates[plate]} reads {1.0 / (1.0 + values[2]):.3f} ({low:.3f} to {high:.3f}, 95 %) times what the "
-        text += "plates of its layout read on average (which of them is right, only a stated mass could tell)"
+        text += "plates of its layout read on average (only a specified mass could show which of them is right)"
         gains = np.ones(len(plates))
         gains[plate] += values[2]
         done = Action.OVERRIDDEN if overridden[1] else Action.UNDONE

@@ -21,11 +21,11 @@ from .weighed import compare_trial
 
 @dataclass(frozen=True, slots=True)
 class PlateChecks:
-    """What became of it.
+    """Result of the plate checks.
 
     Attributes:
-        findings: everything that was looked at.
-        corrections: by trial, where there is one.
+        findings: of every check.
+        corrections: by trial; trials without a correction are missing.
     """
 
     findings: tuple[Finding, ...]
@@ -35,17 +35,17 @@ class PlateChecks:
         object.__setattr__(self, "corrections", MappingProxyType(dict(self.corrections)))
 
     def get_correction(self, trial: str) -> PlateCorrection:
-        """What is changed in a trial's wrenches."""
+        """The correction of a trial's wrenches."""
         return self.corrections.get(trial, NO_CORRECTION)
 
 
 def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> PlateChecks:
-    """Judge the plates of trials.
+    """Check the plates of synchronised trials: free moment, load moment, location and gain.
 
     Args:
-        rig: its prior, of the right total mass, says what the motion needs.
-        trials: with motion and wrenches on one clock, without offset.
-        options: choices that overrule what is found.
+        rig: its prior, with the right total mass, predicts the wrenches of the motion.
+        trials: with synchronised motion and wrenches, without plate offset.
+        options: options that override findings.
     """
     items = [compare_trial(rig, trial) for trial in trials if trial.counted.any()]
     findings: list[Finding] = []

@@ -1,4 +1,4 @@
-"""One trial's forces beside its motion, to judge whether they belong together."""
+"""Measured wrenches of a trial beside the wrenches that its motion needs by the prior."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from ...wrenches import Wrenches
 from .misfit import SquaredResidual
 
 LOADED_FRACTION = 0.2
-"""Share of the weight with which plates carry the body."""
+"""Fraction of the weight above which plates carry the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForceMotionPair:
-    """Forces and motion that are said to belong together.
+    """Forces and motion of one recording, which should belong together.
 
     Attributes:
         name: of the trial.
         times: (N,) [s].
-        predicted: (N, 6) wrench that the motion needs by the prior, about the root link's origin, world axes [N, N m].
-        root_positions: (N, 3) [m] that origin.
-        sole_corners: (N, P, V, 3) [m] corners of the soles; no P without soles.
+        predicted: (N, 6) wrench predicted from the motion with the prior, about the root link's origin, world axes
+            [N, N m].
+        root_positions: (N, 3) [m] that origin, world.
+        sole_corners: (N, P, V, 3) [m] corners of the P soles, world.
         wrenches: N samples; NaN where missing.
     """
 
@@ -49,14 +50,14 @@ class ForceMotionPair:
 
     @property
     def measured(self) -> np.ndarray:
-        """Total (N, 6), NaN in what was not measured."""
+        """Total (N, 6), NaN in components that were not measured."""
         return np.where(np.asarray(self.wrenches.measured), self.wrenches.total, np.nan)
 
 
 def pair_forces_with_motion(
     rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str
 ) -> ForceMotionPair:
-    """A trial's forces beside its motion; see the attributes."""
+    """Pair a trial's forces with its motion; see the attributes."""
     most = max((len(patch.vertices) for patch in rig.soles), default=0)
     feet = np.zeros((len(motion), len(rig.soles), most, 3))
     for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
@@ -73,7 +74,7 @@ def compute_residual(item: ForceMotionPair, measured: np.ndarray, mass: float) -
 
 
 def compute_mean_residual(item: ForceMotionPair, mass: float) -> float:
-    """Mean squared misfit of a trial's forces, of the weight; infinite where none was recorded."""
+    """Mean squared residual of a trial's forces, relative to the weight; infinite if none was recorded."""
     square = compute_residual(item, item.measured, mass).square
     return float(np.nanmean(square)) if np.isfinite(square).any() else np.inf
 
@@ -84,6 +85,6 @@ def is_loaded(wrenches: np.ndarray, mass: float) -> np.ndarray:
 
 
 def force_variation(wrenches: np.ndarray, mass: float) -> float:
-    """Standard deviation over time of the force of wrenches (N, 6), of the weight, along the axis that changes most."""
+    """Standard deviation of the force of wrenches (N, 6), relative to the weight, on its most variable axis."""
     force = wrenches[np.isfinite(wrenches[:, :3]).all(axis=1), :3]
     return float(np.std(force, axis=0).max()) / (mass * GRAVITY) if len(force) else 0.0

@@ -1,9 +1,10 @@
-"""The sign of the free moment: some laboratories' files hold the couple on the plate beside the force on the body.
+"""Checks the vertical moment of plates: sign of the free moment, and crosstalk from the load.
 
-With the prior alone the vertical moment that a motion needs is a sum of what was measured,
-    predicted Mz = a (lever of the forces) + c (free moment) + constant,
-with a = c = 1 where all is right. A free moment of the wrong sign shows c = -1 beside a = 1. Its simplest rival, axes
-that are turned or mirrored as a whole, turns a as well.
+Some laboratories' files contain the free moment on the plate together with the force on the body. The vertical moment
+that the motion needs by the prior is fitted to the measured parts,
+    predicted Mz = a (moment of the forces) + c (free moment) + constant,
+with a = c = 1 in correct files. A free moment of the wrong sign shows c = -1 and a = 1. The alternative, axes that are
+rotated or mirrored as a whole, changes the sign of a as well.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from .finding import CERTAIN_STDS, TWO_SIDED_STDS, UNKNOWN_INTERVAL, Action, Fin
 from .weighed import ComparedTrial
 
 MIN_FRAMES = 20
-"""A regression of three numbers on fewer correlated frames says nothing."""
+"""Smallest number of frames: a regression of three coefficients on fewer correlated frames is meaningless."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Factors:
-    """How one trial's measured vertical moment enters what its motion needs.
+    """Regression of one trial's predicted vertical moment on its measured parts.
 
     Attributes:
         name: of the trial.
-        lever, lever_std: factor a of the forces' lever.
+        lever, lever_std: factor a of the moment of the forces.
         free, free_std: factor c of the free moment.
     """
 
@@ -41,15 +42,15 @@ class _Factors:
 
     @property
     def sign(self) -> int:
-        """Of the free moment's factor where this trial alone is certain of it, otherwise 0."""
+        """Sign of the free moment's factor if this trial alone is certain of it, otherwise 0."""
         return int(np.sign(self.free)) if abs(self.free) > CERTAIN_STDS * self.free_std else 0
 
 
 def check_free_moment(items: Sequence[ComparedTrial], option: str) -> list[tuple[Finding, float | None]]:
-    """The sign of the free moment by plate layout, each with the factor to apply; None: the moment is not to be used.
+    """Check the sign of the free moment by plate layout; each finding with the factor to apply (None: do not use it).
 
     Args:
-        items: trials whose forces are on the motion's clock.
+        items: trials whose forces are synchronised with the motion.
         option: one of `plate_options.FREE_MOMENTS`.
     """
     if option in (REVERSED, IGNORE):
@@ -63,7 +64,7 @@ def check_free_moment(items: Sequence[ComparedTrial], option: str) -> list[tuple
 
 
 def _estimate_factors(item: ComparedTrial) -> _Factors | None:
-    """None where the trial tells nothing: too short, or no free moment at all."""
+    """The factors; None if the trial is too short or has no free moment."""
     used = item.counted_frames(range(VERTICAL_MOMENT + 1))
     free = item.trial.wrenches.free_moments.sum(axis=1)
     if used.sum() < MIN_FRAMES or not np.ptp(free[used]) > 0.0:
@@ -75,7 +76,7 @@ def _estimate_factors(item: ComparedTrial) -> _Factors | None:
 
 
 def _group_by_sign(factors: Sequence[_Factors]) -> list[list[_Factors]]:
-    """Trials of one layout in one group; two where some are certain of opposite signs, the others join the larger."""
+    """Group trials of one layout: one group, or two if some have certain opposite signs; the rest join the larger."""
     signs = [factor.sign for factor in factors]
     if not factors or min(signs) >= 0 or max(signs) <= 0:
         return [list(factors)] if factors else []
@@ -89,18 +90,18 @@ def _build_free_moment_finding(group: Sequence[_Factors], option: str) -> tuple[
     free, std = pool([f.free for f in group], [f.free_std for f in group])
     names, interval = tuple(f.name for f in group), compute_interval(free, std)
     said = f"{free:.2f} ({interval[0]:.2f} to {interval[1]:.2f}, 95 %)"
-    axes = f"the lever of the forces with {lever:.2f} ± {TWO_SIDED_STDS * lever_std:.2f}"
+    axes = f"the moment of the forces with {lever:.2f} ± {TWO_SIDED_STDS * lever_std:.2f}"
     reversed_ = free < -CERTAIN_STDS * std and lever > CERTAIN_STDS * lever_std
     if not reversed_:
         certain = abs(free) > CERTAIN_STDS * std and free > 0.0
-        word = "has the right sign" if certain else "does not tell its sign"
+        word = "has the right sign" if certain else "has an uncertain sign"
         text = f"the free moment {word}: it enters the vertical moment that the motion needs with {said}, {axes}"
         return Finding(
             FREE_MOMENT, names, free, interval, "", Action.NOTHING if certain else Action.UNCERTAIN, text
         ), 1.0
     text = (
         f"the free moment has the wrong sign: it enters the vertical moment that the motion needs with {said} instead "
-        f"of 1, while {axes} is right, so it is not the axes"
+        f"of 1, while {axes} is right, so that the axes are right"
     )
     if option == AS_IS:
         return Finding(FREE_MOMENT, names, free, interval, "", Action.OVERRIDDEN, text), 1.0
@@ -110,6 +111,6 @@ def _build_free_moment_finding(group: Sequence[_Factors], option: str) -> tuple[
 def _report_stated(items: Sequence[ComparedTrial], option: str) -> tuple[Finding, float | None]:
     text = "the free moment was reversed" if option == REVERSED else "the vertical moment was not used"
     names = tuple(item.name for item in items)
-    said = f"{text}, as --free-moment {option} says"
+    said = f"{text}, as specified by --free-moment {option}"
     finding = Finding(FREE_MOMENT, names, np.nan, UNKNOWN_INTERVAL, "", Action.AS_SPECIFIED, said)
     return finding, -1.0 if option == REVERSED else None

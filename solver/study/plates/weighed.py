@@ -16,13 +16,13 @@ from ...trial import Trial
 
 @dataclass(frozen=True, slots=True)
 class ComparedTrial:
-    """A trial with forces.
+    """A synchronised trial with its measured wrenches and those predicted from its motion with the prior.
 
     Attributes:
-        trial: N frames, its wrenches through its low-pass.
-        predicted: (N, 6) wrench that the motion needs by the prior, world axes, about the root link's origin [N, N m];
-            NaN where nothing was recorded.
-        measured: (N, 6) likewise.
+        trial: N frames, wrenches through its low-pass filter.
+        predicted: (N, 6) predicted wrench, world axes, about the root link's origin [N, N m]; NaN where nothing was
+            recorded.
+        measured: (N, 6) measured wrench in the same frame.
     """
 
     trial: Trial
@@ -40,7 +40,7 @@ class ComparedTrial:
 
     @property
     def layout(self) -> tuple[str, ...]:
-        """Names of the plates: trials that share them were recorded on plates that stand alike."""
+        """Names of the plates: trials with the same names were recorded with the same arrangement of plates."""
         return self.trial.wrenches.frames
 
     def counted_frames(self, axes: Sequence[int]) -> np.ndarray:
@@ -49,7 +49,7 @@ class ComparedTrial:
 
 
 def compare_trial(rig: Rig, trial: Trial) -> ComparedTrial:
-    """A trial beside what the rig's prior says of it."""
+    """Compute the predicted and the measured wrenches of a trial."""
     predicted, measured = reconstructed_wrench(rig, trial, rig.prior), measured_wrench(rig, trial)
     if trial.preset is not None:
         trial = replace(trial, wrenches=filter_wrenches(trial.wrenches, trial.preset), preset=None)

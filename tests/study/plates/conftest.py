@@ -1,4 +1,4 @@
-"""What several tests of plates look at."""
+"""Fixtures of several tests of plate checks."""
 
 from __future__ import annotations
 

@@ -34,19 +34,19 @@ Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
 def findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
-    """Those of one kind."""
+    """Findings of one kind."""
     return [finding for finding in prepared.findings if finding.kind == kind]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_mismatch_is_told_by_its_cause(walks: Body, case: Case) -> None:
-    """Trials spoiled in software in twelve ways: each is reported in words that name what was done."""
+def test_every_mismatch_is_found_with_its_cause(walks: Body, case: Case) -> None:
+    """Trials changed in software in twelve ways: each warning names the cause."""
     found, text = tells(case, *walks, mass=walks[0].prior.total_mass)
     assert found, text
 
 
-def test_nothing_is_said_of_forces_that_belong(walks: Body) -> None:
-    """Trials as recorded: no warning, and every finding is as it should be."""
+def test_correct_forces_cause_no_warning(walks: Body) -> None:
+    """Trials as recorded: no warning, and no finding needs one."""
     prepared = prepare(*walks, PRESET)
     assert said(*walks) == ""
     assert prepared.findings
@@ -54,7 +54,7 @@ def test_nothing_is_said_of_forces_that_belong(walks: Body) -> None:
 
 
 def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
-    """One of two trials with the horizontal forces reversed: it gives no equations, the other one does."""
+    """One of two trials with reversed horizontal forces: it gives no equations, the other one does."""
     rig, records = walks
     spoiled = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
     prepared = prepare(rig, spoiled, PRESET)
@@ -74,12 +74,12 @@ def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
         ("a stated mass that every plate contradicts", MASS),
     ],
 )
-def test_one_word_overrules(walks: Body, name: str, kind: str) -> None:
-    """Whoever overrules a finding goes on with what was recorded, and the finding says so."""
+def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
+    """If a finding is overridden, the study continues with the recorded wrenches, and the finding says so."""
     rig, records = walks
     case = BY_NAME[name]
     stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
-    # what else such forces would be suspected of is not the point here
+    # such forces may also not belong to the motion, which is not tested here
     options = PlateOptions(overruled=tuple({kind, BELONGING}))
     prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
     assert Action.OVERRIDDEN in {finding.done for finding in findings(prepared, kind)}
@@ -87,7 +87,7 @@ def test_one_word_overrules(walks: Body, name: str, kind: str) -> None:
     assert not any(record.plate_correction.shift.any() for record in prepared.records)
 
 
-def test_frames_in_which_forces_stand_still_do_not_count(walks: Body) -> None:
+def test_frames_with_frozen_forces_do_not_count(walks: Body) -> None:
     """Half a trial frozen: the frozen frames give no equations, the rest does."""
     rig, records = walks
     before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(standing_still)(records)))
@@ -96,8 +96,8 @@ def test_frames_in_which_forces_stand_still_do_not_count(walks: Body) -> None:
     assert 0 < after.counted.sum() < before.counted.sum()
 
 
-def test_only_exact_repetition_stands_still() -> None:
-    """A plate with any noise moves; one whose samples repeat under load stands still, one without load does not."""
+def test_only_exact_repetition_is_frozen() -> None:
+    """Samples that repeat exactly under load are frozen; samples with noise or without load are not."""
     generator = np.random.default_rng(0)
     values = np.zeros((300, 1, 6))
     values[:, 0, 2] = 600.0 + 0.01 * generator.standard_normal(300)
@@ -107,8 +107,8 @@ def test_only_exact_repetition_stands_still() -> None:
     assert np.flatnonzero(still).tolist() == list(range(100, 200))
 
 
-def test_markers_that_repeat_stand_still() -> None:
-    """Frames in which every marker is exactly where it was are told from a person who stands still."""
+def test_markers_that_repeat_are_frozen() -> None:
+    """Frames in which every marker repeats exactly are frozen; a person who stands still is not."""
     positions = 1e-5 * np.random.default_rng(0).standard_normal((200, 4, 3))
     positions[50:80] = positions[50]
     positions[:, 3] = np.nan
@@ -116,8 +116,8 @@ def test_markers_that_repeat_stand_still() -> None:
     assert np.flatnonzero(still).tolist() == list(range(50, 80))
 
 
-def test_frozen_markers_are_told(walks: Body) -> None:
-    """Markers that repeat for half a second while the plates go on are found, and those frames do not count."""
+def test_frozen_markers_are_found(walks: Body) -> None:
+    """Markers that repeat for half a second while the forces change are found, and those frames do not count."""
     rig, records = walks
     markers = records[0].recording.markers
     assert markers is not None
@@ -127,15 +127,15 @@ def test_frozen_markers_are_told(walks: Body) -> None:
     prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
     told = findings(prepared, STANDSTILL)
     assert [finding.trials for finding in told] == [(records[0].name,)]
-    assert "markers stand still for 0.49 s" in told[0].text
+    assert "markers are frozen for 0.49 s" in told[0].text
     trial = prepared.records[0].trial
     assert trial is not None
     inside = (trial.motion.times > markers.times[80]) & (trial.motion.times < markers.times[129])
     assert not trial.counted[inside].any()
 
 
-def test_plates_elsewhere_are_put_right(walks: Body) -> None:
-    """Plates moved 4 cm to the side come back by that, within what the body's own asymmetry leaves open."""
+def test_displaced_plates_are_corrected(walks: Body) -> None:
+    """Plates moved 4 cm to the side are moved back, within the uncertainty from the body's own asymmetry."""
     rig, records = walks
     aside = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
     prepared = prepare(rig, aside, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
@@ -143,8 +143,8 @@ def test_plates_elsewhere_are_put_right(walks: Body) -> None:
     assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
 
 
-def test_another_layout_is_held_against_the_usual_one(walks: Body) -> None:
-    """The plates of one trial under other names and 1 cm aside are found by that much against the other trial's."""
+def test_another_layout_is_compared_with_the_usual_one(walks: Body) -> None:
+    """Plates of one trial with other names, displaced by 1 cm, are found relative to the other trial's plates."""
     rig, records = walks
     own = records[1].recording.wrenches
     assert own is not None
@@ -158,15 +158,15 @@ def test_another_layout_is_held_against_the_usual_one(walks: Body) -> None:
 
 
 def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> None:
-    """Forces under each other's name are refused, and both trials are named."""
+    """Two trials with each other's forces are refused, and both are named."""
     rig, records = walks
     with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
         prepare(rig, each_others_forces(records), PRESET)
     assert "--overrule belonging" in str(error.value)
 
 
-def test_spoiling_leaves_the_records(walks: Body) -> None:
-    """What the cases change is a copy: the recordings of the fixture stay what they were."""
+def test_cases_change_copies_only(walks: Body) -> None:
+    """The cases change copies: the recordings of the fixture stay the same."""
     records: Records = walks[1]
     before = [r.recording.wrenches.values.copy() for r in records if r.recording.wrenches is not None]
     for case in CASES:
@@ -176,9 +176,9 @@ def test_spoiling_leaves_the_records(walks: Body) -> None:
 
 
 @pytest.mark.parametrize("rate", [100, 1000])
-def test_samples_lost_under_load_are_told_from_steps(rate: int) -> None:
-    """40 ms of nothing between two loaded samples were lost, of one plate alone too; a stance that begins at once, a
-    foot that leaves within 30 ms and comes back, and a quarter of a second without load were not.
+def test_lost_samples_are_distinguished_from_steps(rate: int) -> None:
+    """Zero samples for 40 ms between two loaded samples are lost, even on one plate alone; a sudden stance, a foot that
+    leaves within 30 ms and returns, and a quarter of a second without load are not.
     """
     times = np.arange(round(4.0 * rate)) / rate
     values = np.zeros((len(times), 2, 6))
@@ -198,9 +198,9 @@ def test_samples_lost_under_load_are_told_from_steps(rate: int) -> None:
     assert not lost[:, 1].any()
 
 
-def test_a_dropout_of_40_ms_is_told_and_left_out(walks: Body) -> None:
-    """Real, both plates of one run read nothing for 40 ms of stance: told with when, and the wrench there comes from
-    its neighbours: nearer to what was recorded than the hole that an overruled finding leaves.
+def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
+    """Real, both plates of one run read nothing for 40 ms of stance: the finding gives the time, and the wrench is
+    interpolated, which is nearer to the recorded one than the dropout that an overridden finding keeps.
     """
     rig, records = walks
     whole = records[0].recording.wrenches

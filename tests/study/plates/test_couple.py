@@ -40,7 +40,7 @@ def robot() -> Body:
 
 
 def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> PreparedTrials:
-    """The robot's trial on sensors that read a moment of ``lever`` times their load."""
+    """The robot's trial with sensors that read a moment of ``lever`` times their load."""
     rig, record = robot
     wrenches = record.recording.wrenches
     assert wrenches is not None
@@ -49,7 +49,7 @@ def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> Prepar
 
 
 def found(prepared: PreparedTrials) -> list[Finding]:
-    """What is said of it."""
+    """Findings about the load moment."""
     return [finding for finding in prepared.findings if finding.kind == COUPLE]
 
 
@@ -60,7 +60,7 @@ def moments(prepared: PreparedTrials) -> np.ndarray:
     return trial.wrenches.total[trial.counted, 5]
 
 
-def test_a_moment_of_the_load_is_found_and_taken_off(robot: Body) -> None:
+def test_a_moment_of_the_load_is_found_and_removed(robot: Body) -> None:
     """Sensors that read 4 N m for every kilonewton give the trial that right ones give, within the interval."""
     right, wrong = prepared(robot, 0.0), prepared(robot, LEVER)
     assert [finding.done for finding in found(right)] == [Action.NOTHING]
@@ -75,23 +75,23 @@ def test_a_moment_of_the_load_is_found_and_taken_off(robot: Body) -> None:
     assert after.mean() < 0.1 * before.mean()
 
 
-def test_what_is_overruled_is_told_and_left(robot: Body) -> None:
-    """One word leaves the moment where it is."""
+def test_an_overridden_load_moment_is_reported_only(robot: Body) -> None:
+    """If the finding is overridden, the moment is not changed."""
     left = prepared(robot, LEVER, PlateOptions(overruled=(COUPLE,)))
     assert [finding.done for finding in found(left)] == [Action.OVERRIDDEN]
     assert left.records[0].plate_correction.couple == 0.0
 
 
-def test_what_was_found_before_holds(robot: Body) -> None:
-    """On the same plates a trial is rid of what the fitted trials found of them, not of its own."""
+def test_a_known_load_moment_is_used(robot: Body) -> None:
+    """A trial on known plates is corrected by the load moment of the identified trials, not by its own."""
     frames = robot[1].recording.wrenches.frames  # type: ignore[union-attr]
     known = KnownPlates((KnownLayout(frames, 1.0, (0.0, 0.0, 0.0), couple=LEVER),))
     assert prepared(robot, 0.0, PlateOptions(known=known)).records[0].plate_correction.couple == LEVER
     assert collect_known_plates([(frames, PlateCorrection(couple=LEVER))], None) == known
 
 
-def test_forces_and_centres_of_pressure_stay() -> None:
-    """Only the vertical moment changes, by the lever times each sensor's own load."""
+def test_only_the_vertical_moment_is_corrected() -> None:
+    """The vertical moment changes by the lever times each sensor's own load, and nothing else does."""
     values = np.random.default_rng(0).standard_normal((5, 2, 6))
     before = Wrenches(np.arange(5) / 100.0, ("one", "two"), values)
     after = PlateCorrection(couple=LEVER).apply(before)
@@ -99,8 +99,8 @@ def test_forces_and_centres_of_pressure_stay() -> None:
     assert before.values[:, :, 5] - after.values[:, :, 5] == pytest.approx(LEVER * values[:, :, 2])
 
 
-def test_a_ratio_of_alike_blocks_is_certain_and_few_blocks_tell_nothing() -> None:
-    """Blocks of one ratio leave no doubt of it; one block leaves every doubt; those that differ scatter by it."""
+def test_the_jackknife_std_of_a_ratio() -> None:
+    """Blocks with the same ratio give a standard deviation of zero, a single block an infinite one."""
     blocks = np.array([[2.0, 1.0], [4.0, 2.0], [6.0, 3.0], [2.0, 1.0]])
     assert jackknife_ratio(blocks) == pytest.approx((2.0, 0.0))
     assert jackknife_ratio(blocks[:1])[1] == np.inf
@@ -110,7 +110,7 @@ def test_a_ratio_of_alike_blocks_is_certain_and_few_blocks_tell_nothing() -> Non
 
 
 def test_standing_and_squats_of_one_laboratory_show_it(shared_data: Path) -> None:
-    """Real, subject_a's standing, squats and rising: about -1.3 N m for every kilonewton on the same plates."""
+    """Real, subject_a's standing, squats and rising: about -1.3 N m per kilonewton on the same plates."""
     folder = shared_data / "subject_a"
     names = ("static1", "squats1", "STS1")
     files = [

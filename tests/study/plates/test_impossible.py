@@ -18,7 +18,7 @@ SOLE = np.array([[-0.05, -0.04, 0.0], [0.2, -0.04, 0.0], [0.2, 0.04, 0.0], [-0.0
 def standing(
     left: tuple[float, float, float], right: tuple[float, float, float], acts: tuple[float, float]
 ) -> ForceMotionPair:
-    """A body at rest on two soles at such places [m]; one plate reads its weight at one point."""
+    """A standing body on two soles at these locations [m]; one plate reads its weight at one point."""
     force = np.tile([0.0, 0.0, MASS * GRAVITY], (len(TIMES), 1))
     wrench = np.hstack([force, np.cross([*acts, 0.0], force)])
     feet = np.tile(np.stack([SOLE + left, SOLE + right]), (len(TIMES), 1, 1, 1))
@@ -42,8 +42,8 @@ def standing(
 def test_one_plate_may_carry_both_feet(
     right: tuple[float, float, float], acts: tuple[float, float], possible: bool
 ) -> None:
-    """A force between feet that are both on the floor is possible; outside their hull, or between a foot on the floor
-    and one in the air, it is not. What acts under one foot is possible wherever the other one is."""
+    """A force between two feet on the floor is possible; outside their hull, or between a foot on the floor and one in
+    the air, it is not. A force under one foot is possible wherever the other foot is."""
     share, text = find_impossible_forces(standing((0.0, 0.0, 0.0), right, acts), MASS)
     assert share == (0.0 if possible else 1.0)
     assert possible or "outside the hull of both feet" in text

@@ -44,14 +44,14 @@ def robot() -> Robot:
 
 
 def sensors(robot: Robot) -> Wrenches:
-    """What it recorded."""
+    """Its recorded wrenches."""
     wrenches = robot[1].recording.wrenches
     assert wrenches is not None
     return wrenches
 
 
 def prepared(robot: Robot, known: KnownPlates | None, *, factor: float = 1.0) -> PreparedTrials:
-    """The robot's trial under what is known, its free moment times a factor in software."""
+    """The robot's trial with known plates, its free moment multiplied by a factor in software."""
     rig, record = robot
     wrenches = sensors(robot).with_free_moments(factor)
     record = replace(record, recording=replace(record.recording, wrenches=wrenches))
@@ -59,27 +59,27 @@ def prepared(robot: Robot, known: KnownPlates | None, *, factor: float = 1.0) ->
 
 
 def layout(robot: Robot, free: float, shift: tuple[float, ...] = HERE) -> KnownPlates:
-    """Something known of the robot's sensors."""
+    """Known corrections of the robot's sensors."""
     return KnownPlates((KnownLayout(sensors(robot).frames, free, shift),))
 
 
-def test_known_signs_and_places_are_taken(robot: Robot) -> None:
-    """On the same plates a trial gets the sign and place that were found before, not its own."""
+def test_known_signs_and_locations_are_used(robot: Robot) -> None:
+    """On the same plates a trial gets the known sign and location, not its own."""
     found = prepared(robot, layout(robot, -1.0, SHIFT), factor=-1.0)
     assert found.records[0].plate_correction.free_moment == -1.0
     assert tuple(found.records[0].plate_correction.shift) == SHIFT
     assert not [finding for finding in found.findings if finding.done is Action.REPORTED]
 
 
-def test_other_plates_are_judged_by_themselves(robot: Robot) -> None:
-    """What is known of plates of other names changes nothing."""
+def test_known_plates_do_not_affect_other_plates(robot: Robot) -> None:
+    """Known plates with other names change nothing."""
     found = prepared(robot, KnownPlates((KnownLayout(("another",), -1.0, SHIFT),)))
     assert found.records[0].plate_correction.free_moment == 1.0
     assert not found.records[0].plate_correction.shift.any()
 
 
-def test_a_trial_that_disagrees_is_told(robot: Robot) -> None:
-    """Right signs where reversed ones were fitted: the known sign is taken, and the disagreement is said."""
+def test_a_disagreement_with_known_plates_is_reported(robot: Robot) -> None:
+    """If the known plates are reversed and the trial's are not, the known sign is used and a finding says so."""
     found = prepared(robot, layout(robot, -1.0))
     told = [finding for finding in found.findings if finding.done is Action.REPORTED]
     assert [finding.kind for finding in told] == [FREE_MOMENT]
@@ -87,8 +87,8 @@ def test_a_trial_that_disagrees_is_told(robot: Robot) -> None:
     assert found.records[0].plate_correction.free_moment == -1.0
 
 
-def test_known_offsets_are_taken_by_what_the_plates_read(robot: Robot) -> None:
-    """Plates that read what biased ones read have that bias; plates that read something else are told."""
+def test_known_offsets_are_matched_by_the_plates_reading(robot: Robot) -> None:
+    """Plates with the reading of known ones get their bias; plates with another reading give a finding."""
     mass = prepared(robot, None).mass
     assert mass is not None
     bias = (0.0, 0.0, -5.0, 0.0, 0.0, 0.0)
@@ -99,8 +99,8 @@ def test_known_offsets_are_taken_by_what_the_plates_read(robot: Robot) -> None:
     assert other.records[0].bias == pytest.approx(mass.bias_of("dance"))
 
 
-def test_what_is_stated_wins_over_what_is_known(robot: Robot) -> None:
-    """A stated use of the free moment, or an overruled place, is not replaced by what was found before."""
+def test_options_take_precedence_over_known_plates(robot: Robot) -> None:
+    """A specified use of the free moment, or an overridden location, is not replaced by known plates."""
     rig, record = robot
     known = layout(robot, 1.0, SHIFT)
     found = prepare(rig, [record], PRESET, plates=PlateOptions(REVERSED, (PLACE,), known))
@@ -108,8 +108,8 @@ def test_what_is_stated_wins_over_what_is_known(robot: Robot) -> None:
     assert not found.records[0].plate_correction.shift.any()
 
 
-def test_plates_on_which_trials_disagree_are_not_known() -> None:
-    """Layouts are known where all their trials were changed alike."""
+def test_layouts_with_conflicting_corrections_are_not_known() -> None:
+    """A layout is known if all of its trials have the same correction."""
     shifted = PlateCorrection(-1.0, np.array(SHIFT))
     found = collect_known_plates(
         [(("a",), shifted), (("a",), shifted), (("b",), shifted), (("b",), PlateCorrection())], None
@@ -117,8 +117,8 @@ def test_plates_on_which_trials_disagree_are_not_known() -> None:
     assert found.layouts == (KnownLayout(("a",), -1.0, SHIFT),)
 
 
-def test_compare_passes_on_what_was_found(robot: Robot) -> None:
-    """A comparison warns of what it found in its own trials' plates, and of what reading them warned of."""
+def test_compare_returns_warnings_of_plates_and_files(robot: Robot) -> None:
+    """A comparison returns the warnings of its own plate checks and of reading the files."""
     rig, record = robot
     turned = sensors(robot).with_free_moments(-1.0)
     spoiled = replace(record.recording, wrenches=turned, warnings=("read past something",))

@@ -1,4 +1,4 @@
-"""Laws of where plates stand, from the moments that they leave unexplained; simulated."""
+"""Laws of the location of plates, estimated from residual moments; simulated."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from solver.wrenches import Wrenches
 
 FRAMES, RATE = 500, 100.0
 YAWS = (0.0, 0.25 * np.pi, 0.5 * np.pi, 1.1 * np.pi)
-"""[rad] Ways in which the body looks."""
+"""[rad] Headings of the body."""
 
 
 def weighed(yaw: float, shift: np.ndarray) -> ComparedTrial:
-    """Someone who looks along a yaw, on a plate that stands elsewhere than its file says by a shift (3,) [m], world."""
+    """A trial with this heading on a plate that is displaced from its file's location by a shift (3,) [m], world."""
     rig, times = hoap3(), np.arange(FRAMES) / RATE
     q = np.tile(rig.neutral, (FRAMES, 1))
     q[:, 3:7] = to_quaternion(exp(np.array([0.0, 0.0, yaw])))
@@ -35,14 +35,14 @@ def weighed(yaw: float, shift: np.ndarray) -> ComparedTrial:
 
 
 def world(yaw: float, forward: float, left: float) -> np.ndarray:
-    """(3,) of a displacement in the body's directions."""
+    """Displacement (3,) in world axes from one in the body's directions."""
     return exp(np.array([0.0, 0.0, yaw])) @ np.array([forward, left, 0.0])
 
 
 @pytest.mark.parametrize("yaw", YAWS)
 @pytest.mark.parametrize(("forward", "left"), [(0.12, 0.0), (0.0, 0.06), (-0.1, 0.05)])
-def test_a_plate_that_stands_elsewhere_is_put_where_it_stands(yaw: float, forward: float, left: float) -> None:
-    """A moment that is wrong by d x F is the plate's place wrong by d, whichever way the body looks."""
+def test_a_displaced_plate_is_corrected(yaw: float, forward: float, left: float) -> None:
+    """A moment that is wrong by d x F is a plate that is displaced by d, whatever the heading of the body."""
     shift = world(yaw, forward, left)
     ((finding, applied),) = check_location([weighed(yaw, shift)], overridden=False)
     assert finding.done is Action.UNDONE
@@ -50,8 +50,8 @@ def test_a_plate_that_stands_elsewhere_is_put_where_it_stands(yaw: float, forwar
 
 
 @pytest.mark.parametrize("yaw", YAWS)
-def test_what_a_body_may_explain_lies_along_its_own_directions(yaw: float) -> None:
-    """35 mm sideways are no body's, 35 mm forwards may be: a trunk's mass is known less well along the foot."""
+def test_the_bodys_uncertainty_has_the_bodys_directions(yaw: float) -> None:
+    """A plate displaced by 35 mm sideways is corrected; 35 mm forwards may be the error of the trunk's prior."""
     ((_, sideways),) = check_location([weighed(yaw, world(yaw, 0.0, 0.035))], overridden=False)
     np.testing.assert_allclose(sideways, world(yaw, 0.0, 0.035), atol=1e-3)
     ((finding, forwards),) = check_location([weighed(yaw, world(yaw, 0.035, 0.0))], overridden=False)

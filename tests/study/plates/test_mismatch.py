@@ -1,4 +1,4 @@
-"""Laws of forces that belong to no motion they are given with, on a body that bobs up and down."""
+"""Laws of the checks whether forces and motion belong together, for a body that moves up and down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMES = np.arange(0.0, SECONDS, 1.0 / RATE)
 
 
 def vertical(frequency: float, share: float = 0.15) -> np.ndarray:
-    """Force (N,) [N] of a body that bobs slower and slower from so many Hz, by this share of its weight."""
+    """Force (N,) [N] of a body that moves up and down with decreasing frequency, by this fraction of its weight."""
     phase = 2.0 * np.pi * frequency * TIMES * (1.0 - 0.3 * TIMES / SECONDS)
     return MASS * GRAVITY * (1.0 + share * np.sin(phase))
 
@@ -42,42 +42,42 @@ def pair(name: str, needed: np.ndarray, measured: np.ndarray) -> ForceMotionPair
 @pytest.mark.parametrize(
     ("measured", "says"),
     [
-        (vertical(1.7), "better on"),
-        (np.full(len(TIMES), MASS * GRAVITY), "stay while the body moves"),
-        (np.zeros(len(TIMES)), "carry nothing"),
+        (vertical(1.7), "better at"),
+        (np.full(len(TIMES), MASS * GRAVITY), "are constant while the body moves"),
+        (np.zeros(len(TIMES)), "never carry anything"),
     ],
-    ids=["another rhythm", "somebody standing", "nobody"],
+    ids=["another frequency", "a standing body", "no body"],
 )
-def test_forces_that_never_follow_are_told(measured: np.ndarray, says: str) -> None:
-    """Forces of nobody's motion, that no clock and no other trial explains, are told; the motion's own are not."""
+def test_forces_that_do_not_follow_the_motion_are_found(measured: np.ndarray, says: str) -> None:
+    """Forces that no time offset and no other trial explains give a finding; the motion's own forces do not."""
     (found,) = check_mismatch([pair("trial", vertical(0.9), measured)], MASS, False)
     assert says in found.text
     assert not found.done.is_silent
     assert check_mismatch([pair("trial", vertical(0.9), vertical(0.9))], MASS, False) == []
 
 
-def test_a_body_that_stands_is_given_no_moving_forces() -> None:
-    """Forces that change under somebody who stands are told; steady ones tell nothing of their clock."""
+def test_a_standing_body_has_constant_forces() -> None:
+    """Forces that vary under a standing body give a finding; constant ones do not."""
     standing = np.full(len(TIMES), MASS * GRAVITY)
     (found,) = check_mismatch([pair("trial", standing, vertical(0.9))], MASS, False)
-    assert "while the body stands" in found.text
+    assert "vary while the body stands" in found.text
     assert check_mismatch([pair("trial", standing, standing)], MASS, False) == []
 
 
 def test_the_noise_of_standing_is_no_motion() -> None:
-    """Somebody who stands, tracked so badly that his motion seems to need 3 % of his weight more, is believed."""
+    """Standing whose tracked motion needs 3 % of the weight because of noise gives no finding."""
     needed = MASS * GRAVITY * (1.0 + 0.03 * np.random.default_rng(2).standard_normal(len(TIMES)))
     assert check_mismatch([pair("trial", needed, np.full(len(TIMES), MASS * GRAVITY))], MASS, False) == []
 
 
-def test_unmeasured_support_excuses() -> None:
-    """Plates that carry half of the body are not held against its motion: a chair may take up what they do not."""
+def test_unmeasured_support_prevents_a_finding() -> None:
+    """Plates that carry half of the body give no finding: an unmeasured chair may carry the rest."""
     half = 0.5 * np.full(len(TIMES), MASS * GRAVITY)
     assert check_mismatch([pair("trial", vertical(0.9), half)], MASS, False) == []
 
 
-def test_a_rival_that_leaves_forces_impossible_is_not_believed() -> None:
-    """Of forces that push far harder than the motion allows no sign and no place is blamed, whatever fits better."""
+def test_a_hypothesis_that_leaves_impossible_forces_is_rejected() -> None:
+    """Forces that push far harder than the motion allows are not explained by a sign or a location that fits better."""
     generator = np.random.default_rng(1)
     needed = np.where(np.sin(2.0 * np.pi * 1.3 * TIMES) > 0.0, 2.0, 0.1) * MASS * GRAVITY
     item = pair("trial", needed, np.where(generator.permutation(len(TIMES)) % 3 > 0, 2.0, 0.1) * MASS * GRAVITY)
@@ -85,8 +85,8 @@ def test_a_rival_that_leaves_forces_impossible_is_not_believed() -> None:
     assert "push harder than the motion allows" in found.text
 
 
-def test_one_file_used_twice_is_told() -> None:
-    """Of two trials with the same forces, number by number, the one whose motion they fit less is left out."""
+def test_a_file_that_is_used_twice_is_found() -> None:
+    """Of two trials with exactly the same forces, the one whose motion they fit less is left out."""
     one, other = plate(vertical(0.9)), plate(vertical(1.7))
     found = check_copies(
         {"right": one, "wrong": one, "other": other}, {"right": 0.1, "wrong": 0.2, "other": 0.1}, False

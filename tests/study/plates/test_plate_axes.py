@@ -21,26 +21,26 @@ from solver.wrenches import Wrenches
 MASS, RATE = 70.0, 100.0
 TIMES = np.arange(0.0, 8.0, 1.0 / RATE)
 CENTRES = np.array([[0.2, 0.15], [0.2, -0.15]])
-IN_WORDS = ["as it is", "quarter clockwise", "by a half", "quarter counterclockwise"]
+IN_WORDS = ["as it is", "90 degrees clockwise", "by 180 degrees", "90 degrees counterclockwise"]
 
 
 def turn(quarters: int) -> np.ndarray:
-    """(2, 2) counterclockwise."""
+    """Rotation (2, 2) by so many times 90 degrees, counterclockwise."""
     return np.linalg.matrix_power(np.array([[0, -1], [1, 0]]), quarters)
 
 
 def trial(
     levels: tuple[np.ndarray, np.ndarray], *, name: str = "trial", share: float = 0.05, alike: bool = False
 ) -> ForceMotionPair:
-    """A body that sways on two plates, with level axes of each plate (2, 2) wrong, about its centre.
+    """A body that sways on two plates, with wrong level axes of each plate (2, 2), about its centre.
 
     Args:
-        levels: by which forces and places of each plate are multiplied.
+        levels: matrices that multiply forces and locations of each plate.
         name: of the trial.
-        share: of the weight, amplitude of each plate's level forces; those that the body model needs are wrong by as
-            much as 0.01 slowly, and by 0.02 constantly.
-        alike: what the second plate carries is what the first one does, a quarter clockwise: turning the one back by a
-            quarter is the same as turning the other one on by it.
+        share: amplitude of each plate's level forces, as a fraction of the weight; the forces that the body model needs
+            have errors of up to 0.01, slowly varying, and of 0.02, constant.
+        alike: the second plate carries the same as the first, rotated by 90 degrees clockwise: rotating one plate back
+            is then the same as rotating the other one on.
     """
     values, needed, weight = np.zeros((len(TIMES), 2, 6)), np.zeros((len(TIMES), 6)), MASS * GRAVITY
     for k, (centre, level) in enumerate(zip(CENTRES, levels)):
@@ -65,13 +65,13 @@ def trial(
 
 
 def accused(*items: ForceMotionPair) -> list[str]:
-    """Names of the trials whose plates are called turned or mirrored."""
+    """Names of the trials whose plates are found to be rotated or mirrored."""
     return [f.trials[0] for f in check_mismatch(items, MASS, False) if "level axes" in f.text]
 
 
 @pytest.mark.parametrize("quarters", range(4))
-def test_a_turn_of_all_plates_is_told_and_none_is_not(quarters: int) -> None:
-    """Simulated: plates that are turned are found by what each of the turns leaves unexplained."""
+def test_a_rotation_of_all_plates_is_found(quarters: int) -> None:
+    """Simulated: rotated plates give one finding with the rotation; correct plates give none."""
     item = trial((turn(quarters), turn(quarters)))
     found = [f for f in check_mismatch([item], MASS, False) if "level axes" in f.text]
     if not quarters:
@@ -80,14 +80,14 @@ def test_a_turn_of_all_plates_is_told_and_none_is_not(quarters: int) -> None:
         return
     assert len(found) == 1
     assert IN_WORDS[quarters] in found[0].text
-    assert "forces and places fit" in found[0].text
+    assert "forces and locations fit" in found[0].text
     assert found[0].done is Action.LEFT_OUT
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 @pytest.mark.parametrize("plate", [0, 1])
-def test_one_turned_plate_is_named(plate: int, quarters: int) -> None:
-    """Simulated: a plate that alone is turned is named, with the turn that puts it right."""
+def test_one_rotated_plate_is_named(plate: int, quarters: int) -> None:
+    """Simulated: a single rotated plate is named, with the rotation that corrects it."""
     levels = [turn(0), turn(0)]
     levels[plate] = turn(quarters)
     (finding,) = check_mismatch([trial((levels[0], levels[1]))], MASS, False)
@@ -95,17 +95,17 @@ def test_one_turned_plate_is_named(plate: int, quarters: int) -> None:
     assert IN_WORDS[quarters] in finding.text
 
 
-def test_a_mirror_is_not_called_a_turn() -> None:
-    """Simulated: plates mirrored against the motion are called mirrored."""
+def test_a_reflection_is_distinguished_from_a_rotation() -> None:
+    """Simulated: mirrored plates are found as mirrored."""
     mirror = estimate_plate_rotation(trial((np.diag([1, -1]), np.diag([1, -1]))), MASS)
     assert mirror is not None
     assert mirror.is_decisive
     assert "reversed along y" in mirror.text
 
 
-def test_moments_alone_turn_no_plate() -> None:
-    """Simulated: centres of pressure that move as if a plate were turned, as a tilted frame or a wrong body model makes
-    them, accuse no plate whose level forces follow the motion."""
+def test_moments_alone_are_not_decisive() -> None:
+    """Simulated: centres of pressure that move as if a plate were rotated (a tilted frame, a wrong body model) give no
+    finding if the level forces follow the motion."""
     item, wrong = trial((turn(0), turn(0)), share=0.01), trial((turn(1), turn(0)), share=0.01)
     values = item.wrenches.values.copy()
     values[:, :, 3:5] = wrong.wrenches.values[:, :, 3:5]
@@ -117,9 +117,8 @@ def test_moments_alone_turn_no_plate() -> None:
     assert accused(spoiled) == []
 
 
-def test_no_plate_is_accused_of_what_its_neighbour_explains_as_well() -> None:
-    """Simulated: where the turns of two plates cannot be told apart, neither is accused; where they can, the same turn
-    is found."""
+def test_ambiguous_rotations_are_not_decisive() -> None:
+    """Simulated: if the rotations of two plates explain the same forces there is no finding; otherwise there is one."""
     for alike in (True, False):
         item = trial((turn(0), turn(1)), alike=alike)
         fit = estimate_plate_rotation(item, MASS)
@@ -128,27 +127,25 @@ def test_no_plate_is_accused_of_what_its_neighbour_explains_as_well() -> None:
         assert accused(item) == ([] if alike else ["trial"])
 
 
-def test_tiny_level_forces_decide_nothing_but_another_trial_may() -> None:
-    """Simulated: a squat whose level forces the body model's error hides says nothing of its plates by itself. Another
-    trial on them that shows a turn confirms it; one that shows none, or another turn, does not."""
+def test_another_trial_may_confirm_a_rotation() -> None:
+    """Simulated: a squat whose level forces are below the body model's error is not decisive by itself. Another trial
+    on the same plates with the same rotation confirms it; one with none, or another rotation, does not."""
     squat = trial((turn(1), turn(1)), name="squat", share=0.004)
     assert accused(squat) == []
     for quarters, found in ((1, ["squat", "walk"]), (0, []), (3, ["walk"])):
         assert accused(squat, trial((turn(quarters), turn(quarters)), name="walk")) == found
 
 
-def test_forces_that_are_not_known_turn_nothing() -> None:
-    """Neither plates that carry nobody nor too few frames tell of any turn."""
+def test_unloaded_plates_give_no_rotation() -> None:
+    """Plates that carry nothing have no rotation."""
     item = trial((turn(1), turn(1)))
     empty = replace(item, wrenches=Wrenches(TIMES, ("left", "right"), np.zeros((len(TIMES), 2, 6))))
     assert estimate_plate_rotation(empty, MASS) is None
 
 
 @pytest.mark.parametrize("quarters", [0, 1, 3])
-def test_whole_trials_show_how_their_plates_are_turned(
-    walks: tuple[Rig, tuple[TrialRecord, ...]], quarters: int
-) -> None:
-    """A trial with forces turned about each plate's middle is reported; untouched it is not."""
+def test_rotated_plates_of_trials_are_found(walks: tuple[Rig, tuple[TrialRecord, ...]], quarters: int) -> None:
+    """A trial with forces rotated about each plate's middle gives a finding; unchanged it does not."""
     rig, records = walks
     own = records[0].recording.wrenches
     assert own is not None

@@ -25,27 +25,27 @@ Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
 def told(prepared: PreparedTrials) -> list[Finding]:
-    """Of single plates."""
+    """Findings about single plates."""
     return [f for f in prepared.findings if f.kind in (PLACE, MASS) and "layout" in f.text and not f.done.is_silent]
 
 
 def between(prepared: PreparedTrials) -> np.ndarray:
-    """(2,) What was changed of the second plate less of the first: sideways [m], and gain."""
+    """(2,) Correction of the second plate minus that of the first: sideways [m], and gain."""
     plates = prepared.records[0].plate_correction
     shifts = plates.shifts if len(plates.shifts) else np.zeros((2, 3))
     gains = plates.gains if len(plates.gains) else np.ones(2)
     return np.array([shifts[1, 1] - shifts[0, 1], gains[1] - gains[0]])
 
 
-def test_plates_as_they_are_are_left(walks: Body) -> None:
-    """Nothing is told of single plates that are right, and nothing is changed."""
+def test_correct_plates_are_not_changed(walks: Body) -> None:
+    """Single plates that are right give no finding, and nothing is changed."""
     found = prepare(*walks, PRESET)
     assert told(found) == []
     assert between(found).tolist() == [0.0, 0.0]
 
 
-def test_one_plate_aside_is_put_right(walks: Body) -> None:
-    """One plate moved 5 cm in software: the plates come together again, within what steps leave open."""
+def test_one_displaced_plate_is_corrected(walks: Body) -> None:
+    """One plate moved 5 cm in software: the displacement is corrected, within the uncertainty between steps."""
     rig, records = walks
     found = prepare(rig, with_forces(lambda w: w.displaced(ASIDE))(records), PRESET)
     assert {finding.done for finding in told(found)} == {Action.UNDONE}
@@ -53,16 +53,16 @@ def test_one_plate_aside_is_put_right(walks: Body) -> None:
     assert all(f.interval[0] < f.evidence < f.interval[1] for f in told(found))
 
 
-def test_one_plates_gain_is_put_right(walks: Body) -> None:
-    """One plate read 5 % less in software: its factor is that much larger than the other one's."""
+def test_the_gain_of_one_plate_is_corrected(walks: Body) -> None:
+    """Readings of one plate lowered by 5 % in software: its factor is larger than the other one's by as much."""
     rig, records = walks
     found = prepare(rig, with_forces(lambda w: w.scaled(GAINS))(records), PRESET)
     assert {finding.kind for finding in told(found)} == {MASS}
     assert between(found) == pytest.approx([0.0, 0.05], abs=0.012)
 
 
-def test_one_word_leaves_single_plates(walks: Body) -> None:
-    """Overruled, both are told and nothing is changed."""
+def test_overridden_findings_change_no_plate(walks: Body) -> None:
+    """If overridden, both findings are reported and nothing is changed."""
     rig, records = walks
     spoiled = with_forces(lambda w: w.scaled(GAINS).displaced(ASIDE))(records)
     found = prepare(rig, spoiled, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
@@ -70,8 +70,8 @@ def test_one_word_leaves_single_plates(walks: Body) -> None:
     assert between(found).tolist() == [0.0, 0.0]
 
 
-def test_further_trials_take_what_was_found_of_each_plate(walks: Body) -> None:
-    """A trial on plates that were judged before gets their places and gains, not its own."""
+def test_known_corrections_of_single_plates_are_used(walks: Body) -> None:
+    """A trial on known plates gets their locations and gains, not its own."""
     rig, records = walks
     wrenches = records[0].recording.wrenches
     assert wrenches is not None
@@ -82,8 +82,8 @@ def test_further_trials_take_what_was_found_of_each_plate(walks: Body) -> None:
     assert between(found) == pytest.approx([-0.05, 1.0 / 0.95 - 1.0])
 
 
-def test_a_correction_undoes_what_was_done_to_each_plate() -> None:
-    """Scaled and displaced plates come back exactly by the inverse factors and shifts."""
+def test_inverse_factors_and_displacements_restore_the_plates() -> None:
+    """Scaled and displaced plates are restored exactly by the inverse factors and displacements."""
     values = np.random.default_rng(0).standard_normal((5, 2, 6))
     right = Wrenches(np.arange(5) / 100.0, ("one", "two"), values)
     wrong = replace(right.displaced(ASIDE), values=right.displaced(ASIDE).values * GAINS[:, None])

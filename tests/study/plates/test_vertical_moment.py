@@ -28,7 +28,7 @@ Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
 def plates(seed: int = 0) -> Wrenches:
-    """Two plates with forces, centres of pressure and couples of any size."""
+    """Two plates with random forces, centres of pressure and free moments."""
     generator = np.random.default_rng(seed)
     force = generator.uniform([-80.0, -80.0, 300.0], [80.0, 80.0, 700.0], (50, 2, 3))
     point, couple = generator.uniform(-1.0, 1.0, (2, 50, 2, 3)) * np.array([1.0, 1.0, 0.0])
@@ -46,8 +46,8 @@ def test_the_free_moment_is_the_couple_at_the_centre_of_pressure() -> None:
         assert one.free_moments == pytest.approx(-4.0 * np.ones((2, 1)))
 
 
-def test_twice_reversed_is_as_it_was() -> None:
-    """Reversing keeps forces and the moments about level axes; doing it again gives everything back."""
+def test_reversing_twice_restores_the_free_moment() -> None:
+    """Reversing keeps forces and the moments about level axes; reversing again restores everything."""
     before = plates()
     once = before.with_free_moments(-1.0)
     assert once.free_moments == pytest.approx(-before.free_moments)
@@ -56,7 +56,7 @@ def test_twice_reversed_is_as_it_was() -> None:
 
 
 def test_displaced_plates_move_their_centres_of_pressure() -> None:
-    """Plates that stand elsewhere read the same couples and forces there."""
+    """Displaced plates read the same forces and free moments at displaced centres of pressure."""
     before, shift = plates(), np.array([[0.1, -0.2, 0.0], [0.0, 0.3, 0.0]])
     after = before.displaced(shift)
     assert after.free_moments == pytest.approx(before.free_moments)
@@ -64,7 +64,7 @@ def test_displaced_plates_move_their_centres_of_pressure() -> None:
 
 
 def test_a_light_plate_has_no_free_moment() -> None:
-    """What an unloaded plate reads is noise and stays untouched."""
+    """Readings of an unloaded plate are noise and are not changed."""
     noise = Wrenches(np.arange(9) / 100.0, ("plate",), np.random.default_rng(1).standard_normal((9, 1, 6)))
     assert not noise.free_moments.any()
     assert np.array_equal(noise.with_free_moments(-1.0).values, noise.values)
@@ -82,7 +82,7 @@ def turned(records: Sequence[TrialRecord], names: Sequence[str] = ()) -> list[Tr
 
 
 def found(prepared: PreparedTrials) -> list[Finding]:
-    """What is said of the free moment."""
+    """Findings about the free moment."""
     return [finding for finding in prepared.findings if finding.kind == "free-moment"]
 
 
@@ -95,8 +95,8 @@ def robot() -> Body:
     return body.rig, (TrialRecord(recording, given=poses_of(body.rig, recording.joints)),)
 
 
-def test_a_simulated_reversal_is_found_and_undone(robot: Body) -> None:
-    """A robot's sensors whose free moment was reversed give the trial that right ones give; those are left alone."""
+def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
+    """Sensors with a reversed free moment give the same trial as correct ones, which are not changed."""
     rig, records = robot
     right, wrong = prepare(rig, records, PRESET), prepare(rig, turned(records), PRESET)
     assert [finding.done for finding in found(right)] == [Action.NOTHING]
@@ -109,8 +109,8 @@ def test_a_simulated_reversal_is_found_and_undone(robot: Body) -> None:
 
 
 @pytest.mark.parametrize("choice", FREE_MOMENTS[1:])
-def test_what_is_stated_is_done_and_told(robot: Body, choice: str) -> None:
-    """As it is, reversed or not used: whoever states it gets it, whatever the motion says, and the finding tells it."""
+def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: str) -> None:
+    """Unchanged, reversed or not used: the specified choice is applied, whatever the motion shows, and reported."""
     rig, records = robot
     told = prepare(rig, turned(records), PRESET, plates=PlateOptions(choice))
     done, factor = found(told)[0].done, told.records[0].plate_correction.free_moment
@@ -126,8 +126,8 @@ def test_what_is_stated_is_done_and_told(robot: Body, choice: str) -> None:
     assert trial.wrenches.measured[:, :5].all()
 
 
-def test_overruling_the_finding_is_taking_the_moment_as_it_is() -> None:
-    """One word overrules, unless the moment's use is stated; unknown words name the choices."""
+def test_overriding_the_finding_leaves_the_moment_unchanged() -> None:
+    """The finding can be overridden, unless the moment's use is specified; unknown words list the choices."""
     assert PlateOptions(overruled=("free-moment",)).free_moment == AS_IS
     assert PlateOptions(REVERSED, ("free-moment",)).free_moment == REVERSED
     for wrong in ({"free_moment": "upside-down"}, {"overruled": ("gravity",)}):
@@ -136,7 +136,7 @@ def test_overruling_the_finding_is_taking_the_moment_as_it_is() -> None:
 
 
 def test_two_trials_have_the_right_sign(walks: Body) -> None:
-    """Nothing is found in the files as they are; both reversed in software are found and undone."""
+    """The files as they are need no correction; both reversed in software are found and corrected."""
     rig, records = walks
     assert [finding.done for finding in found(prepare(rig, records, PRESET))] == [Action.NOTHING]
     wrong = prepare(rig, turned(records), PRESET)
@@ -146,14 +146,14 @@ def test_two_trials_have_the_right_sign(walks: Body) -> None:
 
 
 def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
-    """Of two trials on the same plates the one reversed in software is undone, the other is not."""
+    """Of two trials on the same plates only the one that was reversed in software is corrected."""
     rig, records = walks
     done = {finding.trials: finding.done for finding in found(prepare(rig, turned(records, [records[1].name]), PRESET))}
     assert done == {(records[0].name,): Action.NOTHING, (records[1].name,): Action.UNDONE}
 
 
 def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:
-    """Real, subject_a's walking: the files as they are hold the wrong sign; reversed in software they are right."""
+    """Real, subject_a's walking: the files have the wrong sign; reversed in software they are right."""
     folder = shared_data / "subject_a"
     names = ("walking1", "walkingTI1")
     files = [
