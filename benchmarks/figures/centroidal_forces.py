@@ -14,7 +14,7 @@ from solver.centroidal.inputs import centroidal_data
 from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.signals import preset_of
-from solver.study.preparation import prepare
+from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

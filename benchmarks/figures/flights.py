@@ -10,8 +10,8 @@ import numpy as np
 from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
 from solver.signals import find_flights, preset_of, true_runs
-from solver.study.motions import identify_motions
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.pipeline import identify_motions, prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

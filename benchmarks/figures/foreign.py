@@ -17,8 +17,9 @@ from solver.errors import InvalidValue
 from solver.plate_options import PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of, resample, shift_wrenches, smooth_motion
-from solver.study.plates.checks import CheckedTrial, check_recordings
+from solver.study.plates.checks import check_recordings
 from solver.study.plates.finding import format_warnings
+from solver.study.preparation import FilteredTrial
 from solver.study.rough_mass import compute_mass_readings
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
@@ -66,20 +67,22 @@ def spoiled(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches
 
 def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], str]:
     """What is said of each trial as it is (case "") and spoiled, by trial and case."""
-    preset, seen = preset_of(PRESET), []
+    preset, seen, readable = preset_of(PRESET), [], []
     for record in records:
         native, poses = record.recording.wrenches, record.poses
         if native is None or poses is None or record.name == STATIC:
             continue
         motion = smooth_motion(rig, poses.times, poses.q, preset)
         usable = np.ones(len(motion), bool)
-        seen.append(CheckedTrial(record.recording, motion, usable, native, resample(native, motion.times, preset)))
-    mass = compute_mass_readings(rig, [(trial.name, trial.motion, trial.wrenches) for trial in seen])[0].mass
+        filtered = resample(native, motion.times, preset)
+        readable.append((record.name, motion, filtered))
+        seen.append(FilteredTrial(record, motion, motion, usable, filtered, recorded_wrenches=native))
+    mass = compute_mass_readings(rig, readable)[0].mass
     forces = {record.name: record.recording.wrenches for record in records if record.recording.wrenches is not None}
     found = {}
     for trial in seen:
         others = {name: other for name, other in forces.items() if name != trial.name}
-        for case, native in {"": trial.recorded_wrenches, **spoiled(trial.recorded_wrenches, others)}.items():
+        for case, native in {"": forces[trial.name], **spoiled(forces[trial.name], others)}.items():
             try:
                 changed = replace(
                     trial, recorded_wrenches=native, wrenches=resample(native, trial.motion.times, preset)

@@ -11,8 +11,8 @@ from solver.errors import SolverError
 from solver.plate_options import PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of, shift_wrenches
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import format_warnings
-from solver.study.preparation import prepare
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 

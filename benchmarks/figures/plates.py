@@ -8,8 +8,9 @@ from pathlib import Path
 from solver.plate_options import FREE_MOMENT, PLACE, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding, format_warnings
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 

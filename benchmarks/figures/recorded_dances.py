@@ -24,10 +24,10 @@ from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
 from solver.signals import filter_wrenches, preset_of, smooth_motion
-from solver.study.preparation import prepare
+from solver.study.pipeline import prepare, track
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
-from solver.study.tracking import track, track_all
+from solver.study.tracking import track_all
 
 from .figure import Bound, Figure, at_most
 from .subject import PRESET, SEX, STATIC, SUBJECT

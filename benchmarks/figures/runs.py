@@ -14,7 +14,8 @@ from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.person import SEXES
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.pipeline import prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

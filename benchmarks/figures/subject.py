@@ -13,7 +13,8 @@ from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.signals import GRAVITY, preset_of
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.pipeline import prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

@@ -19,9 +19,10 @@ from solver.plate_options import BELONGING, PlateOptions
 from solver.rig import GRAVITY, Rig
 from solver.signals import preset_of, resample, smooth_motion
 from solver.so3 import exp, to_matrix, to_quaternion
-from solver.study.plates.checks import CheckedTrial, check_recordings
+from solver.study.pipeline import prepare
+from solver.study.plates.checks import check_recordings
 from solver.study.plates.trial_wrenches import LOADED_FRACTION
-from solver.study.preparation import prepare
+from solver.study.preparation import FilteredTrial
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
@@ -91,7 +92,8 @@ def findings_of(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[s
         if wrenches is not None and poses is not None:
             motion = smooth_motion(rig, poses.times, poses.q, preset)
             filtered = resample(wrenches, motion.times, preset)
-            seen.append(CheckedTrial(record.recording, motion, np.ones(len(motion), bool), wrenches, filtered))
+            usable = np.ones(len(motion), bool)
+            seen.append(FilteredTrial(record, motion, motion, usable, filtered, recorded_wrenches=wrenches))
     try:
         found = check_recordings(rig, seen, preset, mass, PlateOptions())[1]
     except InvalidValue as error:  # every trial is left out: the error lists what is said of each

@@ -26,7 +26,8 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.signals import PRESETS
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.pipeline import prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.subject_calibration import calibrate
 from solver.study.values import TrialRecord
 from solver.tracking import Attachment, track_markers

@@ -28,7 +28,7 @@ from solver.formats.recording import ReadOptions
 from solver.motion import Markers, rate_of
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, light_preset, preset_of, smooth_motion
-from solver.study.preparation import prepare
+from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

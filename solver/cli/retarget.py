@@ -145,9 +145,9 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
     from ..calibration.calibration_file import CALIBRATION
+    from ..study.pipeline import track
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
-    from ..study.tracking import track
     from ..study.values import Settings
     from ..tracking.retargeting.performer import Performer
     from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature

@@ -72,9 +72,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..progress import PartialProgress
     from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files
+    from ..study.pipeline import track
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
-    from ..study.tracking import track
     from ..study.values import Settings
     from ..tracking.bone_mapping import MAPPING, guess_mapping
     from .words import removed_trials, warn

@@ -239,32 +239,31 @@ class LoadSummary:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything a report shows.
+    """Content of a report.
 
-        Attributes:
-            title: of the page.
-            subject: the rig's name.
-            simulated: True if the recordings are simulated; the page's header says so.
-            method: name of the identification method.
-            satisfies: what the result satisfies, in words.
-            mass: body mass [kg] and its standard deviation (NaN: not estimated).
-            mass_std: as said.
-            identified, prior: parameters per link.
-            std: (L, 10) bootstrap standard deviations; NaN where there are none.
-            com_std: (L, 3) [m] of the centres of mass.
-    : (L, 10) standard deviations by cause, whose squares sum to those of ``std``; empty if unknown.
-            determined: (L, 10) share that the data determined.
-            on_bounds: names of bounds that parameters ended on.
-            singular_values: of the scaled regressor, descending.
-            rank: numerical rank.
-            truth: the known parameters of a simulation, or None.
-            errors: per trial, used and unused.
-    , base: sections; empty if there is nothing to show.
-            from_flight: data of an identification from flight phases alone; None for one with forces.
-            loads: added between two sets of recordings; one without a link if none was found; empty if none was searched
-                for.
-            methods: rows (title, text) of the method section.
-            warnings, notes: plain sentences.
+    Attributes:
+        title: of the page.
+        subject: the rig's name.
+        simulated: True if the recordings are simulated; the page's header says so.
+        method: name of the identification method.
+        satisfies: physical consistency of the result, in words.
+        mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
+        identified, prior: parameters per link.
+        std: (L, 10) bootstrap standard deviations; NaN if there are none.
+        com_std: (L, 3) [m] of the centres of mass.
+        std_by_source: (L, 10) standard deviations by cause, whose squares sum to those of ``std``; empty if unknown.
+        determined: (L, 10) share that the data determined.
+        on_bounds: names of bounds that parameters ended on.
+        singular_values: of the scaled regressor, descending.
+        rank: numerical rank.
+        truth: the known parameters of a simulation, or None.
+        errors: per trial, used and unused.
+        residuals, signals, tracking, weighings, plate_findings, flights, base: sections; empty if there is nothing to
+            show.
+        from_flight: data of an identification from flight phases alone; None for one with forces.
+        loads: added between two sets of recordings; one without a link if none was found; empty without a search.
+        methods: rows (title, text) of the method section.
+        warnings, notes: plain sentences.
     """
 
     title: str

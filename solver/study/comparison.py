@@ -14,9 +14,9 @@ from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import preset_of
 from ..trial import Recording
-from .motions import choose_base_link
+from .identification import choose_base_link
+from .pipeline import prepare
 from .plates.finding import format_warnings
-from .preparation import prepare
 from .recordings import require_rates
 from .tracking import collect_warnings, compute_poses
 from .values import Settings

@@ -13,9 +13,8 @@ from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY, preset_of
 from ..trial import Recording
-from .motions import identify_motions
+from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
-from .preparation import prepare
 from .tracking import collect_warnings, compute_poses
 from .values import Settings, Study
 

@@ -1,27 +1,70 @@
-"""The main job: recordings in, identified masses out. Every step is a function that can be called on its own."""
+"""The main job as one list of steps, from recordings to identified inertial parameters.
+
+1. read: `recordings.load` reads the files; `check_recordings` refuses unusable ones early
+2. calibrate: `subject_calibration.calibrate` fits a person's rig to the markers
+3. track: `tracking.compute_poses` finds the configurations of every recording
+4. filter: `preparation.filter_trial`, and `plates.checks.check_recordings` compares forces with motion
+5. weigh: `weighing.weigh` estimates the body mass and the offsets of the plates
+6. synchronise: `synchronisation.estimate_lags` finds the lag between plates and motion
+7. correct: `plates.checks.check_plates` finds errors of the plates; `preparation.build_trial` corrects them
+8. identify: `identification.identify_prepared`
+9. compare: `identification.warn_of_result`; `soft_tissue_error.add_soft_tissue_error` widens the intervals
+10. report: `report.study_folder.write_study` writes the result
+
+`identify` does steps 1 to 9, `identify_motions` steps 4 to 9, `prepare` steps 4 to 7, and `track` steps 3 to 7.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..person import LINKS
+from ..plate_options import PlateOptions
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
-from ..trial import Recording
-from .clock import StageTimer
-from .motions import identify_motions
-from .recordings import require_base, require_markers, require_rates
+from ..signals import FilterPreset, preset_of, smooth_motion
+from ..threads import one_blas_thread
+from ..tracking.bone_mapping import BoneMapping
+from ..trial import Recording, Trial
+from .identification import identify_prepared, list_assumptions, warn_of_result
+from .motion_noise import adapt_cutoff, estimate_motion_noise
+from .plates.checks import check_plates, check_recordings
+from .plates.correction import NO_CORRECTION, PlateCorrection
+from .plates.finding import format_warnings
+from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_trial, find_trial_windows
+from .recordings import require_base, require_markers, require_rates, require_sex
 from .soft_tissue_error import add_soft_tissue_error
 from .subject_calibration import calibrate
+from .synchronisation import NOT_SYNCHRONISED, estimate_lags
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, Study
+from .values import Settings, Study, TrialRecord
+from .weighing import weigh, weigh_roughly
+
+DEFAULT_PLATES = PlateOptions()
 
 
-def identify(  # noqa: PLR0913 what a user types: a person's words, or a rig
+@dataclass
+class StageTimer:
+    """Wall time of each stage [s], by its name."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, stage: str) -> Iterator[None]:
+        """Measure a stage, which uses one thread for linear algebra."""
+        began = time.perf_counter()
+        with one_blas_thread():
+            yield
+        self.seconds[stage] = time.perf_counter() - began
+
+
+def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     recordings: Sequence[Recording],
     *,
     rig: Rig | None = None,
@@ -36,21 +79,21 @@ def identify(  # noqa: PLR0913 what a user types: a person's words, or a rig
     calibration: Calibration | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """From a person's or a robot's recordings to the identified inertial parameters of every link.
+    """Identify the inertial parameters of every link from a person's or a robot's recordings.
 
     Args:
         recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
-        rig: whose joint coordinates the recordings hold; None for a person with markers.
-        sex, height, mass, trunk, shoulders, marker_set, static: see `calibrate`, [m] and [kg]; a stated mass is
-            compared with the plates. A new subject needs its sex: nothing in a recording tells it.
-        settings: every choice of method.
+        rig: that the joint coordinates belong to; None for a person with markers.
+        sex, height, mass, trunk, shoulders, marker_set, static: see `calibrate`, [m] and [kg]; a given mass is compared
+            with the plates. A new subject needs its sex, which no recording contains.
+        settings: of the study.
         calibration: of an earlier run; then the subject's data are not needed.
         progress: receives progress.
 
     Raises:
         InvalidValue: neither a rig nor a calibration nor a sex; no trial with motion, none with forces, or no frame
             that counts; joint coordinates that are not the rig's.
-        SolverError: whatever a step refuses.
+        SolverError: any error of a step.
 
     Example:
         >>> import solver
@@ -62,17 +105,15 @@ def identify(  # noqa: PLR0913 what a user types: a person's words, or a rig
         True
     """
     settings = Settings() if settings is None else settings
+    timer = StageTimer()
     require_rates(recordings, settings)
     require_base(LINKS if rig is None else rig.links, settings)
-    clock = StageTimer()
     if rig is None and calibration is None:
         require_markers(recordings)
-        if sex is None:
-            raise InvalidValue("the segment tables of a new subject differ by sex: state 'female', 'male' or 'unknown'")
-        with clock.measure("calibration"):
+        with timer.measure("calibration"):
             calibration = calibrate(
                 recordings,
-                sex=sex,
+                sex=require_sex(sex),
                 height=height,
                 mass=mass,
                 trunk=trunk,
@@ -83,19 +124,198 @@ def identify(  # noqa: PLR0913 what a user types: a person's words, or a rig
             )
     body = rig or calibration
     assert body is not None
-    with clock.measure("tracking"):
-        rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.3, 0.6))
     calibration = body if isinstance(body, Calibration) else None
-    moved = tuple(record for record in records if record.poses is not None)
-    study = identify_motions(
-        rig, moved, stated_mass=mass, settings=settings, progress=PartialProgress(progress, 0.6, 1.0)
-    )
-    with clock.measure("intervals"):
+    with timer.measure("tracking"):
+        rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.3, 0.6))
+    moved = [record for record in records if record.poses is not None]
+    remaining = PartialProgress(progress, 0.6, 1.0)
+    study = identify_motions(rig, moved, stated_mass=mass, settings=settings, progress=remaining)
+    with timer.measure("intervals"):
         study = add_soft_tissue_error(study, calibration)
     return replace(
         study,
         calibration=calibration,
         warnings=tuple(dict.fromkeys([*collect_warnings(records, calibration), *study.warnings])),
         assumptions=(*(() if calibration is None else calibration.assumptions), *study.assumptions),
-        seconds={**clock.seconds, **study.seconds},
+        seconds={**timer.seconds, **study.seconds},
     )
+
+
+def identify_motions(
+    rig: Rig,
+    records: Sequence[TrialRecord],
+    *,
+    stated_mass: float | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """Identify inertial parameters from trials whose motion is known; without forces, the study has no identification.
+
+    Args:
+        rig: of the person or robot.
+        records: with poses, tracked or given.
+        stated_mass: mass that the user specifies [kg]; None: estimated from the plates.
+        settings: of the study.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no frame counts in any trial.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> robot = solver.simulated_robot()
+        >>> poses = solver.poses_of(robot.rig, robot.recordings[0].joints)
+        >>> record = solver.TrialRecord(robot.recordings[0], given=poses)
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> solver.identify_motions(robot.rig, [record], settings=quick).identification.trials
+        ('dance',)
+    """
+    settings = Settings() if settings is None else settings
+    timer = StageTimer()
+    with timer.measure("preparation"):
+        progress(0.0, "filters, windows, body mass, time lag")
+        prepared = prepare_with_settings(rig, records, settings, stated_mass)
+    identified, flights = None, None
+    if settings.flight_only or prepared.trials:
+        with timer.measure("identification"):
+            remaining = PartialProgress(progress, 0.2, 1.0)
+            identified, flights = identify_prepared(prepared, settings, stated_mass, remaining)
+    compared = () if identified is None else warn_of_result(prepared, identified, flights)
+    return Study(
+        rig=prepared.rig,
+        settings=settings,
+        records=prepared.records,
+        mass=prepared.mass,
+        identification=identified,
+        lag=prepared.lag,
+        warnings=(*format_warnings(prepared.findings), *prepared.warnings, *compared),
+        seconds=timer.seconds,
+        assumptions=() if identified is None else list_assumptions(prepared, settings),
+        findings=prepared.findings,
+        flights=flights,
+    )
+
+
+def prepare_with_settings(
+    rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None
+) -> PreparedTrials:
+    return prepare(
+        rig,
+        records,
+        preset_of(settings.preset),
+        stated_mass=stated_mass,
+        synchronise=settings.synchronise,
+        plates=settings.plates,
+    )
+
+
+def prepare(
+    rig: Rig,
+    records: Sequence[TrialRecord],
+    preset: FilterPreset,
+    *,
+    stated_mass: float | None = None,
+    synchronise: bool = True,
+    plates: PlateOptions = DEFAULT_PLATES,
+) -> PreparedTrials:
+    """Filter, weigh and synchronise trials whose motion is known, and correct their plates.
+
+    The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale, and the checks
+    of the plates need synchronised wrenches without offset.
+
+    Args:
+        rig: calibrated.
+        records: with poses, tracked or given.
+        preset: filter of both sides of the equations; its cut-off is lowered if every motion is mostly noise above.
+        stated_mass: mass that the user specifies [kg].
+        synchronise: estimate and remove the plates' lag.
+        plates: options of the plate checks.
+
+    Raises:
+        InvalidValue: a trial has no motion, or a plate check refuses the trials.
+    """
+    noises = estimate_motion_noise(rig, records, preset)
+    requested, preset = preset, adapt_cutoff(rig, preset, records, noises)
+    trials = [filter_trial(rig, record, preset, noises) for record in records]
+    rough = weigh_roughly(rig, trials, stated_mass, plates)
+    trials, mismatches = check_recordings(rig, trials, preset, rough.mass, plates)
+    trials = [find_trial_windows(rig, trial, preset, rough.mass) for trial in trials]
+    weighed = weigh(rig, trials, rough, stated_mass, plates)
+    synchronised = estimate_lags(weighed.rig, trials, preset, plates) if synchronise else NOT_SYNCHRONISED
+
+    def build(trial: FilteredTrial, correction: PlateCorrection = NO_CORRECTION) -> TrialRecord:
+        bias, gain = weighed.biases.get(trial.name), weighed.gains.get(trial.name, 1.0)
+        lag = synchronised.lags.get(trial.name)
+        return build_trial(trial, preset, bias=bias, gain=gain, lag=lag, correction=correction)
+
+    built = [build(trial) for trial in trials]
+    checks = check_plates(weighed.rig, [record.trial for record in built if record.trial is not None], plates)
+    for index, trial in enumerate(trials):
+        if (correction := checks.get_correction(trial.name)) is not NO_CORRECTION:
+            built[index] = build(trial, correction)
+    lowered = (
+        f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
+        f"instead of {requested.cutoff:g} Hz",
+    ) * (preset.cutoff < requested.cutoff)
+    return PreparedTrials(
+        weighed.rig,
+        tuple(built),
+        weighed.mass,
+        synchronised.lag,
+        warnings=(*lowered, *weighed.warnings, *synchronised.warnings),
+        findings=(*rough.findings, *mismatches, *weighed.findings, *synchronised.findings, *checks.findings),
+    )
+
+
+def track(
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    mapping: BoneMapping | None = None,
+) -> Study:
+    """Filtered motion of every recording without identification, with synchronised forces without plate offsets.
+
+    Args:
+        recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
+        body: the calibrated person, or the rig.
+        settings: filter, standing patch, number of processes, smoothing.
+        progress: receives progress.
+        mapping: of recorded segments to links; None: guessed from their names and rest poses, with notes.
+
+    Raises:
+        InvalidValue: no recording has a motion.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> study = solver.track(robot.recordings, robot.rig)
+        >>> study.record("dance").motion
+        Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
+    """
+    settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
+    preset = preset_of(settings.preset)
+    rig, records = compute_poses(recordings, body, settings, progress, mapping)
+    trials, warnings = _build_force_trials(rig, records, preset)
+    moved = [
+        replace(r, motion=smooth_motion(rig, p.times, p.q, preset), trial=trials.get(r.name)) if (p := r.poses) else r
+        for r in records
+    ]
+    calibration = body if isinstance(body, Calibration) else None
+    warnings = (*collect_warnings(records, calibration), *warnings)
+    return Study(rig, settings, tuple(moved), calibration, warnings=warnings)
+
+
+def _build_force_trials(
+    rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset
+) -> tuple[dict[str, Trial], tuple[str, ...]]:
+    """Trials with motion and forces, by name; and warnings about their forces."""
+    moved = [record for record in records if record.poses is not None]
+    if all(record.recording.wrenches is None for record in moved):
+        return {}, ()
+    try:
+        prepared = prepare(rig, moved, preset)
+    except InvalidValue as error:
+        return {}, (f"the motions have no forces: {error}",)
+    return {trial.name: trial for trial in prepared.trials}, prepared.warnings

@@ -65,3 +65,14 @@ def require_markers(recordings: Sequence[Recording]) -> None:
     jointed = [recording.name for recording in recordings if recording.joints is not None]
     if jointed and not any(recording.markers is not None for recording in recordings):
         raise InvalidValue(f"{', '.join(jointed)}: joint coordinates need the rig that they belong to; specify it")
+
+
+def require_sex(sex: str | None) -> str:
+    """Refuse a new subject without a sex.
+
+    Raises:
+        InvalidValue: it is None.
+    """
+    if sex is None:
+        raise InvalidValue("the segment tables of a new subject differ by sex: state 'female', 'male' or 'unknown'")
+    return sex

@@ -1,4 +1,4 @@
-"""How every recording moves: by its markers, by its segments, or by joint coordinates of its own."""
+"""The step that finds the configurations of every recording: from markers, segments or joint coordinates."""
 
 from __future__ import annotations
 
@@ -6,23 +6,44 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue
+from ..errors import InvalidValue, SolverError
+from ..motion import SegmentPoses
 from ..parallel import parallel_map
-from ..progress import Progress, silent
+from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
-from ..signals import FilterPreset, preset_of, smooth_motion
-from ..tracking import targets_from_attachments, track_markers
-from ..tracking.bone_mapping import BoneMapping
+from ..tracking import TrackingOptions, targets_from_attachments, track_markers
+from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
 from ..tracking.smoothing import SmoothingOptions, smooth
-from ..trial import Recording, Trial
+from ..tracking.track import track_targets
+from ..trial import Recording
 from .joint_motion import convert_joint_recordings
-from .preparation import prepare
-from .recordings import require_rates
-from .segment_motion import convert_segment_recordings
-from .values import Settings, Study, TrialRecord
+from .values import Poses, Settings, TrialRecord
 
 MIN_FRAMES_FOR_PROCESSES = 3000
-"""Fewer frames are tracked sooner by one process than worker processes start."""
+"""Fewer frames are tracked by one process sooner than worker processes start."""
+
+
+def compute_poses(
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    settings: Settings,
+    progress: Progress,
+    mapping: BoneMapping | None = None,
+) -> tuple[Rig, tuple[TrialRecord, ...]]:
+    """The rig, and every recording with its configurations: tracked from markers or segments, or recorded.
+
+    Raises:
+        InvalidValue: no recording has any.
+    """
+    if isinstance(body, Calibration):
+        smoothing = SmoothingOptions() if settings.smooth else None
+        return body.rig, track_all(body, recordings, smoothing=smoothing, jobs=settings.jobs, progress=progress)
+    given = convert_joint_recordings(body, recordings, settings.standing)
+    following = convert_segment_recordings(body, recordings, mapping, progress)
+    records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))
+    if all(record.poses is None for record in records):
+        raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
+    return body, records
 
 
 def track_all(
@@ -33,17 +54,16 @@ def track_all(
     jobs: int | None = None,
     progress: Progress = silent,
 ) -> tuple[TrialRecord, ...]:
-    """Joint motion of every recording with markers; the others are passed on without.
+    """Track the joint motion of every recording with markers; the others are returned without motion.
 
-    A recording that shows too few of the calibration's markers (another subject, another marker set) is passed on
-    without motion too, and says so in its warnings.
+    A recording with too few of the calibration's markers (another subject, another marker set) is also returned without
+    motion, with a warning.
 
     Args:
         calibration: of the person.
         recordings: see `load`.
-        smoothing: how then each recording is taken as a whole, see `tracking.smoothing.smooth`; None: every frame
-            stays as it was found by itself.
-        jobs: processes at once; None leaves it to joblib.
+        smoothing: options to smooth each recording as a whole, see `tracking.smoothing.smooth`; None: no smoothing.
+        jobs: number of processes; None: joblib's default.
         progress: receives progress.
 
     Raises:
@@ -58,110 +78,71 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trials")
-    found = list(
-        parallel_map(
-            _track_recording,
-            [(calibration, item, smoothing) for item in recordings],
-            _count_processes(jobs, recordings),
-        )
-    )
+    tasks = [(calibration, item, smoothing) for item in recordings]
+    found = list(parallel_map(_track_recording, tasks, _count_processes(jobs, recordings)))
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
-        told = "; ".join(warning for record in found for warning in record.recording.warnings)
-        raise InvalidValue(f"no recording could be tracked{': ' + told if told else ''}")
+        reasons = "; ".join(warning for record in found for warning in record.recording.warnings)
+        raise InvalidValue(f"no recording could be tracked{': ' + reasons if reasons else ''}")
     return tuple(found)
 
 
-def track(
-    recordings: Sequence[Recording],
-    body: Calibration | Rig,
-    settings: Settings | None = None,
-    progress: Progress = silent,
-    mapping: BoneMapping | None = None,
-) -> Study:
-    """Filtered motion of every recording, identifying nothing; with the forces, in time and without plates' offsets.
+def convert_segment_recordings(
+    rig: Rig, recordings: Sequence[Recording], mapping: BoneMapping | None = None, progress: Progress = silent
+) -> tuple[TrialRecord, ...]:
+    """Convert recordings of segments to trials of a rig; the others are returned without motion.
 
     Args:
-        recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
-        body: the calibrated person, or the rig.
-        settings: filter, standing patch, number of processes, smoothing.
-        progress: receives progress.
-        mapping: of recorded segments to links; None: guessed from their names and pose at rest, and told.
+        rig: whose links follow the segments.
+        recordings: see `load`.
+        mapping: of segments to links; None: guessed from names and rest poses, with notes.
+        progress: receives progress; may cancel.
 
     Raises:
-        InvalidValue: no recording has a motion.
-
-    Example:
-        >>> import solver
-        >>> robot = solver.simulated_robot()
-        >>> study = solver.track(robot.recordings, robot.rig)
-        >>> study.record("dance").motion
-        Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
+        InvalidValue: see `poses_from_segments`; the trial is named.
     """
-    settings = Settings() if settings is None else settings
-    require_rates(recordings, settings)
-    preset = preset_of(settings.preset)
-    rig, records = compute_poses(recordings, body, settings, progress, mapping)
-    trials, told = _build_force_trials(rig, records, preset)
-    moved = [
-        replace(r, motion=smooth_motion(rig, p.times, p.q, preset), trial=trials.get(r.name)) if (p := r.poses) else r
-        for r in records
-    ]
-    calibration = body if isinstance(body, Calibration) else None
-    return Study(rig, settings, tuple(moved), calibration, warnings=(*collect_warnings(records, calibration), *told))
+    records = []
+    for count, recording in enumerate(recordings):
+        if recording.segments is None:
+            records.append(TrialRecord(recording))
+            continue
+        try:
+            part = PartialProgress(progress, count / len(recordings), (count + 1) / len(recordings))
+            poses, notes = poses_from_segments(rig, recording.segments, mapping, part)
+        except SolverError as error:
+            raise InvalidValue(f"trial {recording.name!r}: {error}") from None
+        records.append(TrialRecord(replace(recording, warnings=(*recording.warnings, *notes)), given=poses))
+    return tuple(records)
 
 
-def _build_force_trials(
-    rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset
-) -> tuple[dict[str, Trial], tuple[str, ...]]:
-    """Motion and forces by the names of the trials that have both, and what was found wrong with these."""
-    posed = [record for record in records if record.poses is not None]
-    if all(record.recording.wrenches is None for record in posed):
-        return {}, ()
-    try:
-        prepared = prepare(rig, posed, preset)
-    except InvalidValue as error:
-        return {}, (f"the motions are without their forces: {error}",)
-    return {record.name: record.trial for record in prepared.records if record.trial is not None}, prepared.warnings
-
-
-def compute_poses(
-    recordings: Sequence[Recording],
-    body: Calibration | Rig,
-    settings: Settings,
-    progress: Progress,
-    mapping: BoneMapping | None = None,
-) -> tuple[Rig, tuple[TrialRecord, ...]]:
-    """The rig, and every recording with its configurations: tracked, following its segments, or the recording's own.
+def poses_from_segments(
+    rig: Rig, segments: SegmentPoses, mapping: BoneMapping | None = None, progress: Progress = silent
+) -> tuple[Poses, tuple[str, ...]]:
+    """Configurations of a rig whose links follow recorded segments (inertial units, animation, body model); and notes.
 
     Raises:
-        InvalidValue: no recording has any.
+        InvalidValue: too few segments correspond to links, or no frame contains any.
+        UnknownName: the mapping contains an unknown segment or link.
     """
-    if isinstance(body, Calibration):
-        smoothing = SmoothingOptions() if settings.smooth else None
-        return body.rig, track_all(body, recordings, smoothing=smoothing, jobs=settings.jobs, progress=progress)
-    given = convert_joint_recordings(body, recordings, settings.standing)
-    following = convert_segment_recordings(body, recordings, mapping, progress)
-    records = tuple(turned if turned.poses is not None else own for turned, own in zip(following, given))
-    if all(record.poses is None for record in records):
-        raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
-    return body, records
+    mapping = guess_mapping(segments, rig) if mapping is None else mapping
+    tracked = track_targets(rig, targets_from_segments(segments, rig, mapping), TrackingOptions(), progress)
+    return Poses(tracked.times, tracked.q, tracked.is_tracked), (*mapping_notes(mapping, rig), *tracked.warnings)
 
 
 def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | None) -> tuple[str, ...]:
-    """What reading, calibrating and tracking went on past, each sentence once with all trials that it is about."""
-    told = [warning for record in records for warning in record.recording.warnings]
+    """Warnings of reading, calibrating and tracking; each once, with the names of all trials that it concerns."""
+    warnings = [warning for record in records for warning in record.recording.warnings]
     if calibration is None:
-        told += [f"{r.name}: no joint coordinates, left out" for r in records if r.recording.joints is None]
+        warnings += [f"{r.name}: no joint coordinates, left out" for r in records if r.recording.joints is None]
     else:
-        told += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
-        told += calibration.warnings
-    about: dict[str, list[str]] = {}
+        warnings += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
+        warnings += calibration.warnings
+    trials_by_warning: dict[str, list[str]] = {}
     for record in records:
         for text in record.tracked.warnings if record.tracked else ():
-            about.setdefault(text, []).append(record.name)
-    told += [f"{', '.join(names)}: {text}" for text, names in about.items()]
-    return tuple(dict.fromkeys(told))
+            trials_by_warning.setdefault(text, []).append(record.name)
+    warnings += [f"{', '.join(names)}: {text}" for text, names in trials_by_warning.items()]
+    return tuple(dict.fromkeys(warnings))
 
 
 def _track_recording(calibration: Calibration, recording: Recording, smoothing: SmoothingOptions | None) -> TrialRecord:

@@ -11,9 +11,8 @@ from solver.demo.laboratory import PlateNoise, record_markers, record_plates, so
 from solver.demo.person import SEX, simulate_person
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.study.pipeline import identify
+from solver.study.pipeline import identify, track
 from solver.study.subject_calibration import calibrate
-from solver.study.tracking import track
 from solver.trial import Recording
 
 

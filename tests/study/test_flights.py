@@ -17,7 +17,7 @@ from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import GRAVITY, preset_of, whiten
 from solver.study.flights import find_trial_flights
-from solver.study.motions import identify_motions
+from solver.study.pipeline import identify_motions
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 

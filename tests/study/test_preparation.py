@@ -16,10 +16,8 @@ from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, shift_wrenches, smooth_motion
-from solver.study.motions import identify_motions
-from solver.study.pipeline import identify
+from solver.study.pipeline import identify, identify_motions, prepare
 from solver.study.plates.finding import Action
-from solver.study.preparation import prepare
 from solver.study.recordings import load
 from solver.study.rough_mass import compute_mass_readings
 from solver.study.subject_calibration import calibrate

@@ -17,8 +17,8 @@ from solver.plate_options import BELONGING, MASS, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, smooth_motion
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
-from solver.study.preparation import prepare
 from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
 from solver.study.values import Poses, TrialRecord
 from solver.trial import Recording

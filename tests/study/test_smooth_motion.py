@@ -14,8 +14,9 @@ from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
 from solver.motion import Markers
+from solver.study.pipeline import track
 from solver.study.subject_calibration import calibrate
-from solver.study.tracking import track, track_all
+from solver.study.tracking import track_all
 from solver.study.values import Settings
 from solver.tracking import targets_from_attachments, track_markers
 from solver.tracking.smoothing import SmoothingOptions, smooth

@@ -10,7 +10,7 @@ import pytest
 import solver
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.study.tracking import track
+from solver.study.pipeline import track
 
 
 def test_a_tracked_motion_keeps_its_forces() -> None:

@@ -14,7 +14,7 @@ from solver.motion import RestPose, SegmentPoses
 from solver.rig import Rig
 from solver.rigs import hrp2, human
 from solver.so3 import exp, log, rotation_between
-from solver.study.segment_motion import poses_from_segments
+from solver.study.tracking import poses_from_segments
 from solver.tracking.bone_mapping import MAPPING, BoneMapping, guess_mapping, match_segments, targets_from_segments
 from solver.tracking.kinematics import Kinematics
 from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text

@@ -1,22 +1,23 @@
-"""Checks of force plates: first of the recordings (units, missing samples, mismatch), later of synchronised trials."""
+"""Checks of force plates: first of the recordings (units, frozen samples, mismatch), later of synchronised trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from ...arrays import true_runs
 from ...dynamics import predicted_wrench
 from ...errors import InvalidValue
-from ...motion import Motion
-from ...plate_options import BELONGING, MASS, STANDSTILL, PlateOptions
+from ...plate_options import BELONGING, COUPLE, MASS, PLACE, STANDSTILL, PlateOptions
 from ...rig import Rig
 from ...signals import FilterPreset, resample
-from ...trial import Recording
+from ...trial import Trial
 from ...wrenches import Wrenches
-from .copies import check_copies
+from ..preparation import FilteredTrial
+from .correction import NO_CORRECTION, PlateCorrection
 from .finding import Action, Finding
 from .frozen_samples import (
     find_dropouts,
@@ -26,109 +27,104 @@ from .frozen_samples import (
     report_dropouts,
     report_frozen_samples,
 )
-from .mismatch import check_mismatch
+from .hypotheses import compute_mean_residual
+from .known_plates import apply_known_plates
+from .location import check_location
+from .mismatch import check_copies, check_mismatch
 from .plausibility import check_units
-from .trial_wrenches import ForceMotionPair, compute_mean_residual, pair_forces_with_motion
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedTrial:
-    """One trial with forces, before and after the checks of its recording.
-
-    Attributes:
-        recording: as read.
-        motion: N frames, filtered.
-        is_usable: (N,) False where the motion is not usable.
-        recorded_wrenches: wrenches at their own rate; frozen samples are NaN.
-        wrenches: at the motion's times, through its filter.
-    """
-
-    recording: Recording
-    motion: Motion
-    is_usable: np.ndarray
-    recorded_wrenches: Wrenches
-    wrenches: Wrenches
-
-    @property
-    def name(self) -> str:
-        """Name of the trial."""
-        return self.recording.name
+from .single_plates import check_single_plates
+from .trial_wrenches import ForceMotionPair, compare_trial, pair_forces_with_motion
+from .vertical_moment import check_free_moment, check_load_moment
 
 
 def check_recordings(
-    rig: Rig, trials: Sequence[CheckedTrial], preset: FilterPreset, mass: float, options: PlateOptions
-) -> tuple[dict[str, CheckedTrial], list[Finding]]:
+    rig: Rig, trials: Sequence[FilteredTrial], preset: FilterPreset, mass: float, options: PlateOptions
+) -> tuple[list[FilteredTrial], list[Finding]]:
     """Check units, frozen samples, and whether forces and motion of each trial belong together.
 
     Args:
         rig: its prior predicts the wrenches of the motion.
-        trials: with forces.
+        trials: with or without forces.
         preset: filter of motion and wrenches.
         mass: [kg] of the body, roughly.
         options: findings to override.
 
     Returns:
-        the trials whose forces belong to their motion, by name, without frozen samples; and the findings.
+        the trials in order, without frozen samples, and without forces that do not belong to the motion; the findings.
 
     Raises:
         InvalidValue: the forces are in another unit, or no trial's forces belong to its motion.
     """
-    findings = check_units(rig, mass, [trial.name for trial in trials], options.overrules(MASS))
+    recorded = {trial.name: trial.recorded_wrenches for trial in trials if trial.recorded_wrenches is not None}
+    findings = check_units(rig, mass, list(recorded), options.overrules(MASS))
     prior = rig.prior.scaled(mass)
-    seen: dict[str, CheckedTrial] = {}
+    checked: dict[str, FilteredTrial] = {}
     pairs: list[ForceMotionPair] = []
     for trial in trials:
+        if trial.name not in recorded:
+            continue
         predicted = predicted_wrench(rig, trial.motion, prior, 0, axes="world")
-        moving, found = _remove_bad_samples(trial, predicted, preset, mass, options.overrules(STANDSTILL))
+        clean, found = _remove_bad_samples(trial, predicted, preset, mass, options.overrules(STANDSTILL))
         findings += found
-        seen[trial.name] = moving
-        pairs.append(pair_forces_with_motion(rig, trial.motion, moving.wrenches, predicted, trial.name))
+        checked[trial.name] = clean
+        assert clean.wrenches is not None
+        pairs.append(pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name))
     found = check_mismatch(pairs, mass, options.overrules(BELONGING))
-    forces = {trial.name: trial.recorded_wrenches for trial in trials}
-    misfits = {item.name: compute_mean_residual(item, mass) for item in pairs}
-    found += check_copies(forces, misfits, options.overrules(BELONGING))
+    residuals = {item.name: compute_mean_residual(item, mass) for item in pairs}
+    found += check_copies(recorded, residuals, options.overrules(BELONGING))
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}
-    if trials and len(left_out) == len(trials):
-        words = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
-        text = f"no trial's forces belong to its motion: {words}. Continue nevertheless with --overrule {BELONGING}"
+    if recorded and len(left_out) == len(recorded):
+        reasons = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
+        text = f"no trial's forces belong to its motion: {reasons}. Continue nevertheless with --overrule {BELONGING}"
         raise InvalidValue(text)
-    return {name: trial for name, trial in seen.items() if name not in left_out}, findings + found
+    result = [
+        replace(trial, recorded_wrenches=None, wrenches=None)
+        if trial.name in left_out
+        else checked.get(trial.name, trial)
+        for trial in trials
+    ]
+    return result, findings + found
 
 
 def _remove_bad_samples(
-    trial: CheckedTrial, predicted: np.ndarray, preset: FilterPreset, mass: float, overridden: bool
-) -> tuple[CheckedTrial, list[Finding]]:
+    trial: FilteredTrial, predicted: np.ndarray, preset: FilterPreset, mass: float, overridden: bool
+) -> tuple[FilteredTrial, list[Finding]]:
     """The trial without lost samples, and without forces or markers that are frozen while the other side changes."""
-    found, native, usable = [], trial.recorded_wrenches, trial.is_usable
-    times, markers = native.times, trial.recording.markers
-    spans = find_frozen_intervals(find_repeated_forces(native, mass), times, predicted[:, :3], trial.motion.times, mass)
+    findings: list[Finding] = []
+    usable, markers = trial.is_usable, trial.record.recording.markers
+    assert trial.recorded_wrenches is not None
+    original = recorded = trial.recorded_wrenches
+    times = recorded.times
+    repeated = find_repeated_forces(recorded, mass)
+    spans = find_frozen_intervals(repeated, times, predicted[:, :3], trial.motion.times, mass)
     if spans:
         ends = [(float(times[start]), float(times[stop - 1])) for start, stop in spans]
-        found.append(report_frozen_samples(trial.name, ends, "forces", "markers", overridden))
-        values = native.values.copy()
+        findings.append(report_frozen_samples(trial.name, ends, "forces", "markers", overridden))
+        values = recorded.values.copy()
         for start, stop in spans:
             values[start:stop] = np.nan
-        native = Wrenches(times, native.frames, values, native.measured)
-    if (lost := find_dropouts(native, mass)).any():
-        step = 1.0 / native.rate
+        recorded = Wrenches(times, recorded.frames, values, recorded.measured)
+    if (lost := find_dropouts(recorded, mass)).any():
+        step = 1.0 / recorded.rate
         plates = {
             name: [(float(times[start]), float(times[stop - 1] + step)) for start, stop in true_runs(own)]
-            for name, own in zip(native.frames, lost.T)
+            for name, own in zip(recorded.frames, lost.T)
             if own.any()
         }
-        found.append(report_dropouts(trial.name, plates, overridden))
-        native = Wrenches(times, native.frames, np.where(lost[:, :, None], np.nan, native.values), native.measured)
+        findings.append(report_dropouts(trial.name, plates, overridden))
+        values = np.where(lost[:, :, None], np.nan, recorded.values)
+        recorded = Wrenches(times, recorded.frames, values, recorded.measured)
     if markers is not None:
-        still = find_repeated_markers(markers)
-        spans = find_frozen_intervals(still, markers.times, trial.recorded_wrenches.total[:, :3], times, mass)
+        repeated = find_repeated_markers(markers)
+        spans = find_frozen_intervals(repeated, markers.times, original.total[:, :3], times, mass)
         if spans:
             ends = [(float(markers.times[start]), float(markers.times[stop - 1])) for start, stop in spans]
-            found.append(report_frozen_samples(trial.name, ends, "markers", "forces", overridden))
+            findings.append(report_frozen_samples(trial.name, ends, "markers", "forces", overridden))
             usable = usable & ~_is_within(trial.motion.times, ends)
-    if overridden or not found:
-        return trial, found
-    wrenches = trial.wrenches if native is trial.recorded_wrenches else resample(native, trial.motion.times, preset)
-    return replace(trial, is_usable=usable, recorded_wrenches=native, wrenches=wrenches), found
+    if overridden or not findings:
+        return trial, findings
+    wrenches = trial.wrenches if recorded is original else resample(recorded, trial.motion.times, preset)
+    return replace(trial, is_usable=usable, recorded_wrenches=recorded, wrenches=wrenches), findings
 
 
 def _is_within(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.ndarray:
@@ -136,3 +132,63 @@ def _is_within(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.nd
     for start, stop in spans:
         inside |= (times >= start) & (times <= stop)
     return inside
+
+
+@dataclass(frozen=True, slots=True)
+class PlateChecks:
+    """Result of the checks of synchronised trials.
+
+    Attributes:
+        findings: of every check.
+        corrections: by trial; trials without a correction are missing.
+    """
+
+    findings: tuple[Finding, ...]
+    corrections: Mapping[str, PlateCorrection]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "corrections", MappingProxyType(dict(self.corrections)))
+
+    def get_correction(self, trial: str) -> PlateCorrection:
+        """The correction of a trial's wrenches."""
+        return self.corrections.get(trial, NO_CORRECTION)
+
+
+def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> PlateChecks:
+    """Check the plates of synchronised trials: free moment, load moment, location and gain.
+
+    Args:
+        rig: its prior, with the right total mass, predicts the wrenches of the motion.
+        trials: with synchronised motion and wrenches, without plate offset.
+        options: options that override findings.
+    """
+    items = [compare_trial(rig, trial) for trial in trials if trial.counted.any()]
+    findings: list[Finding] = []
+    corrections: dict[str, PlateCorrection] = {}
+    for finding, factor in check_free_moment(items, options.free_moment):
+        findings.append(finding)
+        if factor != 1.0:
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), free_moment=factor)
+    factors = {name: correction.free_moment for name, correction in corrections.items()}
+    for finding, couple in check_load_moment(items, factors, options.overrules(COUPLE)):
+        findings.append(finding)
+        if couple:
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), couple=couple)
+    for finding, shift in check_location(items, options.overrules(PLACE)):
+        findings.append(finding)
+        if shift.any():
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, NO_CORRECTION), shift=shift)
+    for finding, change in check_single_plates(items, options.overrules(PLACE), options.overrules(MASS)):
+        findings.append(finding)
+        if change.is_changed:
+            for name in finding.trials:
+                before = corrections.get(name, NO_CORRECTION)
+                shifts = change.shifts + before.shifts if len(before.shifts) else change.shifts
+                gains = change.gains * before.gains if len(before.gains) else change.gains
+                corrections[name] = replace(before, shifts=shifts, gains=gains)
+    layouts = {item.name: item.layout for item in items}
+    corrections, disagreements = apply_known_plates(layouts, corrections, findings, options)
+    return PlateChecks((*findings, *disagreements), corrections)

@@ -16,7 +16,7 @@ from ...plate_options import PLACE
 from ...signals.pooling import blocks_of, fit_blocks
 from ...so3 import to_matrix
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
-from .weighed import ComparedTrial
+from .trial_wrenches import ComparedTrial
 
 BODY_STD = np.array([0.015, 0.007])
 """[m] Standard deviations of a prior's centre of mass above the feet, forwards and sideways: from five people."""

@@ -28,9 +28,8 @@ import numpy as np
 from ...rig import GRAVITY
 from ...signals.pooling import LEAST_BLOCKS, blocks_of
 from .finding import CERTAIN_STDS
-from .hypotheses import PlateForces
+from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, Evaluation, PlateForces
 from .location import MIN_FRAMES
-from .misfit import MAX_RESIDUAL, MOMENT_ARM, Evaluation
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 
 MIN_IMPROVEMENT = 0.02

@@ -17,8 +17,7 @@ from ...signals.pooling import blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
 from .location import DIRECTION_WORDS, MIN_FRAMES, compute_heading
-from .trial_wrenches import LOADED_FRACTION
-from .weighed import ComparedTrial
+from .trial_wrenches import LOADED_FRACTION, ComparedTrial
 
 STEP_STD = np.array([0.007, 0.008])
 """[m] Standard deviations, forwards and sideways, of the apparent displacement between left and right steps: in four

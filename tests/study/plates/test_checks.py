@@ -22,9 +22,10 @@ from solver.motion import Markers
 from solver.plate_options import BELONGING, MASS, PLACE, STANDSTILL, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 

@@ -10,7 +10,7 @@ from solver.rigs import hoap3
 from solver.so3 import exp, to_quaternion
 from solver.study.plates.finding import Action
 from solver.study.plates.location import check_location
-from solver.study.plates.weighed import ComparedTrial
+from solver.study.plates.trial_wrenches import ComparedTrial
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 

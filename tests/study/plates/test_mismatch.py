@@ -7,9 +7,8 @@ import pytest
 
 from solver.plate_options import BELONGING
 from solver.signals import GRAVITY
-from solver.study.plates.copies import check_copies
 from solver.study.plates.finding import Action
-from solver.study.plates.mismatch import check_mismatch
+from solver.study.plates.mismatch import check_copies, check_mismatch
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.wrenches import Wrenches
 

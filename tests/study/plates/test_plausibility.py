@@ -8,7 +8,7 @@ import pytest
 from solver.calibration.body_mass import MassEstimate
 from solver.calibration.trial_mass import TrialMass, UnloadedReading
 from solver.study.plates.finding import Action
-from solver.study.plates.gain import check_gains
+from solver.study.plates.plausibility import check_gains
 
 MASS = 60.0
 

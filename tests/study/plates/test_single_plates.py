@@ -11,10 +11,11 @@ from benchmarks.figures.mismatched import with_forces
 from solver.plate_options import MASS, PLACE, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.known_plates import collect_known_plates
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 

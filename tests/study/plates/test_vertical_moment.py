@@ -15,8 +15,9 @@ from solver.plate_options import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOpt
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.joint_motion import poses_of
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
-from solver.study.preparation import PreparedTrials, prepare
+from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.rig import GRAVITY
-from solver.study.plates.impossible import find_impossible_forces
+from solver.study.plates.mismatch import find_impossible_forces
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.wrenches import Wrenches
 

@@ -1,0 +1,95 @@
+"""The step that identifies inertial parameters from prepared trials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import InvalidValue
+from ..identification.identify import IdentifyOptions, identify_trials
+from ..identification.result import Identification
+from ..progress import Progress
+from ..rig import Rig
+from .flights import identify_flights
+from .preparation import PreparedTrials
+from .residuals import warn_if_worse_than_prior
+from .values import Flights, Settings
+
+
+def identify_prepared(
+    prepared: PreparedTrials, settings: Settings, stated_mass: float | None, progress: Progress
+) -> tuple[Identification, Flights | None]:
+    """Identify from all frames that count, or from flight phases alone if the settings say so.
+
+    Args:
+        prepared: trials.
+        settings: of the study.
+        stated_mass: [kg] scales an identification from flights if no plate weighs the body.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no frame counts; for flights alone: no flight that can be used, or an unknown mass.
+    """
+    options = build_identify_options(prepared, settings)
+    if settings.flight_only:
+        options = replace(options, total_mass=_find_total_mass(prepared, stated_mass))
+        return identify_flights(prepared, options, settings.preset, progress)
+    flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
+    return identify_trials(prepared.rig, prepared.trials, options, flights=flights, progress=progress), None
+
+
+def warn_of_result(prepared: PreparedTrials, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
+    """Warnings that follow from the comparison of the result with the trials and the prior."""
+    if flights is not None:
+        return flights.warnings
+    unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
+    return (
+        *(f"{name}: no frame counts, left out of the identification" for name in unused),
+        *warn_if_worse_than_prior(identified.comparisons, identified.parameters.total_mass),
+    )
+
+
+def list_assumptions(prepared: PreparedTrials, settings: Settings) -> tuple[str, ...]:
+    """What an identification assumed where the settings specify nothing."""
+    person = prepared.rig.provenance.get("kind") == "human"
+    assumptions = []
+    if settings.base is None:
+        base = choose_base_link(prepared.rig, settings)
+        assumptions.append(f"base link {base}: the rig's choice, none was specified")
+    if settings.symmetric is None and settings.method == "consistent":
+        alike = "assumed alike, as of a healthy person" if person else "not assumed alike, as of a robot"
+        assumptions.append(f"left and right were {alike}: nothing was specified")
+    if settings.standing is not None and any(r.given for r in prepared.records):
+        assumptions.append(f"{settings.standing} was assumed to stay still where no pose of the root was recorded")
+    if prepared.mass is not None:
+        assumptions.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
+    return tuple(assumptions)
+
+
+def choose_base_link(rig: Rig, settings: Settings) -> str:
+    return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
+
+
+def build_identify_options(prepared: PreparedTrials, settings: Settings) -> IdentifyOptions:
+    return IdentifyOptions(
+        method=settings.method,
+        base=choose_base_link(prepared.rig, settings),
+        total_mass=prepared.mass.mass if prepared.mass is not None else None,
+        symmetric=settings.symmetric,
+        bootstrap=settings.bootstrap,
+        cross_validate=settings.cross_validate,
+        seed=settings.seed,
+        jobs=settings.jobs,
+    )
+
+
+def _find_total_mass(prepared: PreparedTrials, stated: float | None) -> float:
+    """Total mass [kg] of a body that is identified from flight phases alone.
+
+    Raises:
+        InvalidValue: it is unknown.
+    """
+    if prepared.mass is not None:
+        return prepared.mass.mass
+    if stated is None:
+        raise InvalidValue("flight alone determines masses only up to a common factor: state the body's mass")
+    return stated
