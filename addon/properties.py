@@ -9,7 +9,7 @@ import bpy
 from .bpy_access import scene
 from .colours import QUANTITIES
 from .scene_rigs import active_rig, is_rig
-from .solver_api import errors
+from .solver_api import RIG_KINDS, errors
 from .transaction import all_or_nothing
 
 METHODS = (
@@ -76,12 +76,7 @@ class Settings(bpy.types.PropertyGroup):
 
     kind: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Rig",
-        items=(
-            ("human", "Human", "A person of given stature, mass and sex"),
-            ("hoap3", "HOAP-3", "Small humanoid, 21 joints"),
-            ("hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate"),
-            ("urdf", "URDF file", "Any robot with a free-floating base"),
-        ),
+        items=tuple((row.name, row.title, row.description) for row in RIG_KINDS if row.title),
     )
     height: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Height", description="Stature", default=1.75, min=0.5, max=2.5, precision=3, unit="LENGTH"

@@ -71,7 +71,7 @@ from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
-from .solver_api import RECORDING_SUFFIXES
+from .solver_api import recording_suffixes, robot_suffixes
 
 CLASSES = (
     *told.CLASSES,
@@ -177,8 +177,10 @@ def _remove_settings() -> None:
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator("exciting_dance.import_recording", text=f"Motion Recording ({', '.join(RECORDING_SUFFIXES)})")
-    menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf, .xml)")
+    menu.layout.operator(
+        "exciting_dance.import_recording", text=f"Motion Recording ({', '.join(recording_suffixes())})"
+    )
+    menu.layout.operator("exciting_dance.import_urdf", text=f"Robot ({', '.join(robot_suffixes())})")
 
 
 def _run_guarded(step: Callable[[], object]) -> None:

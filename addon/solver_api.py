@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from solver import termination as stopping
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.atomic import write_atomically
-    from solver.formats.file_formats import RECORDING_SUFFIXES
+    from solver.formats.file_formats import recording_suffixes
     from solver.formats.json_tree import read_json
     from solver.formats.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
     from solver.formats.npz import write_recording_npz
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from solver.live.protocol import parse_json_line
     from solver.motion import RestPose, SegmentPoses
     from solver.rig import Rig
+    from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import centroidal_estimate as estimate_language
     from solver.scene import dance_folder, marker_set, study_folder
     from solver.scene.centroidal_estimate import ESTIMATE, SceneEstimate
@@ -64,7 +65,7 @@ _MODULES = {
 _NAMES = {
     "check_options": ("DANCE_CHECKS", "CheckOptions"),
     "formats.atomic": ("write_atomically",),
-    "formats.file_formats": ("RECORDING_SUFFIXES",),
+    "formats.file_formats": ("recording_suffixes",),
     "formats.json_tree": ("read_json",),
     "formats.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),
     "formats.npz": ("write_recording_npz",),
@@ -76,6 +77,10 @@ _NAMES = {
     "live.protocol": ("parse_json_line",),
     "motion": ("RestPose", "SegmentPoses"),
     "rig": ("Rig",),
+    "rig_kinds": (
+        "RIG_KINDS",
+        "robot_suffixes",
+    ),
     "scene.centroidal_estimate": ("ESTIMATE", "SceneEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
     "scene.dance_counts": ("FASTEST_BEAT", "PHRASE", "SLOWEST_BEAT", "counts_at", "is_tempo"),

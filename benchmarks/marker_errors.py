@@ -20,7 +20,8 @@ import numpy as np
 
 from solver.calibration import Calibration, fit_calibration
 from solver.errors import SolverError
-from solver.formats.recording import ReadOptions, read_recording
+from solver.formats.read_options import ReadOptions
+from solver.formats.recording import read_recording
 from solver.tracking import track_markers
 from solver.trial import Recording
 

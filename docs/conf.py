@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import solver  # noqa: E402
-from docs import checks_page, constants_page, package_map  # noqa: E402
+from docs import checks_page, constants_page, extension_tables, package_map  # noqa: E402
 from solver.demo.person import record_person, simulate_person  # noqa: E402
 from solver.feasibility.check_table import CHECKS  # noqa: E402
 
@@ -99,6 +99,8 @@ CONSTANTS = constants_page.find_constants(HERE.parent / "solver")
 put(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
 put(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
 put(HERE / "reference" / "package_map.txt", package_map.format_map())
+put(HERE / "reference" / "file_formats.txt", extension_tables.format_file_formats())
+put(HERE / "reference" / "rig_kinds.txt", extension_tables.format_rig_kinds())
 
 
 def setup(app: Any) -> None:

@@ -23,6 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "marker_names",
             "numerals",
             "progress",
+            "rig_kinds",
             "file_arrays",
             "termination",
             "threads",

@@ -13,7 +13,7 @@ from ..custom_properties import read_label
 from ..job_messages import JobMessage, dismiss_message, store_message
 from ..properties import study_settings
 from ..scene_rigs import active_rig
-from ..solver_api import RECORDING_SUFFIXES, errors
+from ..solver_api import errors, recording_suffixes
 from ..transaction import all_or_nothing
 from .base import AtomicOperator, report_error
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..solver_api import SceneRecording
 
 PANEL = "recording"
-FILE_PATTERN = ";".join(f"*{suffix}" for suffix in RECORDING_SUFFIXES)
+FILE_PATTERN = ";".join(f"*{suffix}" for suffix in recording_suffixes())
 
 
 def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str]:
@@ -193,7 +193,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     bl_idname = "EXCITING_DANCE_FH_recording"
     bl_label = "Motion recording"
     bl_import_operator = "exciting_dance.import_recording"
-    bl_file_extensions = ";".join(RECORDING_SUFFIXES)
+    bl_file_extensions = ";".join(recording_suffixes())
 
     @classmethod
     def poll_drop(cls, context: bpy.types.Context | None) -> bool:

@@ -13,9 +13,10 @@ from ..bpy_access import Status, require
 from ..job_messages import JobMessage, dismiss_message
 from ..jobs import JobOperator
 from ..properties import Settings, study_settings
-from ..solver_api import errors
+from ..solver_api import errors, robot_suffixes
 from .base import RigOperator, find_rig_problem, require_active_rig
 
+FILE_PATTERN = ";".join(f"*{suffix}" for suffix in robot_suffixes())
 INPUT_FILE = "asked.json"
 """The rig about which something is stated."""
 STANDING_FILE = "standing.npz"
@@ -133,7 +134,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     title, panel = "Importing the robot", "rig"
     filename_ext = ".urdf"
 
-    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         words = rig_arguments("urdf", study_settings(context), self.filepath)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.formats.recording import ReadOptions
+from solver.formats.read_options import ReadOptions
 from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.person import SEXES

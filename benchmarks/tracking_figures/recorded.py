@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from solver.errors import InputError
-from solver.formats.recording import ReadOptions, read_recording
+from solver.formats.read_options import ReadOptions
+from solver.formats.recording import read_recording
 from solver.motion import Markers
 
 READ = ReadOptions(missing="keep", ragged=True)

@@ -14,7 +14,8 @@ from solver.coordinates import joint_coordinates
 from solver.dance.authoring.repair import RepairOptions
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
-from solver.formats.recording import ReadOptions, read_recording
+from solver.formats.read_options import ReadOptions
+from solver.formats.recording import read_recording
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, InvalidValue
 from ..person import SEXES
+from ..rig_kinds import built_in_rigs
 from .argument_types import by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ FILES: dict[str, tuple[str, ...]] = {
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the options that describe a body."""
-    words = "human, hoap3, hrp2, a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
+    files = "a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
+    words = f"{', '.join(built_in_rigs())}, {files}"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=stature, metavar="M", help="human: stature in metres")
     parser.add_argument("--mass", type=positive, metavar="KG", help="human, hrp2: mass in kg")
@@ -181,7 +183,8 @@ def _pair(words: str) -> tuple[str, str]:
 def add_rig(parser: argparse.ArgumentParser) -> None:
     """Add the rig to which recorded joint coordinates belong."""
     group = parser.add_argument_group("rig", "for recordings of joint coordinates instead of markers")
-    group.add_argument("--rig", metavar="BODY", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
+    robots = ", ".join(name for name in built_in_rigs() if name != "human")
+    group.add_argument("--rig", metavar="BODY", help=f"{robots}, a .urdf file, or a rig.json of this program")
     group.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
-from ..formats.file_formats import RECORDING_SUFFIXES
+from ..formats.file_formats import recording_suffixes
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
@@ -21,7 +21,7 @@ from .argument_types import jobs, marker_set, natural, path, path_ending, positi
 from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
 
 if TYPE_CHECKING:
-    from ..formats.recording import ReadOptions
+    from ..formats.read_options import ReadOptions
     from ..study.values import Settings
 
 
@@ -122,8 +122,8 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=path,
         metavar="FILE",
-        help=f"recordings ({' '.join(RECORDING_SUFFIXES)}) or folders of them; files with the same name are one trial: "
-        "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
+        help=f"recordings ({' '.join(recording_suffixes())}) or folders of them; files with the same name are one "
+        "trial: walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
     )
     add_reading(parser)
 
@@ -147,7 +147,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
     """How the files are to be read."""
-    from ..formats.recording import ReadOptions
+    from ..formats.read_options import ReadOptions
 
     return ReadOptions(
         up=options.up,

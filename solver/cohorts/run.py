@@ -12,7 +12,8 @@ from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverEr
 from ..formats.json_values import to_json_values
 from ..formats.manifest import files_written, is_unchanged
 from ..formats.output_folder import read_consistent, reserve_folder
-from ..formats.recording import ReadOptions, list_files_read, pair_files
+from ..formats.read_options import ReadOptions
+from ..formats.recording import list_files_read, pair_files
 from ..parallel import LOKY, parallel_map, serial, use_backend
 from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent

@@ -20,9 +20,12 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
+from ..trial import Recording
 from .axes_and_units import length_in_metres, resolve_up, to_z_up, up_from_landmarks
+from .read_options import ReadOptions
 from .skeleton_landmarks import find_skeleton_landmarks, find_standing_frame, is_standing
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
+from .trial_names import printable_name
 
 AXES = "XYZ"
 ROTATIONS = tuple(f"{axis}rotation" for axis in AXES)
@@ -106,6 +109,12 @@ def read_bvh(
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
     return found, axis
+
+
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read a BVH file; see `read_options.Reader`."""
+    segments, up = read_bvh(path, options.up, options.units, warn=warn)
+    return Recording(printable_name(path.stem), segments=segments), up
 
 
 def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
+from ..trial import Recording
 from ..wrenches import Wrenches
 from .axes_and_units import (
     check_extent,
@@ -23,7 +24,9 @@ from .axes_and_units import (
 from .c3d_format import C3dData, Parameters, read_c3d_data
 from .c3d_plates import PlateOptions, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
+from .read_options import ReadOptions
 from .text_files import Warn, ignore_warning
+from .trial_names import printable_name
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 """POINT parameters that list points which are not positions but outputs of the recording software's model."""
@@ -109,6 +112,12 @@ def read_c3d(
     for message in messages:
         warn(message)
     return C3d(markers, wrenches, plates, _read_metadata(parameters), axis)
+
+
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read a C3D file; see `read_options.Reader`."""
+    found = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
+    return Recording(printable_name(path.stem), found.markers, found.wrenches, metadata=found.metadata), found.up
 
 
 @dataclass(frozen=True, slots=True)

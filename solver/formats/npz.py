@@ -22,22 +22,27 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue
-from ..motion import JointCoordinates, Markers
+from ..motion import JointCoordinates, Markers, RestPose, SegmentPoses
+from ..so3 import to_matrix, to_quaternion
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from_markers
 from .codec import TREE_ENTRY
+from .file_formats import BOTH
 from .humanoid_reader import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
 from .npz_archive import entry_names, read_archive, write_archive
 from .npz_entries import REMEDY, NpzArrays
-from .segments_npz import segments_from_arrays, segments_to_arrays
+from .read_options import ReadOptions
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
 from .trial_names import printable_name
 from .wrench_checks import check_centres_of_pressure, resolve_force_up
 
+MAX_LENGTH_ERROR = 1e-3
+"""Largest error of a quaternion's length."""
+QUATERNION_REMEDY = "Write the archive again with unit quaternions xyzw, one for each segment and frame"
 METADATA = ("mass", "height", "sex", "subject")
 RECORDING_KEYS = (
     {"positions"},
@@ -79,7 +84,7 @@ def read_npz(
             joints = joints_from_arrays(path, JointArrays(times, arrays.strings("joints"), values, root), angles)
         elif has_body_states(arrays):
             joints = read_body_states(arrays, angles)
-        segments = segments_from_arrays(arrays) if "segments" in arrays.by_name else None
+        segments = _read_segments(arrays) if "segments" in arrays.by_name else None
         if segments is None and has_body_model(arrays):
             segments = read_body_model(arrays)
         wrenches = _read_wrenches(arrays, up, sign, missing, warn)
@@ -109,6 +114,17 @@ def has_recording(path: str | Path) -> bool:
     """
     names = entry_names(path)
     return names is None or (TREE_ENTRY not in names and any(keys <= names for keys in RECORDING_KEYS))
+
+
+def find_kind(path: Path, searching: bool) -> str | None:
+    """Several kinds; None in a folder that is searched for an archive that is not a recording."""
+    return None if searching and not has_recording(path) else BOTH
+
+
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read an archive, which is z up after reading; see `read_options.Reader`."""
+    sign, missing, angles = options.force_sign, options.missing, options.angles
+    return read_npz(path, options.up, sign=sign, missing=missing, angles=angles, warn=warn), "z"
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:
@@ -207,3 +223,60 @@ def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
         raise InvalidValue("joint coordinates in degrees must be matched to a rig before an archive can hold them")
     arrays = {"joints": np.array(joints.names), "angles": joints.values, "joint_times": joints.times}
     return arrays if joints.root is None else {**arrays, "root": joints.root}
+
+
+def _read_segments(arrays: NpzArrays) -> SegmentPoses:
+    """The segments of an archive's arrays.
+
+    Raises:
+        InputError: an array is missing, of another shape, or holds quaternions that are none.
+    """
+    names = arrays.strings("segments")
+    turns = arrays.real_array("segment_quaternions", 3)
+    if turns.shape[1:] != (len(names), 4):
+        problem = f"holds an array of shape {turns.shape}, not (frames, {len(names)}, 4)"
+        raise InputError(arrays.path, problem, place="array segment_quaternions", remedy=QUATERNION_REMEDY)
+    positions = arrays.real_array("segment_positions", 3) if "segment_positions" in arrays.by_name else None
+    rest = None
+    if "rest_quaternions" in arrays.by_name:
+        axes = _rotation_matrices(arrays, "rest_quaternions", arrays.real_array("rest_quaternions", 2))
+        rest = RestPose(axes, arrays.real_array("rest_heads", 2), arrays.real_array("rest_tips", 2))
+    times = arrays.times("segment", len(turns))
+    return SegmentPoses(times, names, _rotation_matrices(arrays, "segment_quaternions", turns), positions, rest)
+
+
+def segments_to_arrays(segments: SegmentPoses) -> dict[str, np.ndarray]:
+    """Segments in the archive's layout."""
+    turns = np.full((*segments.rotations.shape[:2], 4), np.nan)
+    known = np.isfinite(segments.rotations).all(axis=(2, 3))
+    turns[known] = to_quaternion(segments.rotations[known])
+    arrays = {
+        "segments": np.array(segments.names),
+        "segment_quaternions": turns,
+        "segment_times": segments.times,
+    }
+    if segments.positions is not None:
+        arrays["segment_positions"] = segments.positions
+    if segments.rest is not None:
+        arrays |= {"rest_quaternions": to_quaternion(segments.rest.rotations), "rest_heads": segments.rest.heads,
+                   "rest_tips": segments.rest.tips}  # fmt: skip
+    return arrays
+
+
+def _rotation_matrices(arrays: NpzArrays, name: str, quaternions: np.ndarray) -> np.ndarray:
+    """Rotations (..., 3, 3) of quaternions (..., 4), NaN where missing."""
+    if quaternions.shape[-1] != 4:
+        raise InputError(
+            arrays.path, f"holds an array of shape {quaternions.shape}", place=f"array {name}", remedy=QUATERNION_REMEDY
+        )
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(quaternions, axis=-1)
+    known = np.isfinite(quaternions).all(axis=-1)
+    off = known & ~(np.abs(length - 1.0) < MAX_LENGTH_ERROR)
+    if off.any():
+        problem = f"holds a quaternion of length {length[off][0]:.4g}"
+        raise InputError(arrays.path, problem, place=f"array {name}", remedy=QUATERNION_REMEDY)
+    rotations = np.full((*quaternions.shape[:-1], 3, 3), np.nan)
+    if known.any():
+        rotations[known] = to_matrix(quaternions[known] / length[known][:, None])
+    return rotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,23 +16,14 @@ from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .bids import MOTION_SUFFIX, has_positions, is_bids_motion, metadata_files, read_bids_motion
-from .bvh import read_bvh
-from .c3d import read_c3d
-from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
-from .file_formats import RECORDING_SUFFIXES, WHOLE_SUFFIXES
-from .humanoid_reader import is_humanoid_table, read_humanoid_table
-from .joint_coordinates_reader import read_joints_csv, read_joints_storage
+from .bids import is_bids_motion, metadata_files
+from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
 from .manifest import MANIFEST_FILE, Manifest, is_unchanged, read_manifest
-from .npz import has_recording, read_npz
 from .npz_archive import entry_names
-from .opensim_storage import has_forces, has_orientations, has_trial, read_forces_with_up
-from .orientations import read_orientations_csv, read_orientations_storage
-from .trc import read_trc_with_up
+from .read_options import DEFAULT_OPTIONS, ReadOptions
 from .trial_names import distinct_names, printable_name, renaming_note
-from .wrench_checks import ForceConvention, centres_of_pressure
+from .wrench_checks import centres_of_pressure
 
-MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
 _NAME_ENDINGS = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
@@ -44,34 +35,6 @@ NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
 MAX_DISTANCE_FROM_BODY = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
 MIN_FRAMES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How files are read; the defaults find everything and refuse what contradicts itself.
-
-    Attributes:
-        up: vertical axis of the files, ``"x" "y" "z" "-x" "-y" "-z"``, or ``"auto"``.
-        force_up: that of the force files where it differs from the markers'; None demands the same.
-        units: of the markers' lengths, to overrule headers.
-        force_units: of the centres of pressure in storage files.
-        sign: 1 when forces act on the body, -1 when on the plates, None for the format's own convention.
-        missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
-        ragged: take marker rows that end early.
-        angles: ``"deg"`` or ``"rad"``, of joint coordinates in .mot, .sto and .npz files, to overrule what they say.
-    """
-
-    up: str = "auto"
-    force_up: str | None = None
-    units: str | None = None
-    force_units: str = "m"
-    sign: int | None = None
-    missing: str = "error"
-    ragged: bool = False
-    angles: str | None = None
-
-
-DEFAULT_OPTIONS = ReadOptions()
 
 
 def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name: str | None = None) -> Recording:
@@ -193,7 +156,7 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
         if any(os.path.isdir(given) and _split_results(given)[1] for given in named):
             remedy = "Name the folder of the recordings, or a file of results itself"
             raise InputError(shown, "holds no recording, only results of this program", remedy=remedy)
-        remedy = f"Name files or folders with {', '.join(RECORDING_SUFFIXES)}"
+        remedy = f"Name files or folders with {', '.join(recording_suffixes())}"
         raise InputError(shown, "holds no recording", remedy=remedy)
     groups = _pair_by_name(kinds)
     names = distinct_names([_trial_stem(group[0]) for group in groups], [group[0] for group in groups])
@@ -234,49 +197,31 @@ def content_kind(path: Path) -> str:
     """``"markers"``, ``"joints"``, ``"segments"``, ``"forces"`` or ``"both"``, by suffix and the titles of columns.
 
     Raises:
-        InputError: no file, an unknown suffix, or a CSV file that holds none of these.
+        InputError: no file, an unknown suffix, or a file that holds none of these.
     """
     check_file(path)
-    suffix = path.suffix.lower()
-    if suffix == ".trc":
-        return MARKERS
-    if suffix == ".bvh":
-        return SEGMENTS
-    if suffix in (".mot", ".sto"):
-        return SEGMENTS if has_orientations(path) else FORCES if has_forces(path) else JOINTS
-    if suffix in WHOLE_SUFFIXES:
-        return BOTH
-    if suffix == ".csv":
-        kind = _csv_kind(path)
-        if kind is None:
-            problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints), NAME.qw [1] (orientations) or "
-            problem += "NAME.fx [N] (forces)"
-            remedy = "Give the table the documented header, or, to the bare table of a humanoid, a name with its rate: "
-            raise InputError(path, problem, place="line 1", remedy=f"{remedy}NAME_100hz.csv")
-        return kind
-    if is_bids_motion(path):
-        return MARKERS
-    if suffix == ".tsv":
-        raise InputError(
-            path, "holds no motion", remedy=f"Name the file of the recording, which ends on {MOTION_SUFFIX}"
-        )
-    raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(RECORDING_SUFFIXES)}")
+    kind = _find_kind(path, searching=False)
+    if kind is None:
+        remedy = f"Known: {', '.join(recording_suffixes())}"
+        raise InputError(path, f"suffix {path.suffix.lower()!r} is not a known format", remedy=remedy)
+    return kind
 
 
 def content_kind_in_folder(path: Path) -> str | None:
-    """As `content_kind`, None for files that hold nothing of a trial."""
-    suffix = path.suffix.lower()
-    if suffix not in RECORDING_SUFFIXES or (suffix in (".mot", ".sto") and not has_trial(path)):
-        return None
-    if suffix == ".tsv":
-        return MARKERS if is_bids_motion(path) and has_positions(path) else None
-    if suffix == ".npz" and not has_recording(path):
-        return None
-    return _csv_kind(path) if suffix == ".csv" else content_kind(path)
+    """As `content_kind`, but None for a file that holds nothing of a trial."""
+    return _find_kind(path, searching=True)
 
 
-def _csv_kind(path: Path) -> str | None:
-    return JOINTS if is_humanoid_table(path) else table_kind(path)
+def _find_kind(path: Path, *, searching: bool) -> str | None:
+    """Kind of a file; None for an unknown suffix, or in a folder that is searched for a file not of a trial."""
+    row = find_format(path.suffix)
+    if row is None:
+        return None
+    find_kind = row.load_kind()
+    if find_kind is not None:
+        return find_kind(path, searching)
+    check_file(path)
+    return row.default_kind
 
 
 def has_only_results(folder: Path) -> bool:
@@ -315,7 +260,7 @@ def _split_results(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     others: list[Path] = []
     results: dict[Path, Path] = {}
     for file in below:
-        if file.suffix.lower() in RECORDING_SUFFIXES and _is_visible(file, folder):
+        if file.suffix.lower() in recording_suffixes() and _is_visible(file, folder):
             home = next((home for home in file.parents if _is_listed(file, home, manifests.get(home))), None)
             if home is None:
                 others.append(file)
@@ -366,48 +311,24 @@ def _shared_depth(a: Path, b: Path) -> int:
 
 
 def _read_file(
-    path: Path, options: ReadOptions, warnings: list[str], known: tuple[Path, str] | None
+    path: Path, options: ReadOptions, warnings: list[str], motion: tuple[Path, str] | None
 ) -> tuple[Recording, dict[str, str]]:
-    """One file as a recording, and the vertical axis of each kind of content."""
-    kind, suffix, warn = content_kind(path), path.suffix.lower(), warnings.append
-    sign = 1 if options.sign is None else options.sign
-    if suffix == ".c3d":
-        content = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
-        whole = Recording(printable_name(path.stem), content.markers, content.wrenches, metadata=content.metadata)
-        return whole, dict.fromkeys(_kinds_present(whole), content.up)
-    if suffix == ".npz":
-        whole = read_npz(path, options.up, sign=sign, missing=options.missing, angles=options.angles, warn=warn)
-        return whole, dict.fromkeys(_kinds_present(whole), "z")
-    if kind == MARKERS:
-        if suffix == ".trc":
-            markers, axis = read_trc_with_up(path, options.up, options.units, ragged=options.ragged, warn=warn)
-        elif suffix == ".tsv":
-            markers, axis = read_bids_motion(path, options.up, options.units, warn=warn)
-        else:
-            markers, axis = read_markers_csv_with_up(path, options.up, warn=warn)
-        return Recording(printable_name(path.stem), markers), {MARKERS: axis}
-    if kind == JOINTS:
-        if suffix == ".csv":
-            joints = read_humanoid_table(path) if is_humanoid_table(path) else read_joints_csv(path, warn=warn)
-        else:
-            joints = read_joints_storage(path, options.angles, warn=warn)
-        return Recording(printable_name(path.stem), joints=joints), {JOINTS: "z"}
-    if kind == SEGMENTS:
-        if suffix == ".bvh":
-            segments, axis = read_bvh(path, options.up, options.units, warn=warn)
-        elif suffix == ".csv":
-            segments, axis = read_orientations_csv(path, options.up, warn=warn)
-        else:
-            segments, axis = read_orientations_storage(path, options.up, warn=warn)
-        return Recording(printable_name(path.stem), segments=segments), {SEGMENTS: axis}
-    otherwise = None if known is None else known[1]
-    convention = ForceConvention(options.force_up or options.up, otherwise, options.force_units, sign)
-    reader = read_wrenches_csv_with_up if suffix == ".csv" else read_forces_with_up
-    wrenches, axis = reader(path, convention, missing=options.missing, warn=warn)
-    if options.force_up is None and known is not None and axis != known[1]:
-        problem = f"its forces push along {axis}, but in {known[0].name} {known[1]} is up"
-        raise InputError(path, problem, remedy=f"Export both alike, or state up = {known[1]} and force up = {axis}")
-    return Recording(printable_name(path.stem), None, wrenches), {FORCES: axis}
+    """One file as a recording, and the vertical axis of each kind of its content.
+
+    Args:
+        path: of the file.
+        options: how it is read.
+        warnings: to which messages are added.
+        motion: the file of the same trial's motion and its vertical axis.
+    """
+    row = find_format(path.suffix)
+    assert row is not None
+    part, up = row.load_reader()(path, options, None if motion is None else motion[1], warnings.append)
+    kinds = _kinds_present(part)
+    if content_kind(path) == FORCES and options.force_up is None and motion is not None and up != motion[1]:
+        problem = f"its forces push along {up}, but in {motion[0].name} {motion[1]} is up"
+        raise InputError(path, problem, remedy=f"Export both alike, or state up = {motion[1]} and force up = {up}")
+    return part, dict.fromkeys(kinds, up)
 
 
 def _kinds_present(recording: Recording) -> Iterable[str]:

@@ -10,7 +10,9 @@ from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..numerals import numeral
+from ..trial import Recording
 from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .read_options import ReadOptions
 from .text_files import (
     MISSING_CELLS,
     Warn,
@@ -23,6 +25,7 @@ from .text_files import (
     split_cells,
     undo_rounding,
 )
+from .trial_names import printable_name
 
 HEADER_LINES = 5
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
@@ -84,6 +87,12 @@ def read_trc_with_up(
         return Markers(times, names, positions @ to_z_up(axis).T), axis
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
+
+
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read a TRC file; see `read_options.Reader`."""
+    markers, up = read_trc_with_up(path, options.up, options.units, ragged=options.ragged, warn=warn)
+    return Recording(printable_name(path.stem), markers), up
 
 
 def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> tuple[str, ...]:

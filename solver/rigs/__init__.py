@@ -1,41 +1,35 @@
 """Rigs: a person, HOAP-3, an approximate HRP-2, and any robot from URDF or MJCF.
 
-`build` makes any of them by name.
+`build_rig` builds any of them by name; `solver.rig_kinds` is the table of kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
 from ..errors import InvalidValue, UnknownPreset
 from ..rig import Rig
+from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
 from .mjcf import from_mjcf
 from .urdf import from_urdf
 
-RIG_BUILDERS: dict[str, Callable[..., Rig]] = {
-    "human": human, "hoap3": hoap3, "hrp2": hrp2, "urdf": from_urdf, "mjcf": from_mjcf,
-}  # fmt: skip
-"""Rig builders by ``kind``."""
-
 
 def builder_arguments(kind: str) -> tuple[str, ...]:
-    """Names of what the builder of a kind takes.
+    """Names of the parameters of a kind's builder.
 
     Raises:
         UnknownPreset: no rig of that kind.
     """
-    if kind not in RIG_BUILDERS:
-        raise UnknownPreset(kind, RIG_BUILDERS)
-    return tuple(signature(RIG_BUILDERS[kind]).parameters)
+    return tuple(signature(_require_kind(kind).load_builder()).parameters)
 
 
 def build_rig(parameters: Mapping[str, Any]) -> Rig:
-    """The rig of a ``kind`` (one of `KINDS`), from it and its builder's arguments by name: SI units.
+    """The rig of a ``kind`` (a name of `RIG_KINDS`), from it and its builder's arguments by name: SI units.
 
     Raises:
         UnknownPreset: no rig of that kind.
@@ -49,16 +43,25 @@ def build_rig(parameters: Mapping[str, Any]) -> Rig:
     """
     kind = parameters.get("kind")
     if kind is None:
-        raise InvalidValue(f"rig parameters need a 'kind': {', '.join(RIG_BUILDERS)}")
+        raise InvalidValue(f"rig parameters need a 'kind': {', '.join(row.name for row in RIG_KINDS)}")
     takes = builder_arguments(str(kind))
     arguments = {name: value for name, value in parameters.items() if name != "kind"}
     if odd := [name for name in arguments if name not in takes]:
         raise InvalidValue(f"a rig of kind {kind!r} takes no {', '.join(odd)}; it takes {', '.join(takes)}")
-    required = [p.name for p in signature(RIG_BUILDERS[kind]).parameters.values() if p.default is Parameter.empty]
+    builder = _require_kind(str(kind)).load_builder()
+    required = [p.name for p in signature(builder).parameters.values() if p.default is Parameter.empty]
     missing = [name for name in required if name not in arguments]
     if missing:
         raise InvalidValue(f"a rig of kind {kind!r} needs {', '.join(missing)}")
-    return RIG_BUILDERS[kind](**arguments)
+    rig: Rig = builder(**arguments)
+    return rig
 
 
-__all__ = ["RIG_BUILDERS", "build_rig", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"]
+def _require_kind(name: str) -> RigKind:
+    row = find_rig_kind(name)
+    if row is None:
+        raise UnknownPreset(name, [row.name for row in RIG_KINDS])
+    return row
+
+
+__all__ = ["build_rig", "builder_arguments", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import InvalidValue, UnknownLink
 from ..files import Paths
-from ..formats.recording import ReadOptions, find_recordings
+from ..formats.read_options import ReadOptions
+from ..formats.recording import find_recordings
 from ..signals import preset_of, require_rate
 from ..trial import Recording
 from .values import Settings

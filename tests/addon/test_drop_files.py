@@ -11,7 +11,7 @@ from addon import action, study
 from addon.job_messages import find_message
 from addon.recording import FILES_KEY, find_recordings
 from addon.study import show_study
-from solver.formats.file_formats import RECORDING_SUFFIXES
+from solver.formats.file_formats import recording_suffixes
 from solver.formats.recording import read_recording
 from solver.rig import Rig
 from solver.scene.motion import RECORDING, scene_recording
@@ -168,6 +168,6 @@ def test_the_window_takes_every_suffix_that_the_library_reads(registered: None) 
     """The file picker, the drop and the menu name the suffixes of the readers' table, each once."""
     picker = bpy.ops.exciting_dance.import_recording.get_rna_type().properties["filter_glob"].default
     handler = bpy.types.EXCITING_DANCE_FH_recording
-    assert picker.split(";") == [f"*{suffix}" for suffix in RECORDING_SUFFIXES]
-    assert handler.bl_file_extensions.split(";") == list(RECORDING_SUFFIXES)
-    assert ".tsv" in RECORDING_SUFFIXES
+    assert picker.split(";") == [f"*{suffix}" for suffix in recording_suffixes()]
+    assert handler.bl_file_extensions.split(";") == list(recording_suffixes())
+    assert ".tsv" in recording_suffixes()

@@ -27,8 +27,8 @@ from solver.errors import SolverError
 from solver.formats.codec import FileKind
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
+from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
-from solver.formats.segments_npz import segments_to_arrays
 from solver.motion import Markers, Motion, SegmentPoses
 from solver.report import CONTENT, render
 from solver.report.content import (

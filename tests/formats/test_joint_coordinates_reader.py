@@ -12,7 +12,8 @@ from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
 from solver.formats.npz import read_npz, write_recording_npz
 from solver.formats.opensim_storage import write_storage
-from solver.formats.recording import ReadOptions, find_recordings, read_recording
+from solver.formats.read_options import ReadOptions
+from solver.formats.recording import find_recordings, read_recording
 from solver.motion import JointCoordinates
 from solver.so3 import quaternion_exp
 from solver.trial import Recording

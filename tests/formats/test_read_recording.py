@@ -14,7 +14,8 @@ from solver.errors import InputError, InvalidValue
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.opensim_storage import write_storage
 from solver.formats.output_folder import write_folder
-from solver.formats.recording import ReadOptions, find_recordings, pair_files, read_recording
+from solver.formats.read_options import ReadOptions
+from solver.formats.recording import find_recordings, pair_files, read_recording
 from solver.scene.motion import find_trial_files, read_trials
 from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
 
@@ -93,7 +94,7 @@ def test_wrong_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "one.mot").write_text("\n".join([*lines[: lines.index("endheader") + 3], ""]))
     (tmp_path / "empty").mkdir()
     for paths, words in [
-        ([tmp_path / "a.docx"], "no known format"),
+        ([tmp_path / "a.docx"], "not a known format"),
         ([tmp_path / "none.trc"], "does not exist"),
         ([tmp_path / "none.xyz"], "does not exist"),
         ([trc, standing_trc(tmp_path / "b.trc")], "so does"),

@@ -1,0 +1,60 @@
+"""Options of reading recordings, and the contents that readers return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..trial import Recording
+from .text_files import Warn
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read; the defaults detect everything and refuse files that contradict themselves.
+
+    Attributes:
+        up: vertical axis of the files, ``"x" "y" "z" "-x" "-y" "-z"``, or ``"auto"``.
+        force_up: vertical axis of the force files, if it differs from the markers'; None requires the same.
+        units: of the markers' lengths, to override headers.
+        force_units: of the centres of pressure in storage files.
+        sign: 1 if forces act on the body, -1 if they act on the plates, None for the format's own convention.
+        missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
+        ragged: accept rows of markers that end early.
+        angles: ``"deg"`` or ``"rad"``, of joint coordinates in .mot, .sto and .npz files, to override the files.
+    """
+
+    up: str = "auto"
+    force_up: str | None = None
+    units: str | None = None
+    force_units: str = "m"
+    sign: int | None = None
+    missing: str = "error"
+    ragged: bool = False
+    angles: str | None = None
+
+    @property
+    def force_sign(self) -> int:
+        """The sign, 1 by default."""
+        return 1 if self.sign is None else self.sign
+
+
+DEFAULT_OPTIONS = ReadOptions()
+
+
+class Reader(Protocol):
+    """Reads a file of one format; see `FileFormat.reader`."""
+
+    def __call__(self, path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+        """The content of a file and its vertical axis.
+
+        Args:
+            path: of the file.
+            options: how it is read.
+            motion_up: vertical axis of the file with the same trial's motion; None without one.
+            warn: receives messages about irregularities.
+
+        Raises:
+            InputError: the file cannot be read.
+        """

@@ -1,0 +1,62 @@
+"""The table of rigs that can be built by name: a person, built-in robots, and robots from files.
+
+The library, the command line, Blender's menus and the documentation use this one table. A new robot is one module with
+a function that builds its `Rig` and one row here. Builders are imported when a rig is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class RigKind:
+    """A kind of rig.
+
+    Attributes:
+        name: on the command line and in files.
+        builder: ``"module:function"``; a leading dot is relative to ``solver``. Its parameters are the kind's options.
+        title: in Blender's menu; empty: not in the menu.
+        description: one clause, for menus and help.
+        suffixes: of the files that such a rig is read from, in lower case; empty for a built-in rig.
+    """
+
+    name: str
+    builder: str
+    title: str
+    description: str
+    suffixes: tuple[str, ...] = ()
+
+    def load_builder(self) -> Callable[..., Any]:
+        """Import the builder."""
+        module, _, function = self.builder.partition(":")
+        found: Callable[..., Any] = getattr(import_module(module, __package__), function)
+        return found
+
+
+RIG_KINDS: list[RigKind] = [
+    RigKind("human", ".rigs.human:human", "Human", "A person of given stature, mass and sex"),
+    RigKind("hoap3", ".rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
+    RigKind("hrp2", ".rigs.hrp2:hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate"),
+    RigKind("urdf", ".rigs.urdf:from_urdf", "URDF file", "Any robot with a free-floating base", (".urdf",)),
+    RigKind("mjcf", ".rigs.mjcf:from_mjcf", "", "Any robot with a free-floating base, read by MuJoCo", (".xml",)),
+]
+"""One row per kind. Blender stores the position of a row, so new rows go to the end."""
+
+
+def find_rig_kind(name: str) -> RigKind | None:
+    """The kind with a name; None for an unknown name."""
+    return next((row for row in RIG_KINDS if row.name == name), None)
+
+
+def built_in_rigs() -> tuple[str, ...]:
+    """Names of the rigs that need no file."""
+    return tuple(row.name for row in RIG_KINDS if not row.suffixes)
+
+
+def robot_suffixes() -> tuple[str, ...]:
+    """Suffixes of robots' files."""
+    return tuple(suffix for row in RIG_KINDS for suffix in row.suffixes)

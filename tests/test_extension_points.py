@@ -1,0 +1,192 @@
+"""A new file format, robot or marker set is one new file and one row of a table, which everything reads."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import solver
+from docs.extension_tables import format_file_formats, format_rig_kinds
+from solver.assets import marker_sets
+from solver.calibration import load_marker_set
+from solver.errors import SolverError
+from solver.formats.file_formats import FILE_FORMATS, recording_suffixes
+from solver.formats.recording import find_recordings
+from solver.rig_kinds import RIG_KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+FORMAT_FILE = """
+import numpy as np
+
+from ..motion import Markers
+from ..trial import Recording
+
+
+def read_recording_file(path, options, motion_up, warn):
+    positions = np.loadtxt(path).reshape(-1, 1, 3)
+    return Recording(path.stem, Markers(np.arange(len(positions)) / 100.0, ("LASI",), positions)), "z"
+"""
+FORMAT_ROW = '    FileFormat("Plain text", (".xyzt",), (MARKERS,), ".plain_markers:read_recording_file"),\n'
+ROBOT_FILE = """
+from dataclasses import replace
+
+from .hoap3 import hoap3
+
+
+def stick(payload="light"):
+    return replace(hoap3(payload), name="stick")
+"""
+ROBOT_ROW = '    RigKind("stick", ".rigs.stick:stick", "Stick", "A robot of a test"),\n'
+SCRIPT = """
+import contextlib, io, json, sys
+from pathlib import Path
+
+import solver
+from solver.assets import marker_sets
+from solver.calibration import load_marker_set
+from solver.cli import main
+from solver.cli.argument_types import marker_set
+from solver.cli.bodies import rig_named
+
+def show(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main(words)
+    return " ".join(out.getvalue().split())
+
+found = {
+    "home": solver.__file__,
+    "load": [len(each.markers) for each in solver.load(sys.argv[1])],
+    "find": [each.name for each in solver.find_recordings([Path(sys.argv[1]) / "walk.xyzt"])],
+    "track": show("track", "--help"),
+    "rig": show("rig", "--help"),
+    "built": [solver.build_rig({"kind": "stick", "payload": "middle"}).name, rig_named("stick").name],
+    "sets": marker_sets(),
+    "set": [marker_set("one_marker"), load_marker_set("one_marker").name],
+}
+if sys.argv[2] == "blender":
+    from addon import properties, registration
+    from addon.operators import recordings, rigs
+
+    registration.register()
+    items = properties.Settings.bl_rna.properties["kind"].enum_items
+    found["pickers"] = [recordings.FILE_PATTERN, recordings.EXCITING_DANCE_FH_recording.bl_file_extensions]
+    found["menu"] = [(item.identifier, item.name) for item in items]
+    registration.unregister()
+print(json.dumps(found))
+"""
+
+
+def insert_row(path: Path, table: str, row: str) -> None:
+    """Add a row at the end of a table of one row per line."""
+    text = path.read_text(encoding="utf-8")
+    start = text.index(f"\n{table}: ")
+    end = text.index("\n]", start) + 1
+    path.write_text(text[:end] + row + text[end:], encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a copy of the program reports after one file and one row were added for each extension point."""
+    root = tmp_path_factory.mktemp("extended")
+    for name in ("solver", "addon", "assets"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "solver/formats/plain_markers.py").write_text(FORMAT_FILE)
+    insert_row(root / "solver/formats/file_formats.py", "FILE_FORMATS", FORMAT_ROW)
+    (root / "solver/rigs/stick.py").write_text(ROBOT_FILE)
+    insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_ROW)
+    markers = {"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}}
+    (root / "assets/markersets/one_marker.json").write_text(json.dumps(markers))
+    data = root / "data"
+    data.mkdir()
+    (data / "walk.xyzt").write_text("0 0 1\n" * 12)
+    blender = "blender" if importlib.util.find_spec("bpy") else "none"
+    command = [sys.executable, "-c", SCRIPT, str(data), blender]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert Path(found["home"]).is_relative_to(root)
+    return found
+
+
+def test_a_new_format_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """Its files are loaded and found in folders, and the command line and Blender's file pickers list its suffix."""
+    assert extended["load"] == [12]
+    assert extended["find"] == ["walk"]
+    assert ".npz .xyzt" in extended["track"]
+    if "pickers" in extended:
+        pattern, suffixes = extended["pickers"]
+        assert "*.xyzt" in pattern.split(";")
+        assert ".xyzt" in suffixes.split(";")
+
+
+def test_a_new_robot_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """It is built by its name in the library and on the command line, and help and Blender's menu list it."""
+    assert extended["built"] == ["stick", "stick"]
+    assert "human, hoap3, hrp2, stick" in extended["rig"]
+    assert "hoap3, hrp2, stick" in extended["track"]
+    if "menu" in extended:
+        assert extended["menu"][-1] == ["stick", "Stick"]
+
+
+def test_a_new_marker_set_is_one_file(extended: dict[str, Any]) -> None:
+    """The folder of marker sets is their table."""
+    assert "one_marker" in extended["sets"]
+    assert extended["set"] == ["one_marker", "one marker"]
+
+
+def test_rows_do_not_contradict_each_other() -> None:
+    """Suffixes of formats and names of rigs are unique, and every reader and builder can be imported."""
+    assert len(set(recording_suffixes())) == len(recording_suffixes())
+    assert len({row.name for row in RIG_KINDS}) == len(RIG_KINDS)
+    for format_row in FILE_FORMATS:
+        assert callable(format_row.load_reader())
+        assert format_row.load_kind() is None or callable(format_row.load_kind())
+    assert all(callable(row.load_builder()) for row in RIG_KINDS)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_a_path_may_be_a_string_or_a_path_alone_or_in_a_list(tmp_path: Path, as_list: bool) -> None:
+    """All ways to name one folder load the same trials."""
+    rows = "".join(f"{k / 100},{k}\n" for k in range(12))
+    (tmp_path / "walk.csv").write_text(f"time [s],knee [deg]\n{rows}")
+    for folder in (tmp_path, str(tmp_path)):
+        (found,) = solver.load([folder] if as_list else folder)
+        assert found.name == "walk"
+
+
+def test_wrong_input_is_one_error_with_the_choices(tmp_path: Path) -> None:
+    """Wrong paths, and unknown formats, robots and marker sets, are one error that lists what is valid."""
+    (tmp_path / "a.docx").write_text("x")
+    (tmp_path / "empty").mkdir()
+    suffixes = ", ".join(recording_suffixes())
+    robots = ", ".join(row.name for row in RIG_KINDS)
+    for call, words in (
+        (lambda: solver.load([]), suffixes),
+        (lambda: solver.load(tmp_path / "empty"), suffixes),
+        (lambda: solver.load(tmp_path / "a.docx"), suffixes),
+        (lambda: find_recordings([tmp_path / "none.trc"]), "does not exist"),
+        (lambda: solver.load(3), "is no path"),  # type: ignore[arg-type]
+        (lambda: solver.load(""), "empty"),
+        (lambda: solver.build_rig({"kind": "hoap4"}), robots),
+        (lambda: solver.build_rig({}), robots),
+        (lambda: load_marker_set("plug_in"), ", ".join(marker_sets())),
+    ):
+        with pytest.raises(SolverError) as caught:
+            call()
+        assert words in str(caught.value)
+
+
+def test_the_documentation_reads_the_tables() -> None:
+    """The generated pages list every suffix and every kind of rig, and the pages of formats and rigs include them."""
+    formats, rigs = format_file_formats(), format_rig_kinds()
+    assert all(f"`{suffix}`" in formats for suffix in recording_suffixes())
+    assert all(f"`{row.name}`" in rigs for row in RIG_KINDS)
+    assert "{include} reference/file_formats.txt" in (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    assert "{include} reference/rig_kinds.txt" in (ROOT / "docs/rigs.md").read_text(encoding="utf-8")
