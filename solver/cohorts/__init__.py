@@ -1,1 +1,1 @@
-"""A study of many: every subject of a folder by itself, resumed where it was stopped, and one page for all."""
+"""Cohorts: every subject of a folder is identified by itself; a stopped run can be resumed; one page for all."""

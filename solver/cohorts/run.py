@@ -113,51 +113,53 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
     for chosen, offered in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
         if chosen not in offered:
             raise UnknownPreset(chosen, offered)
-    how = CohortOptions(
+    options = CohortOptions(
         ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders
     )
-    places, rows = find_subject_folders(folder, output), read_subject_table(folder)
+    folders, rows = find_subject_folders(folder, output), read_subject_table(folder)
     with reserve_folder(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
         members: dict[str, CohortMember] = {}
-        why = _explain_missing_folders(places, rows)
-        due = []
-        for name, place in places.items():
+        reasons = _explain_missing_folders(folders, rows)
+        pending = []
+        for name, place in folders.items():
             try:
-                known = read_subject_info(place, find_row(name, rows))
-                made_of = build_provenance(place, list_files_read([place]), how.options_of_subject(known))
-                if (kept := _reuse_result(output / name, name, made_of)) is not None:
-                    members[name] = kept
+                info = read_subject_info(place, find_row(name, rows))
+                provenance = build_provenance(place, list_files_read([place]), options.options_of_subject(info))
+                if (reused := _reuse_result(output / name, name, provenance)) is not None:
+                    members[name] = reused
                 else:
-                    due.append(PendingSubject(name, place, output / name, known, how, made_of))
+                    pending.append(PendingSubject(name, place, output / name, info, options, provenance))
             except SolverError as error:
-                why[name] = str(error)
-        progress(0.02, f"{len(places)} subjects: {len(members)} reused, {len(due)} to identify, {len(why)} failed")
-        with use_backend(backend, how.settings.jobs):
-            for done, (item, problem) in enumerate(_identify_all(due, how.settings.jobs), 1):
+                reasons[name] = str(error)
+        progress(
+            0.02, f"{len(folders)} subjects: {len(members)} reused, {len(pending)} to identify, {len(reasons)} failed"
+        )
+        with use_backend(backend, options.settings.jobs):
+            for done, (item, problem) in enumerate(_identify_all(pending, options.settings.jobs), 1):
                 if problem is None:
                     members[item.name] = _read_member(item.output, item.name, is_new=True)
                 else:
-                    why[item.name] = problem
-                progress(0.02 + 0.96 * done / len(due), f"{item.name}: {'done' if problem is None else 'failed'}")
+                    reasons[item.name] = problem
+                progress(0.02 + 0.96 * done / len(pending), f"{item.name}: {'done' if problem is None else 'failed'}")
         found = Cohort(
             title=folder.resolve().name,
             members=tuple(members[name] for name in sorted(members)),
             failed=tuple(
-                FailedSubject(name, _mention_old_results(output / name, text)) for name, text in sorted(why.items())
+                FailedSubject(name, _mention_old_results(output / name, text)) for name, text in sorted(reasons.items())
             ),
-            methods=_method_rows(how, folder, backend),
+            methods=_method_rows(options, folder, backend),
         )
         write_cohort(found, output)
     progress(1.0, "done")
     return found
 
 
-def _explain_missing_folders(places: Mapping[str, Path], rows: Mapping[str, TableRow]) -> dict[str, str]:
+def _explain_missing_folders(folders: Mapping[str, Path], rows: Mapping[str, TableRow]) -> dict[str, str]:
     """Messages for rows whose subjects have no folder."""
     return {
         name: str(InputError(row.path, f"there is no folder {name!r}", place=f"line {row.line}"))
         for name, row in rows.items()
-        if name not in places and f"{BIDS_PREFIX}{name}" not in places
+        if name not in folders and f"{BIDS_PREFIX}{name}" not in folders
     }
 
 
@@ -193,25 +195,25 @@ def identify_subject(subject: PendingSubject) -> str | None:
 
 
 def _identify_and_write(subject: PendingSubject) -> None:
-    known = subject.info
+    info = subject.info
     with reserve_folder(subject.output, study_files(name for name, _ in pair_files([subject.folder]))):
         recordings = load([subject.folder], subject.options.read)
         study = identify(
             recordings,
-            sex=known.sex,
-            height=known.height,
-            mass=known.mass,
+            sex=info.sex,
+            height=info.height,
+            mass=info.mass,
             trunk=subject.options.trunk,
             shoulders=subject.options.shoulders,
-            marker_set=known.marker_set,
-            static=known.static,
+            marker_set=info.marker_set,
+            static=info.static,
             settings=replace(subject.options.settings, jobs=1),
         )
         if study.identification is None:
-            told = ", ".join(recording.name for recording in recordings)
-            raise InvalidValue(f"{told}: no trial has motion and forces, which identification needs")
+            names = ", ".join(recording.name for recording in recordings)
+            raise InvalidValue(f"{names}: no trial has motion and forces, which identification needs")
         study = replace(
-            study, assumptions=(*known.assumptions, _describe_calibration_start(recordings, known), *study.assumptions)
+            study, assumptions=(*info.assumptions, _describe_calibration_start(recordings, info), *study.assumptions)
         )
         write_study(study, subject.output, title=subject.name, provenance=subject.provenance)
 

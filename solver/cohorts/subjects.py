@@ -156,21 +156,21 @@ def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
         InputError: with file, line and column: an invalid cell, an implausible value, a table and ``subject.json`` that
             contradict each other; or an unknown sex.
     """
-    listed = SubjectInfo() if row is None else _info_from_row(row)
+    row_info = SubjectInfo() if row is None else _info_from_row(row)
     own = folder / SUBJECT_FILE
-    told = _info_from_file(own) if os.path.exists(own) else SubjectInfo()
+    own_info = _info_from_file(own) if os.path.exists(own) else SubjectInfo()
     for field in fields(SubjectInfo):
-        here, there = getattr(told, field.name), getattr(listed, field.name)
-        if field.name != "assumptions" and here and there and here != there and row is not None:
-            problem = f"says {field.name} {here}, but {row.path.name} says {there} in line {row.line}"
+        own_value, row_value = getattr(own_info, field.name), getattr(row_info, field.name)
+        if field.name != "assumptions" and own_value and row_value and own_value != row_value and row is not None:
+            problem = f"says {field.name} {own_value}, but {row.path.name} says {row_value} in line {row.line}"
             raise InputError(own, problem, place=f"entry {field.name!r}", remedy="Correct one of them")
     both = SubjectInfo(
-        told.sex or listed.sex,
-        told.height or listed.height,
-        told.mass or listed.mass,
-        told.marker_set or listed.marker_set,
-        told.static or listed.static,
-        listed.assumptions,
+        own_info.sex or row_info.sex,
+        own_info.height or row_info.height,
+        own_info.mass or row_info.mass,
+        own_info.marker_set or row_info.marker_set,
+        own_info.static or row_info.static,
+        row_info.assumptions,
     )
     if both.sex is None:
         table = folder.parent / PARTICIPANTS

@@ -1,1 +1,1 @@
-"""A subject's or a robot's recordings as one piece of work: from files to identified inertial parameters."""
+"""A study: from the recordings of a subject or robot to identified inertial parameters."""

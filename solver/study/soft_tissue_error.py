@@ -39,17 +39,19 @@ def add_soft_tissue_error(study: Study, calibration: Calibration | None) -> Stud
     """A study whose intervals include the soft-tissue and joint-centre error of its motions.
 
     The study is returned unchanged if it has no intervals, if the method is not the consistent one, or if the
-    calibration has no deviations.
+    calibration has no draws.
     """
     found = study.identification
     if found is None or found.uncertainty is None or found.covariance_root is None:
         return study
     if calibration is None or calibration.error_draws is None:
         return study
-    asides = compute_soft_tissue_errors(study.rig, calibration, study.records, found)
+    wrench_errors = compute_soft_tissue_errors(study.rig, calibration, study.records, found)
     return (
-        replace(study, identification=add_error_sources(found, propagate_wrench_errors(study.rig, found, asides)))
-        if asides
+        replace(
+            study, identification=add_error_sources(found, propagate_wrench_errors(study.rig, found, wrench_errors))
+        )
+        if wrench_errors
         else study
     )
 
@@ -61,7 +63,7 @@ def compute_soft_tissue_errors(
 
     Args:
         rig: of the trials, with the calibration's joint centres.
-        calibration: with its deviations.
+        calibration: with its draws.
         records: of all trials; those without a trial or without markers are ignored.
         found: identification from these trials.
     """
@@ -89,36 +91,36 @@ def _compute_soft_tissue_error(  # noqa: PLR0913 one trial and what is known abo
     frames: slice,
     found: Identification,
 ) -> WrenchErrors:
-    deviations = calibration.error_draws
-    assert deviations is not None
+    draws = calibration.error_draws
+    assert draws is not None
     body = _TrackedBody.from_configurations(rig, targets, q[frames])
-    part, seen = trial.part(frames.start, frames.stop), trial.counted.sum() / trial.counted[frames].sum()
+    part, frame_ratio = trial.part(frames.start, frames.stop), trial.counted.sum() / trial.counted[frames].sum()
     parameters = found.parameters
-    usual = ground_wrench(rig, trial.motion.part(frames.start, frames.stop), parameters)
+    tracked_wrench = ground_wrench(rig, trial.motion.part(frames.start, frames.stop), parameters)
     joints = np.array([joint.position for joint in rig.joints])
     errors = {}
-    for cause, steps in body.pose_changes(deviations).items():
+    for cause, steps in body.pose_changes(draws).items():
         others = []
-        for points, step in zip({SKIN: deviations.soft_tissue, SKELETON: deviations.prior}[cause], steps):
+        for points, step in zip({SKIN: draws.soft_tissue, SKELETON: draws.prior}[cause], steps):
             moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
             poses = integrate(moved, q[frames], step)
             motion = smooth_motion(moved, targets.times, poses, light_preset(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
-            others.append(ground_wrench(moved, motion, parameters) - usual)
+            others.append(ground_wrench(moved, motion, parameters) - tracked_wrench)
         here = wrenches_about_base(rig, part, np.stack(others, axis=1), found.base_link)
         # twice: the frequency weights scale both the equations' rows and the wrenches that they are fitted to
         errors[cause] = _apply_frequency_weights(_apply_frequency_weights(here, part, found), part, found)
-    return WrenchErrors(part, float(np.sqrt(seen)), errors)
+    return WrenchErrors(part, float(np.sqrt(frame_ratio)), errors)
 
 
 def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:
     """Errors (N, K, 6) scaled by the frequency weights, averaged over links by their masses."""
-    trust = found.frequency_weights.identified
-    if trust is None:
+    frequency_weights = found.frequency_weights.identified
+    if frequency_weights is None:
         return errors
     masses = found.parameters.masses / found.parameters.total_mass
     result = np.zeros_like(errors)
-    for axis, weights in enumerate(np.einsum("l,lac->ac", masses, trust.low_pass_weights)):
-        for band, weight in zip(trust.bands, weights):
+    for axis, weights in enumerate(np.einsum("l,lac->ac", masses, frequency_weights.low_pass_weights)):
+        for band, weight in zip(frequency_weights.bands, weights):
             if weight:
                 result[:, :, axis] += weight * low_pass_at(trial, errors[:, :, axis], float(band))
     return result
@@ -153,10 +155,10 @@ class _TrackedBody:
             kinematics.update_kinematics(pose)
             rotations[k], jacobian[k] = kinematics.rotations, kinematics.jacobian
             points[k] = kinematics.points(task.links, task.offsets)
-        seen = np.isfinite(measured).all(axis=2)
-        residuals = np.where(seen[:, :, None], measured - points, 0.0)
+        visible = np.isfinite(measured).all(axis=2)
+        residuals = np.where(visible[:, :, None], measured - points, 0.0)
         price = np.where(np.arange(rig.nv) < ROOT_NV, 0.0, TrackingOptions().posture_weight)
-        weights, none = np.where(seen, task.weights, 0.0), np.zeros((len(q), rig.nv))
+        weights, none = np.where(visible, task.weights, 0.0), np.zeros((len(q), rig.nv))
         own_price = np.broadcast_to(np.diag(price), (len(q), rig.nv, rig.nv))
         frames = LinearisedFrames(rotations, jacobian, points, residuals, weights, own_price, none)
         return _TrackedBody(
@@ -166,15 +168,15 @@ class _TrackedBody:
             ResidualDraws.from_fit(frames, task.links, task.names),
         )
 
-    def pose_changes(self, deviations: CalibrationErrorDraws) -> dict[str, np.ndarray]:
-        """Pose changes (K, N, nv) in the tangent space, by cause, for the K samples of the deviations."""
-        joints, draws = len(self.unknowns.parents), len(deviations.soft_tissue)
-        place = {name: joints + k for k, name in enumerate(deviations.markers)}
+    def pose_changes(self, error_draws: CalibrationErrorDraws) -> dict[str, np.ndarray]:
+        """Pose changes (K, N, nv) in the tangent space, by cause, for the K error draws."""
+        joints, count = len(self.unknowns.parents), len(error_draws.soft_tissue)
+        place = {name: joints + k for k, name in enumerate(error_draws.markers)}
         rows = np.array([*range(joints), *(place.get(name, -1) for name in self.names)])
-        both = np.concatenate([deviations.soft_tissue, deviations.prior])[:, rows]
+        both = np.concatenate([error_draws.soft_tissue, error_draws.prior])[:, rows]
         theta = np.where(rows[:, None] >= 0, both, 0.0).reshape(len(both), -1)
-        skins = np.empty((*self.frames.points.shape, draws))
-        for draw in range(draws):
+        skins = np.empty((*self.frames.points.shape, count))
+        for draw in range(count):
             skins[..., draw] = self.skin_motion.with_draw(self.frames, draw).residuals
         frames, result = self.frames, np.empty((len(theta), *self.frames.gradient.shape))
         for start in range(0, len(frames.points), CHUNK_FRAMES):
@@ -184,6 +186,6 @@ class _TrackedBody:
             right = -blocks.cross[:, :, :-1] @ theta.T
             pulls = cut.weights[:, :, None, None] * skins[piece]
             for axis, pose in enumerate(cut.marker_jacobians(self.unknowns)):
-                right[:, :, :draws] += pose @ pulls[:, :, axis]
+                right[:, :, :count] += pose @ pulls[:, :, axis]
             result[:, piece] = np.linalg.solve(blocks.pose_hessian, right).transpose(2, 0, 1)
-        return {SKIN: result[:draws], SKELETON: result[draws:]}
+        return {SKIN: result[:count], SKELETON: result[count:]}

@@ -64,10 +64,10 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
     if not chosen:
         raise InvalidValue("no trial has markers: a subject can only be calibrated with markers")
-    weighed = estimate_rough_mass(recordings) if mass is None else mass
-    if mass is None and weighed is not None and not MASSES[0] <= weighed <= MASSES[1]:
-        weighed = None  # forces in another unit; the plate checks report it
-    guess = DEFAULT_MASS if weighed is None else weighed
+    rough_mass = estimate_rough_mass(recordings) if mass is None else mass
+    if mass is None and rough_mass is not None and not MASSES[0] <= rough_mass <= MASSES[1]:
+        rough_mass = None  # forces in another unit; the plate checks report it
+    guess = DEFAULT_MASS if rough_mass is None else rough_mass
     found = fit_calibration(
         chosen,
         mass=guess,
@@ -80,6 +80,8 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     )
     if mass is not None:
         return found
-    source = "a default, because no plates weigh the person" if weighed is None else "estimated from the plates"
-    told = f"calibrated with {guess:.1f} kg: no mass was specified, this is {source} (it hardly affects the markers)"
-    return replace(found, assumptions=(*found.assumptions, told))
+    source = "a default, because no plates weigh the person" if rough_mass is None else "estimated from the plates"
+    assumption = (
+        f"calibrated with {guess:.1f} kg: no mass was specified, this is {source} (it hardly affects the markers)"
+    )
+    return replace(found, assumptions=(*found.assumptions, assumption))

@@ -147,12 +147,12 @@ class Flights:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings for the report."""
-        sure = self.null_space.is_distinct and self.null_space.dimension == 1
-        told = [] if sure else [f"{self.null_space.summary}; the prior supplied the rest"]
+        is_determined = self.null_space.is_distinct and self.null_space.dimension == 1
+        warnings = [] if is_determined else [f"{self.null_space.summary}; the prior supplied the rest"]
         if self.short:
             listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
-            told.append(f"flights too short to use once the filter's reach is removed from both ends: {listed}")
-        return tuple(told)
+            warnings.append(f"flights too short to use once the filter's reach is removed from both ends: {listed}")
+        return tuple(warnings)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

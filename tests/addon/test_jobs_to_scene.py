@@ -151,7 +151,7 @@ def test_identify_writes_what_the_solver_found(
     assert said is not None
     assert tuple(said.failures.splitlines()) == found.warnings
     assert "the motion by" in said.notes
-    assert "95 %) (taken off)" in said.notes
+    assert "95 %) (removed)" in said.notes
     *notes, where = said.notes.splitlines()
     assert where == f"results in {folder}"
     assert f": {found.parameters.masses.sum():.1f} kg" in said.message

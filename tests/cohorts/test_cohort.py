@@ -1,4 +1,4 @@
-"""A study of many, on simulated volunteers."""
+"""Laws of a cohort of simulated volunteers."""
 
 from __future__ import annotations
 

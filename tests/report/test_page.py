@@ -1,4 +1,4 @@
-"""The report page."""
+"""Laws of the report's page and its figures."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_tables_fit_the_page(content: Content) -> None:
     """Every table fits a page of 1,280 pixels, with four causes of each standard deviation and plate findings."""
     few = dict.fromkeys(("noise", "prior", "skin", "skeleton"), 0.5 * content.std)
     text = "the free moment has the wrong sign: it enters the vertical moment with -0.97 instead of 1"
-    row = PlateFinding("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "undone", text, True)
+    row = PlateFinding("sign of the free moment", ("squats1",), -0.97, -1.33, -0.6, "", "corrected", text, True)
     content = replace(content, std_by_source=few, plate_findings=(row,))
     inner = style("main", "max-width") - 2.0 * 32.0
     found = widths(render(content))

@@ -1,4 +1,4 @@
-"""From a study to its folder and its page: a SIMULATED robot's six seconds."""
+"""From a study to its folder and its page: six seconds of a simulated robot."""
 
 from __future__ import annotations
 

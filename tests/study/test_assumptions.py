@@ -1,4 +1,4 @@
-"""Nothing is guessed in silence: what was not stated is refused, or said in the result."""
+"""Unspecified data are refused or listed as assumptions of the result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_a_new_subject_needs_its_sex() -> None:
 
 def test_a_calibration_lists_what_it_assumed(standing: Recording) -> None:
     """Height, mass and marker set are listed as assumptions exactly if they were not given."""
-    told = calibrate([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
-    assert told.assumptions == ()
+    complete = calibrate([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
+    assert complete.assumptions == ()
     found = calibrate([standing], sex=SEX)
     for words in (f"height {found.height:.3f} m", f"marker set {found.marker_set}", "estimated from the plates"):
         assert sum(words in text for text in found.assumptions) == 1, found.assumptions

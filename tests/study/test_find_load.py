@@ -1,4 +1,4 @@
-"""A load from recordings with and without it: SIMULATED, where the truth is known, and real, where there is none."""
+"""Loads from recordings with and without them: simulated with a known truth, and real without a load."""
 
 from __future__ import annotations
 

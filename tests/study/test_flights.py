@@ -1,4 +1,4 @@
-"""Flights as trials of their own."""
+"""Laws of flight phases as trials of their own."""
 
 from __future__ import annotations
 

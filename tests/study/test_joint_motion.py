@@ -1,4 +1,4 @@
-"""Joint coordinates by name become configurations of their rig, or say why not."""
+"""Named joint coordinates are converted to configurations of their rig, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.random_motion import mixed_rig, random_motion
 ROOT = 6
 
 
-def told(rig: Rig, motion: Motion, *, root: bool = True) -> JointCoordinates:
+def joint_coordinates_of(rig: Rig, motion: Motion, *, root: bool = True) -> JointCoordinates:
     """A motion as joint coordinates of a file."""
     names, values = coordinate_names(rig)[ROOT:], joint_coordinates(rig, motion.q)
     return JointCoordinates(motion.times, names, values, ("rad or m",) * len(names), motion.q[:, :7] if root else None)
@@ -31,7 +31,7 @@ def told(rig: Rig, motion: Motion, *, root: bool = True) -> JointCoordinates:
 def test_configurations_survive_the_conversion(rig: Rig) -> None:
     """Joint coordinates of a motion, in any order of the columns, give the motion's configurations back."""
     motion = random_motion(rig, 30, 4)
-    joints = told(rig, motion)
+    joints = joint_coordinates_of(rig, motion)
     order = np.random.default_rng(0).permutation(len(joints.names))
     shuffled = replace(joints, names=tuple(joints.names[k] for k in order), values=joints.values[:, order])
     found = poses_of(rig, shuffled)
@@ -44,7 +44,7 @@ def test_joints_may_be_named_after_joints() -> None:
     """Joint coordinates may be named after a robot's joints or links."""
     rig = hoap3()
     motion = random_motion(rig, 10, 1)
-    by_link = told(rig, motion)
+    by_link = joint_coordinates_of(rig, motion)
     by_joint = replace(by_link, names=tuple(rig.model.names)[2:])
     assert by_joint.names != by_link.names
     np.testing.assert_array_equal(poses_of(rig, by_joint).q, poses_of(rig, by_link).q)
@@ -53,7 +53,7 @@ def test_joints_may_be_named_after_joints() -> None:
 def test_wrong_coordinates_are_named() -> None:
     """Unknown names, missing joints and wrong units are named in the error, with the choices."""
     rig = mixed_rig()
-    joints = told(rig, random_motion(rig, 5, 1))
+    joints = joint_coordinates_of(rig, random_motion(rig, 5, 1))
     with pytest.raises(InvalidValue, match=r"elbow: not joints.*hinge.*ball_x"):
         poses_of(rig, replace(joints, names=("elbow", *joints.names[1:])))
     with pytest.raises(InvalidValue, match="no column for hinge"):
@@ -69,7 +69,7 @@ def test_wrong_coordinates_are_named() -> None:
 def test_degrees_apply_to_revolute_joints_only() -> None:
     """A storage file in degrees contains degrees for revolute joints and metres for prismatic ones."""
     rig = mixed_rig()
-    joints = told(rig, random_motion(rig, 5, 1))
+    joints = joint_coordinates_of(rig, random_motion(rig, 5, 1))
     slides = np.array([name == "slider" for name in joints.names])
     values = np.where(slides, joints.values, np.degrees(joints.values))
     degrees = replace(joints, values=values, units=("deg or m",) * len(joints.names))
@@ -88,7 +88,7 @@ def test_coordinates_of_an_opensim_model_are_recognised() -> None:
 def test_a_missing_sample_is_a_gap() -> None:
     """A frame with one missing value is interpolated between its neighbours and marked as not known."""
     rig = mixed_rig()
-    joints = told(rig, random_motion(rig, 9, 1))
+    joints = joint_coordinates_of(rig, random_motion(rig, 9, 1))
     values = joints.values.copy()
     values[4, 2] = np.nan
     found = poses_of(rig, replace(joints, values=values))
@@ -100,7 +100,7 @@ def test_a_missing_sample_is_a_gap() -> None:
 def test_the_standing_sole_must_be_specified() -> None:
     """Encoders do not give the root's pose: without it the error says what is needed."""
     rig = hoap3()
-    joints = told(rig, random_motion(rig, 5, 1), root=False)
+    joints = joint_coordinates_of(rig, random_motion(rig, 5, 1), root=False)
     with pytest.raises(InvalidValue, match=r"root_tx.*standing = right_sole or right_foot"):
         poses_of(rig, joints)
     with pytest.raises(UnknownName, match="right_sole"):
@@ -111,10 +111,12 @@ def test_a_standing_sole_lies_on_the_origin() -> None:
     """However the joints move, the standing sole has its middle at the origin and its corners at height zero."""
     rig = hoap3()
     for name in ("left_sole", "left_foot"):
-        poses = poses_of(rig, told(rig, random_motion(rig, 6, 1), root=False), name)
+        poses = poses_of(rig, joint_coordinates_of(rig, random_motion(rig, 6, 1), root=False), name)
         still = np.zeros((6, rig.model.nv))
         links = link_motions(rig, Motion(poses.times, poses.q, still, still))
-        zero = replace(told(rig, random_motion(rig, 6, 1), root=False), values=np.zeros((6, rig.model.nv - ROOT)))
+        zero = replace(
+            joint_coordinates_of(rig, random_motion(rig, 6, 1), root=False), values=np.zeros((6, rig.model.nv - ROOT))
+        )
         assert np.all(poses_of(rig, zero, name).q[:, 2] > 0.1)  # upright, not hanging from the floor
         patch = next(contact for contact in rig.contacts if contact.name == "left_sole")
         index = rig.index(patch.link)

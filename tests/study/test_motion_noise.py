@@ -1,4 +1,4 @@
-"""What the noise of tracked motions does to their filter and to the equations made of them."""
+"""Effects of the noise of tracked motions on their filter and their equations."""
 
 from __future__ import annotations
 

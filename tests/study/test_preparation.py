@@ -1,4 +1,4 @@
-"""From recordings whose motion is known to trials: laws on a simulated robot, facts of a real recording."""
+"""Preparation of trials with known motion: laws on a simulated robot, and a real recording."""
 
 from __future__ import annotations
 
@@ -110,9 +110,9 @@ def test_the_lag_of_the_plates_is_removed(rig: Rig, motion: Motion, lag: float) 
     late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)], PRESET) for value in (lag, 0.0))
     assert late.lag is not None
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
-    (told,) = [finding for finding in late.findings if finding.kind == LAG]
-    assert told.evidence == pytest.approx(1e3 * late.lag.seconds)
-    assert told.done is Action.TAKEN_OFF
+    (lag_finding,) = [finding for finding in late.findings if finding.kind == LAG]
+    assert lag_finding.evidence == pytest.approx(1e3 * late.lag.seconds)
+    assert lag_finding.done is Action.TAKEN_OFF
     one, two = late.records[0].trial, timely.records[0].trial
     assert one is not None
     assert two is not None
@@ -132,8 +132,8 @@ def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
             for name, motion in motions.items()
         ]
         found = prepare(rig, named, PRESET)
-        (told,) = [finding for finding in found.findings if finding.kind == LAG]
-        assert ("one 2.0, two 14.0 ms" in told.text) == bool(lags)
+        (lag_finding,) = [finding for finding in found.findings if finding.kind == LAG]
+        assert ("one 2.0, two 14.0 ms" in lag_finding.text) == bool(lags)
         return list(found.records)
 
     for late, timely in zip(prepared(one=0.002, two=0.014), prepared()):

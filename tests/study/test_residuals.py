@@ -1,4 +1,4 @@
-"""Residuals in the units of the field: by hand on one number, and as laws on a simulated robot."""
+"""Residuals in the field's units, computed by hand and on a simulated robot; warnings from them."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def comparison(ratio: float, *, used: bool = False, size: float = 20.0) -> Compa
 @pytest.mark.parametrize(("ratios", "warned"), [((0.7, 0.9), False), ((1.0, 1.1), False), ((1.4, 1.3), True)])
 def test_errors_above_the_priors_are_a_warning(ratios: tuple[float, ...], warned: bool) -> None:
     """Unused trials predicted clearly worse than by the prior give one warning with a likely cause; others none."""
-    told = warn_if_worse_than_prior([comparison(ratio) for ratio in ratios], MASS)
-    assert bool(told) == warned
-    assert all("excites too little" in text and "squat" in text for text in told)
+    warnings = warn_if_worse_than_prior([comparison(ratio) for ratio in ratios], MASS)
+    assert bool(warnings) == warned
+    assert all("excites too little" in text and "squat" in text for text in warnings)
 
 
 def test_used_trials_cause_no_warning() -> None:

@@ -1,4 +1,4 @@
-"""A robot's own data from files to masses: a SIMULATED HOAP-3 dances what was designed for it."""
+"""A robot's own data from files to masses: a simulated HOAP-3 performs a designed dance."""
 
 from __future__ import annotations
 

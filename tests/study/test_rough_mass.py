@@ -1,4 +1,4 @@
-"""Which trials weigh the body: one that stands, however briefly, before all that move; and masses that disagree."""
+"""The rough mass: a standing trial comes before all moving ones; masses that disagree are an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study whose motions are smoothed as wholes, from files to tables."""
+"""A study with smoothed motions, from files to tables."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def test_the_command_line_smooths(
     written = []
     for extra in ([], ["--smooth"]):
         folder = tmp_path / f"out{len(extra)}"
-        asked = ["track", tmp_path / "dance.trc", "--calibration", tmp_path / "calibration.json", "--output", folder]
-        assert main([*map(str, asked), *extra]) == 0
+        command = ["track", tmp_path / "dance.trc", "--calibration", tmp_path / "calibration.json", "--output", folder]
+        assert main([*map(str, command), *extra]) == 0
         assert "dance" in capsys.readouterr().out
         written.append((folder / "dance.mot").read_text())
     assert written[0] != written[1]

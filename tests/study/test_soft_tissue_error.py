@@ -39,9 +39,9 @@ def test_poses_respond_to_displaced_markers_as_the_tracker_does(given: coverage.
     points = np.concatenate([np.zeros((len(given.rig.links) - 1, 3)), aside])[None]
     targets, _ = targets_from_attachments(given.rig, attachments, markers)
     body = _TrackedBody.from_configurations(given.rig, targets, before.q)
-    told = body.pose_changes(CalibrationErrorDraws(names, np.zeros((0, *points.shape[1:])), points))[SKELETON][0]
+    predicted = body.pose_changes(CalibrationErrorDraws(names, np.zeros((0, *points.shape[1:])), points))[SKELETON][0]
     step = difference(given.rig, before.q, after.q)
-    assert np.linalg.norm(step - told) < 0.15 * np.linalg.norm(step)
+    assert np.linalg.norm(step - predicted) < 0.15 * np.linalg.norm(step)
 
 
 def test_a_calibration_without_deviations_causes_no_wrench_error(given: coverage.Case) -> None:

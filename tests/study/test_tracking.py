@@ -1,4 +1,4 @@
-"""What is only tracked keeps what was measured beside it."""
+"""Tracked motions keep their forces."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The plates under suspicion: what is wrong with measured forces, said with its evidence before anything is fitted."""
+"""Checks and corrections of force plates before anything is fitted: findings with their evidence."""

@@ -34,7 +34,7 @@ class SquaredResidual:
 
     Attributes:
         square: (N,) of force and moment together; NaN where forces are missing.
-        is_explained: (N,) whether the force residual is below `MOST`.
+        is_explained: (N,) whether the force residual is below `MAX_RESIDUAL`.
     """
 
     square: np.ndarray
@@ -82,7 +82,7 @@ def evaluate(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredRe
 
 
 def evaluate_on_own_frames(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredResidual) -> Evaluation:
-    """As `judged`, for a hypothesis with forces in other frames: each over all of its own frames."""
+    """As `evaluate`, for a hypothesis with forces in other frames: each over all of its own frames."""
     known = [np.isfinite(side.square) for side in (as_it_is, hypothesis)]
     found = _compare_residuals(times, (as_it_is.square, known[0]), (hypothesis.square, known[1]))
     return found if found.ratio < MAX_RATIO_OWN_FRAMES else replace(found, is_certain=False)

@@ -59,36 +59,36 @@ def apply_known_plates(
         findings: of these trials.
         options: with the known plates.
     """
-    result, told = dict(corrections), []
+    result, disagreements = dict(corrections), []
     for trial, names in plates.items():
         known = None if options.known is None else options.known.layout(names)
         if known is None:
             continue
-        mine = corrections.get(trial, NO_CORRECTION)
-        free = known.free_moment if options.free_moment == AS_SHOWN else mine.free_moment
-        shift = mine.shift if options.overrules(PLACE) else np.array(known.shift)
-        shifts = mine.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
-        gains = mine.gains if options.overrules(MASS) else np.array(known.gains)
-        couple = mine.couple if options.overrules(COUPLE) else known.couple
+        own = corrections.get(trial, NO_CORRECTION)
+        free = known.free_moment if options.free_moment == AS_SHOWN else own.free_moment
+        shift = own.shift if options.overrules(PLACE) else np.array(known.shift)
+        shifts = own.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
+        gains = own.gains if options.overrules(MASS) else np.array(known.gains)
+        couple = own.couple if options.overrules(COUPLE) else known.couple
         result[trial] = PlateCorrection(free, shift, shifts, gains, couple)
         sure = {f.kind for f in findings if trial in f.trials and f.done is not Action.UNCERTAIN}
-        if free != mine.free_moment and FREE_MOMENT in sure:
+        if free != own.free_moment and FREE_MOMENT in sure:
             text = "the free moment has another sign than on the same plates in the recordings used for identification"
-            told.append(
-                Finding(FREE_MOMENT, (trial,), mine.free_moment or np.nan, UNKNOWN_INTERVAL, "", Action.REPORTED, text)
+            disagreements.append(
+                Finding(FREE_MOMENT, (trial,), own.free_moment or np.nan, UNKNOWN_INTERVAL, "", Action.REPORTED, text)
             )
-        if mine.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
-            aside = 1e3 * float(np.linalg.norm(mine.shift))
-            text = f"the plates are {aside:.1f} mm from their location in the recordings used for identification"
-            told.append(Finding(PLACE, (trial,), aside, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
-    return result, told
+        if own.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
+            distance = 1e3 * float(np.linalg.norm(own.shift))
+            text = f"the plates are {distance:.1f} mm from their location in the recordings used for identification"
+            disagreements.append(Finding(PLACE, (trial,), distance, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
+    return result, disagreements
 
 
 def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[str, np.ndarray], list[Finding]]:
     """Bias wrenches (6,) by trial, known from plates with the same reading; and findings where there are none."""
     if options.known is None or not options.known.offsets or options.overrules(MASS):
         return {}, []
-    biases, told = {}, []
+    biases, disagreements = {}, []
     for trial in mass.trials:
         nearest = min(options.known.offsets, key=lambda offset: abs(offset.reading - trial.apparent_mass))
         if abs(nearest.reading - trial.apparent_mass) <= max(AGREEMENT_TOLERANCE * nearest.reading, 2.0 * trial.std):
@@ -98,5 +98,7 @@ def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[s
         text = (
             f"the plates read {trial.apparent_mass:.1f} kg, but {readings} kg in the recordings used for identification"
         )
-        told.append(Finding(MASS, (trial.name,), trial.apparent_mass, UNKNOWN_INTERVAL, "kg", Action.REPORTED, text))
-    return biases, told
+        disagreements.append(
+            Finding(MASS, (trial.name,), trial.apparent_mass, UNKNOWN_INTERVAL, "kg", Action.REPORTED, text)
+        )
+    return biases, disagreements

@@ -124,7 +124,7 @@ def _build_finding(
     stds = np.sqrt(np.diag(facing.T @ covariance @ facing))
     certain = np.abs(values) > CERTAIN_STDS * stds
     most = int(np.argmax(np.abs(values) / stds))
-    said = " and ".join(
+    quantities = " and ".join(
         f"{1e3 * abs(value):.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} mm {words[int(value < 0.0)]}"
         for value, std, words in zip(values, stds, DIRECTION_WORDS)
     )
@@ -132,12 +132,12 @@ def _build_finding(
     low, high = compute_interval(1e3 * values[most], 1e3 * stds[most])
     evidence, applied = 1e3 * float(values[most]), np.zeros(3)
     if not certain.any():
-        text = f"the motion confirms the location of the plates in the file: {said} of the body{against}"
+        text = f"the motion confirms the location of the plates in the file: {quantities} of the body{against}"
         return Finding(PLACE, names, evidence, (low, high), "mm", Action.NOTHING, text), applied
     which = " and ".join(
         words[int(value < 0.0)] for value, words, sure in zip(values, DIRECTION_WORDS, certain) if sure
     )
-    text = f"the plates are not at their location in the file, but {said} of the body{against}; certain: {which}"
+    text = f"the plates are not at their location in the file, but {quantities} of the body{against}; certain: {which}"
     if overridden:
         return Finding(PLACE, names, evidence, (low, high), "mm", Action.OVERRIDDEN, text), applied
     applied[:2] = facing @ np.where(certain, values, 0.0)

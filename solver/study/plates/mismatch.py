@@ -75,7 +75,7 @@ def excess_force_fraction(item: ForceMotionPair, measured: np.ndarray, mass: flo
 
 
 def _is_outside_feet(item: ForceMotionPair, weight: float) -> np.ndarray:
-    """(N,) True where a loaded plate's centre of pressure is outside the hull of the feet, by more than `BESIDE`.
+    """(N,) True where a loaded plate's centre of pressure is outside the hull of the feet, by more than `MAX_DISTANCE`.
 
     Each foot has its own hull, and all corners near the floor have a common one: if one plate carries both feet, its
     centre of pressure lies between them.
@@ -146,7 +146,7 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
         overridden: True: leave no trial out.
     """
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
-    found, turns = [], find_plate_rotations(pairs, mass)
+    found, rotations = [], find_plate_rotations(pairs, mass)
     for item in pairs:
         others = {other.name: other.wrenches for other in pairs if other is not item}
         if (
@@ -157,28 +157,28 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
             found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
             continue
         as_it_is = compute_residual(item, item.measured, mass)
-        clocks = [
+        time_offsets = [
             TimeOffset.from_shifted(item, as_it_is, seconds, moved, mass) for seconds, moved in _shift_in_time(item)
         ]
-        cause = find_best_hypothesis(item, others, clocks, mass)
-        turn = turns.get(item.name)
-        if turn is not None and (cause is None or turn.evaluation.ratio < cause[1].ratio):
-            cause = turn.text, turn.evaluation
+        cause = find_best_hypothesis(item, others, time_offsets, mass)
+        rotation = rotations.get(item.name)
+        if rotation is not None and (cause is None or rotation.evaluation.ratio < cause[1].ratio):
+            cause = rotation.text, rotation.evaluation
         if cause is not None:
-            text, verdict = cause
-            said = f"{text}; this reduces the mean squared residual to {verdict.ratio:.2f} of its value"
-            interval = compute_interval(verdict.ratio, verdict.std)
-            found.append(Finding(BELONGING, (item.name,), verdict.ratio, interval, "", done, said))
+            text, evaluation = cause
+            finding_text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"
+            interval = compute_interval(evaluation.ratio, evaluation.std)
+            found.append(Finding(BELONGING, (item.name,), evaluation.ratio, interval, "", done, finding_text))
             continue
         share, text = find_impossible_forces(item, mass)
         if share > MAX_IMPOSSIBLE_FRACTION:
-            said = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
-            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
+            finding_text = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
+            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
             continue
-        share, text = find_unrelated_forces(item, clocks, mass)
+        share, text = find_unrelated_forces(item, time_offsets, mass)
         if share > MAX_BETTER_FRACTION:
-            said = f"{text}: {OTHER_RECORDING}"
-            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
+            finding_text = f"{text}: {OTHER_RECORDING}"
+            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
     return found
 
 
@@ -196,12 +196,14 @@ def find_best_hypothesis(
     as_it_is = compute_residual(item, item.measured, mass)
     # If a hypothesis leaves impossible forces, its smaller residual proves nothing.
     candidates = [
-        (text, evaluate(item.times, as_it_is, compute_residual(item, believed, mass)))
-        for text, believed in _iterate_hypotheses(item, others, mass)
-        if excess_force_fraction(item, believed, mass) <= MAX_IMPOSSIBLE_FRACTION
+        (text, evaluate(item.times, as_it_is, compute_residual(item, corrected, mass)))
+        for text, corrected in _iterate_hypotheses(item, others, mass)
+        if excess_force_fraction(item, corrected, mass) <= MAX_IMPOSSIBLE_FRACTION
     ]
     if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
-        candidates[:0] = [(_describe_time_offset(clock.seconds), clock.evaluation) for clock in time_offsets]
+        candidates[:0] = [
+            (_describe_time_offset(time_offset.seconds), time_offset.evaluation) for time_offset in time_offsets
+        ]
     sure = [candidate for candidate in candidates if candidate[1].is_certain]
     best = max(sure, key=lambda candidate: candidate[1].log_likelihood_gain, default=None)
     return None if best is None or best[0] == SMALL_DISPLACEMENT else best
@@ -211,10 +213,10 @@ def _iterate_hypotheses(
     item: ForceMotionPair, others: Mapping[str, Wrenches], mass: float
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yields causes in words, each with a trial's total wrenches (N, 6) as they would be without the error."""
-    pushes = PlateForces.from_wrenches(item.wrenches)
-    for rival in list_hypotheses(item.wrenches.frames):
-        believed = np.where(np.isfinite(item.measured), rival.transform(pushes).total(), np.nan)
-        yield f"{rival.cause}; {rival.remedy}", believed
+    forces = PlateForces.from_wrenches(item.wrenches)
+    for hypothesis in list_hypotheses(item.wrenches.frames):
+        corrected = np.where(np.isfinite(item.measured), hypothesis.transform(forces).total(), np.nan)
+        yield f"{hypothesis.cause}; {hypothesis.remedy}", corrected
     shift = _estimate_plate_displacement(item)
     moved = item.measured
     moved[:, 3:] += np.cross(shift, moved[:, :3])
@@ -223,8 +225,8 @@ def _iterate_hypotheses(
     if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
         for name, wrenches in others.items():
             if force_variation(wrenches.total, mass) > MIN_FORCE_VARIATION:
-                told = f"the forces are from another trial (those of {name} fit better); specify the right file"
-                yield told, _align_frames(item, wrenches)
+                cause = f"the forces are from another trial (those of {name} fit better); specify the right file"
+                yield cause, _align_frames(item, wrenches)
 
 
 def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffset], mass: float) -> tuple[float, str]:
@@ -244,7 +246,7 @@ def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffs
     if min(motion, plates) < MIN_FORCE_VARIATION or not time_offsets:
         return 0.0, ""
     own = compute_mean_residual(item, mass)
-    other = np.array([clock.residual for clock in time_offsets])
+    other = np.array([time_offset.residual for time_offset in time_offsets])
     share = float((other < own).mean()) if own > MAX_RATIO_OWN_FRAMES * float(np.median(other)) else 0.0
     return share, f"the forces fit the motion better at {100.0 * share:.0f} % of other time offsets"
 
@@ -269,10 +271,10 @@ def _shift_in_time(item: ForceMotionPair) -> Iterator[tuple[float, np.ndarray]]:
 def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
     """Another trial's total (N, 6) frame by frame, NaN after its end."""
     other = np.where(np.asarray(wrenches.measured), wrenches.total, np.nan)
-    taken = np.full((len(item.times), 6), np.nan)
-    count = min(len(taken), len(other))
-    taken[:count] = other[:count]
-    return taken
+    aligned = np.full((len(item.times), 6), np.nan)
+    count = min(len(aligned), len(other))
+    aligned[:count] = other[:count]
+    return aligned
 
 
 def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:

@@ -139,8 +139,10 @@ class PlateRotation:
 
 def find_plate_rotations(items: Sequence[ForceMotionPair], mass: float) -> dict[str, PlateRotation]:
     """Rotations of plates, by trial: of decisive trials, and of trials whose rotation a decisive one confirms."""
-    found = {item.name: turn for item in items if (turn := estimate_plate_rotation(item, mass)) is not None}
-    return {name: turn for name, turn in found.items() if any(other.confirms(turn) for other in found.values())}
+    found = {item.name: rotation for item in items if (rotation := estimate_plate_rotation(item, mass)) is not None}
+    return {
+        name: rotation for name, rotation in found.items() if any(other.confirms(rotation) for other in found.values())
+    }
 
 
 def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation | None:
@@ -151,32 +153,32 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
         mass: [kg] of the body, roughly.
     """
     weight = mass * GRAVITY
-    seen = _select_loaded_frames(item, weight)
-    if seen is None:
+    loaded = _select_loaded_frames(item, weight)
+    if loaded is None:
         return None
     same = np.eye(2)
-    as_it_is = seen.squared_residuals(np.tile(same, (len(seen.names), 1, 1)), False, weight)
+    as_it_is = loaded.squared_residuals(np.tile(same, (len(loaded.names), 1, 1)), False, weight)
     best: dict[tuple[bool, ...], tuple[Evaluation, str, np.ndarray, np.ndarray]] = {}
-    for text, level, places in _iterate_rotations(seen.names):
-        if places and not seen.has_moments:
+    for text, level, places in _iterate_rotations(loaded.names):
+        if places and not loaded.has_moments:
             continue
-        squares = seen.squared_residuals(level, places, weight)
-        verdict = _evaluate_blocks(as_it_is.sum(axis=0), squares.sum(axis=0), seen.block)
+        squared = loaded.squared_residuals(level, places, weight)
+        evaluation = _evaluate_blocks(as_it_is.sum(axis=0), squared.sum(axis=0), loaded.block)
         which = tuple(bool((own != same).any()) for own in level)
-        if which not in best or verdict.ratio < best[which][0].ratio:
-            best[which] = verdict, text, level, squares
+        if which not in best or evaluation.ratio < best[which][0].ratio:
+            best[which] = evaluation, text, level, squared
     which = min(best, key=lambda plates: best[plates][0].ratio)
-    verdict, text, level, squares = best.pop(which)
-    if not verdict.is_certain:
+    evaluation, text, level, squared = best.pop(which)
+    if not evaluation.is_certain:
         return None
-    decides = _evaluate_blocks(as_it_is[0], squares[0], seen.block).is_certain
-    variation = np.minimum(seen.variation / weight**2, MAX_RESIDUAL**2)
-    decides &= bool(squares[0].mean() < (1.0 - MIN_EXPLAINED_VARIANCE) * variation.mean())
+    is_decisive = _evaluate_blocks(as_it_is[0], squared[0], loaded.block).is_certain
+    variation = np.minimum(loaded.variation / weight**2, MAX_RESIDUAL**2)
+    is_decisive &= bool(squared[0].mean() < (1.0 - MIN_EXPLAINED_VARIANCE) * variation.mean())
     if not all(which):
         others = min(best.values(), key=lambda other: other[0].ratio)[3]
-        decides &= _evaluate_blocks(others.sum(axis=0), squares.sum(axis=0), seen.block).is_certain
-    rows = {name: tuple(map(tuple, own.tolist())) for name, own, turned in zip(seen.names, level, which) if turned}
-    return PlateRotation(text, verdict, rows, decides)
+        is_decisive &= _evaluate_blocks(others.sum(axis=0), squared.sum(axis=0), loaded.block).is_certain
+    rows = {name: tuple(map(tuple, own.tolist())) for name, own, changed in zip(loaded.names, level, which) if changed}
+    return PlateRotation(text, evaluation, rows, is_decisive)
 
 
 def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, bool]]:
@@ -185,13 +187,13 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
     The simplest come first: they are reported if others fit equally well.
     """
     plates, both, alone = len(names), "forces and locations", "forces, not their locations,"
-    told = "the level axes of the plates are not the markers'"
+    cause = "the level axes of the plates are not the markers'"
     for word, level in {**ROTATIONS, **REFLECTIONS}.items():
-        yield f"{told}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
+        yield f"{cause}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
     for word, level in FORCE_CHANGES.items():
         yield word, np.tile(level, (plates, 1, 1)), False
     for word, level in QUARTER_ROTATIONS.items():
-        yield f"{told}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
+        yield f"{cause}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
     for places, what in ((True, both), (False, alone)):
         for k, name in enumerate(names if plates > 1 else ()):
             for word, level in ROTATIONS.items():
@@ -205,9 +207,9 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
 
 
 def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames | None:
-    pushes, measured = PlateForces.from_wrenches(item.wrenches), np.asarray(item.wrenches.measured)
-    load = pushes.force[:, :, 2].sum(axis=1)
-    known = np.isfinite(pushes.force).all(axis=(1, 2)) & np.isfinite(item.predicted).all(axis=1)
+    forces, measured = PlateForces.from_wrenches(item.wrenches), np.asarray(item.wrenches.measured)
+    load = forces.force[:, :, 2].sum(axis=1)
+    known = np.isfinite(forces.force).all(axis=(1, 2)) & np.isfinite(item.predicted).all(axis=1)
     used = known & measured[:, :3].all(axis=1) & (np.nan_to_num(load) > LOADED_FRACTION * weight)
     used &= np.abs(np.nan_to_num(load) - item.predicted[:, 2]) < MAX_RESIDUAL * weight
     if used.sum() < MIN_FRAMES:
@@ -217,11 +219,11 @@ def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames
     for number, frames in enumerate(blocks_of(item.times, used)):
         block[frames] = number
     frames = np.flatnonzero(used)[::thin]
-    carries = pushes.force[frames, :, 2].max(axis=0) > LOADED_FRACTION * weight
+    carries = forces.force[frames, :, 2].max(axis=0) > LOADED_FRACTION * weight
     return _LoadedFrames(
         tuple(name for name, own in zip(item.wrenches.frames, carries) if own),
-        pushes.force[frames][:, carries],
-        pushes.centre_of_pressure[frames][:, carries],
+        forces.force[frames][:, carries],
+        forces.centre_of_pressure[frames][:, carries],
         item.predicted[frames],
         item.root_positions[frames],
         bool(measured[frames][:, 3:5].all()),

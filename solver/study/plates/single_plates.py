@@ -58,16 +58,18 @@ def check_single_plates(
         layouts.setdefault(item.layout, []).append(item)
     found = []
     for plates, trials in layouts.items():
-        seen = {k: readings for k in range(len(plates)) if (readings := _estimate_readings(trials, k)) is not None}
-        if len(seen) < 2:
+        readings_by_plate = {
+            k: readings for k in range(len(plates)) if (readings := _estimate_readings(trials, k)) is not None
+        }
+        if len(readings_by_plate) < 2:
             continue
         names = tuple(trial.name for trial in trials)
-        facing = np.mean([compute_heading(trial.trial.motion.q[trial.trial.counted]) for trial in trials], axis=0)
-        values, stds = (np.array([readings[part] for readings in seen.values()]) for part in (0, 1))
-        values[:, :2] = values[:, :2] @ facing
-        aside, stds = _subtract_mean(values, stds)
-        for (k, beside), std in zip(zip(seen, aside), stds):
-            found += _build_findings(names, plates, k, (beside, std), facing, (keep_location, keep_gain))
+        heading = np.mean([compute_heading(trial.trial.motion.q[trial.trial.counted]) for trial in trials], axis=0)
+        values, stds = (np.array([readings[part] for readings in readings_by_plate.values()]) for part in (0, 1))
+        values[:, :2] = values[:, :2] @ heading
+        deviations, stds = _subtract_mean(values, stds)
+        for (k, deviation), std in zip(zip(readings_by_plate, deviations), stds):
+            found += _build_findings(names, plates, k, (deviation, std), heading, (keep_location, keep_gain))
     return found
 
 
@@ -100,11 +102,11 @@ def _subtract_mean(values: np.ndarray, stds: np.ndarray) -> tuple[np.ndarray, np
     """Values (K, 3) minus their mean over plates, with standard deviations; gains relative to their mean."""
     count = len(values)
     mean = values.mean(axis=0)
-    aside = values - mean
-    aside[:, 2] /= mean[2]
+    deviations = values - mean
+    deviations[:, 2] /= mean[2]
     rest = 1.0 - 1.0 / count
     variance = stds**2 * rest**2 + ((stds**2).sum(axis=0) - stds**2) / count**2
-    return aside, np.sqrt(variance + rest * np.append(STEP_STD, STEP_GAIN_STD) ** 2)
+    return deviations, np.sqrt(variance + rest * np.append(STEP_STD, STEP_GAIN_STD) ** 2)
 
 
 def _build_findings(
@@ -112,7 +114,7 @@ def _build_findings(
     plates: tuple[str, ...],
     plate: int,
     reading: tuple[np.ndarray, np.ndarray],
-    facing: np.ndarray,
+    heading: np.ndarray,
     overridden: tuple[bool, bool],
 ) -> list[tuple[Finding, PlateChange]]:
     """The findings about one plate; none if nothing is certain."""
@@ -121,18 +123,18 @@ def _build_findings(
     nothing = PlateChange(np.zeros((len(plates), 3)), np.ones(len(plates)))
     found = []
     if certain[:2].any():
-        said = " and ".join(
+        quantities = " and ".join(
             f"{1e3 * abs(value):.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} mm {words[int(value < 0.0)]}"
             for value, std, words, sure in zip(values, stds, DIRECTION_WORDS, certain)
             if sure
         )
         text = (
-            f"{plates[plate]} is {said} of the body from its location in the file, relative to the mean of its layout"
+            f"{plates[plate]} is {quantities} of the body from its file's location, relative to the mean of its layout"
         )
         most = int(np.argmax(np.abs(values[:2]) / stds[:2]))
         evidence, interval = 1e3 * float(values[most]), compute_interval(1e3 * values[most], 1e3 * stds[most])
         shifts = np.zeros((len(plates), 3))
-        shifts[plate, :2] = facing @ np.where(certain[:2], values[:2], 0.0)
+        shifts[plate, :2] = heading @ np.where(certain[:2], values[:2], 0.0)
         done = Action.OVERRIDDEN if overridden[0] else Action.UNDONE
         each = nothing if overridden[0] else PlateChange(shifts, nothing.gains)
         found.append((Finding(PLACE, trials, evidence, interval, "mm", done, text), each))

@@ -89,19 +89,19 @@ def _build_free_moment_finding(group: Sequence[_Factors], option: str) -> tuple[
     lever, lever_std = pool([f.lever for f in group], [f.lever_std for f in group])
     free, std = pool([f.free for f in group], [f.free_std for f in group])
     names, interval = tuple(f.name for f in group), compute_interval(free, std)
-    said = f"{free:.2f} ({interval[0]:.2f} to {interval[1]:.2f}, 95 %)"
+    quantities = f"{free:.2f} ({interval[0]:.2f} to {interval[1]:.2f}, 95 %)"
     axes = f"the moment of the forces with {lever:.2f} ± {TWO_SIDED_STDS * lever_std:.2f}"
     reversed_ = free < -CERTAIN_STDS * std and lever > CERTAIN_STDS * lever_std
     if not reversed_:
         certain = abs(free) > CERTAIN_STDS * std and free > 0.0
         word = "has the right sign" if certain else "has an uncertain sign"
-        text = f"the free moment {word}: it enters the vertical moment that the motion needs with {said}, {axes}"
+        text = f"the free moment {word}: it enters the vertical moment that the motion needs with {quantities}, {axes}"
         return Finding(
             FREE_MOMENT, names, free, interval, "", Action.NOTHING if certain else Action.UNCERTAIN, text
         ), 1.0
     text = (
-        f"the free moment has the wrong sign: it enters the vertical moment that the motion needs with {said} instead "
-        f"of 1, while {axes} is right, so that the axes are right"
+        f"the free moment has the wrong sign: it enters the vertical moment that the motion needs with {quantities} "
+        f"instead of 1, while {axes} is right, so that the axes are right"
     )
     if option == AS_IS:
         return Finding(FREE_MOMENT, names, free, interval, "", Action.OVERRIDDEN, text), 1.0
@@ -111,8 +111,8 @@ def _build_free_moment_finding(group: Sequence[_Factors], option: str) -> tuple[
 def _report_stated(items: Sequence[ComparedTrial], option: str) -> tuple[Finding, float | None]:
     text = "the free moment was reversed" if option == REVERSED else "the vertical moment was not used"
     names = tuple(item.name for item in items)
-    said = f"{text}, as specified by --free-moment {option}"
-    finding = Finding(FREE_MOMENT, names, np.nan, UNKNOWN_INTERVAL, "", Action.AS_SPECIFIED, said)
+    quantities = f"{text}, as specified by --free-moment {option}"
+    finding = Finding(FREE_MOMENT, names, np.nan, UNKNOWN_INTERVAL, "", Action.AS_SPECIFIED, quantities)
     return finding, -1.0 if option == REVERSED else None
 
 
@@ -167,10 +167,10 @@ def _build_load_moment_finding(levers: Mapping[str, tuple[float, float]], overri
     values, stds = zip(*levers.values())
     lever, std = pool(values, stds)
     low, high = compute_interval(1e3 * lever, 1e3 * std)
-    said = f"{1e3 * lever:.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} N m per kilonewton of load"
+    quantities = f"{1e3 * lever:.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} N m per kilonewton of load"
     if abs(lever) <= CERTAIN_STDS * std:
-        text = f"the motion shows no vertical moment caused by the load alone: {said}"
+        text = f"the motion shows no vertical moment caused by the load alone: {quantities}"
         return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", Action.NOTHING, text), 0.0
-    text = f"the load alone causes a vertical moment of {said}, as with tilted plates"
+    text = f"the load alone causes a vertical moment of {quantities}, as with tilted plates"
     done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
     return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever

@@ -1,4 +1,4 @@
-"""Forces that do not belong to their motion are told by their cause; forces that do are left alone."""
+"""Forces that do not belong to their motion are found with the cause; correct forces are not changed."""
 
 from __future__ import annotations
 
@@ -126,9 +126,9 @@ def test_frozen_markers_are_found(walks: Body) -> None:
     positions[80:130] = positions[80]
     frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
     prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
-    told = findings(prepared, STANDSTILL)
-    assert [finding.trials for finding in told] == [(records[0].name,)]
-    assert "markers are frozen for 0.49 s" in told[0].text
+    reported = findings(prepared, STANDSTILL)
+    assert [finding.trials for finding in reported] == [(records[0].name,)]
+    assert "markers are frozen for 0.49 s" in reported[0].text
     trial = prepared.records[0].trial
     assert trial is not None
     inside = (trial.motion.times > markers.times[80]) & (trial.motion.times < markers.times[129])
@@ -138,8 +138,8 @@ def test_frozen_markers_are_found(walks: Body) -> None:
 def test_displaced_plates_are_corrected(walks: Body) -> None:
     """Plates moved 4 cm to the side are moved back, within the uncertainty from the body's own asymmetry."""
     rig, records = walks
-    aside = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
-    prepared = prepare(rig, aside, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
+    displaced = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
+    prepared = prepare(rig, displaced, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
     assert [finding.done for finding in findings(prepared, PLACE)] == [Action.UNDONE]
     assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
 

@@ -1,4 +1,4 @@
-"""Laws of where forces can act: under a foot, or between feet that are both on the floor."""
+"""Laws of possible locations of forces: under a foot, or between two feet on the floor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an identification found of its plates holds for further trials on them, and disagreement is told."""
+"""Known corrections of plates are used for further trials, and disagreements are reported."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_known_plates_do_not_affect_other_plates(robot: Robot) -> None:
 def test_a_disagreement_with_known_plates_is_reported(robot: Robot) -> None:
     """If the known plates are reversed and the trial's are not, the known sign is used and a finding says so."""
     found = prepared(robot, layout(robot, -1.0))
-    told = [finding for finding in found.findings if finding.done is Action.REPORTED]
-    assert [finding.kind for finding in told] == [FREE_MOMENT]
-    assert "another sign" in told[0].sentence
+    reported = [finding for finding in found.findings if finding.done is Action.REPORTED]
+    assert [finding.kind for finding in reported] == [FREE_MOMENT]
+    assert "another sign" in reported[0].sentence
     assert found.records[0].plate_correction.free_moment == -1.0
 
 
@@ -122,7 +122,7 @@ def test_compare_returns_warnings_of_plates_and_files(robot: Robot) -> None:
     """A comparison returns the warnings of its own plate checks and of reading the files."""
     rig, record = robot
     turned = sensors(robot).with_free_moments(-1.0)
-    spoiled = replace(record.recording, wrenches=turned, warnings=("read past something",))
-    _, warnings = compare([spoiled], rig, rig.prior, rig.prior, Settings())
+    changed = replace(record.recording, wrenches=turned, warnings=("read past something",))
+    _, warnings = compare([changed], rig, rig.prior, rig.prior, Settings())
     assert "read past something" in warnings
     assert any("wrong sign" in text for text in warnings)

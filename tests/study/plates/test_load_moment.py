@@ -1,4 +1,4 @@
-"""A vertical moment that plates read of the load alone: found where it is, never where it is not."""
+"""Laws of the vertical moment that plates read in proportion to the load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of plates whose level axes are turned against the motion's, simulated and real."""
+"""Laws of plates whose level axes are rotated or mirrored, simulated and real."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from solver.wrenches import Wrenches
 MASS, RATE = 70.0, 100.0
 TIMES = np.arange(0.0, 8.0, 1.0 / RATE)
 CENTRES = np.array([[0.2, 0.15], [0.2, -0.15]])
-IN_WORDS = ["as it is", "90 degrees clockwise", "by 180 degrees", "90 degrees counterclockwise"]
+ROTATION_WORDS = ["as it is", "90 degrees clockwise", "by 180 degrees", "90 degrees counterclockwise"]
 
 
-def turn(quarters: int) -> np.ndarray:
+def rotation_by(quarters: int) -> np.ndarray:
     """Rotation (2, 2) by so many times 90 degrees, counterclockwise."""
     return np.linalg.matrix_power(np.array([[0, -1], [1, 0]]), quarters)
 
@@ -47,7 +47,7 @@ def trial(
         phases = np.array([0.0, 1.0, 2.0, 3.0]) + (0.0 if alike else 2.0 * k)
         waves = np.sin(2.0 * np.pi * TIMES[:, None] * [0.5, 0.7, 0.43, 0.91] + phases)
         load = weight * (0.5 + (0.0 if alike else 0.3 - 0.6 * k) * np.sin(2.0 * np.pi * 0.31 * TIMES))
-        own = turn(3 * k if alike else 0)
+        own = rotation_by(3 * k if alike else 0)
         force = np.column_stack([share * weight * waves[:, [0, 1]] @ own.T, load])
         aside = waves[:, [2, 3]] * [0.04, 0.02] @ own.T
         for total, forces, place in (
@@ -64,7 +64,7 @@ def trial(
     return ForceMotionPair(name, TIMES, needed, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), wrenches)
 
 
-def accused(*items: ForceMotionPair) -> list[str]:
+def trials_with_finding(*items: ForceMotionPair) -> list[str]:
     """Names of the trials whose plates are found to be rotated or mirrored."""
     return [f.trials[0] for f in check_mismatch(items, MASS, False) if "level axes" in f.text]
 
@@ -72,14 +72,14 @@ def accused(*items: ForceMotionPair) -> list[str]:
 @pytest.mark.parametrize("quarters", range(4))
 def test_a_rotation_of_all_plates_is_found(quarters: int) -> None:
     """Simulated: rotated plates give one finding with the rotation; correct plates give none."""
-    item = trial((turn(quarters), turn(quarters)))
+    item = trial((rotation_by(quarters), rotation_by(quarters)))
     found = [f for f in check_mismatch([item], MASS, False) if "level axes" in f.text]
     if not quarters:
         assert estimate_plate_rotation(item, MASS) is None
         assert not found
         return
     assert len(found) == 1
-    assert IN_WORDS[quarters] in found[0].text
+    assert ROTATION_WORDS[quarters] in found[0].text
     assert "forces and locations fit" in found[0].text
     assert found[0].done is Action.LEFT_OUT
 
@@ -88,11 +88,11 @@ def test_a_rotation_of_all_plates_is_found(quarters: int) -> None:
 @pytest.mark.parametrize("plate", [0, 1])
 def test_one_rotated_plate_is_named(plate: int, quarters: int) -> None:
     """Simulated: a single rotated plate is named, with the rotation that corrects it."""
-    levels = [turn(0), turn(0)]
-    levels[plate] = turn(quarters)
+    levels = [rotation_by(0), rotation_by(0)]
+    levels[plate] = rotation_by(quarters)
     (finding,) = check_mismatch([trial((levels[0], levels[1]))], MASS, False)
     assert f"of plate {('left', 'right')[plate]} " in finding.text
-    assert IN_WORDS[quarters] in finding.text
+    assert ROTATION_WORDS[quarters] in finding.text
 
 
 def test_a_reflection_is_distinguished_from_a_rotation() -> None:
@@ -106,39 +106,42 @@ def test_a_reflection_is_distinguished_from_a_rotation() -> None:
 def test_moments_alone_are_not_decisive() -> None:
     """Simulated: centres of pressure that move as if a plate were rotated (a tilted frame, a wrong body model) give no
     finding if the level forces follow the motion."""
-    item, wrong = trial((turn(0), turn(0)), share=0.01), trial((turn(1), turn(0)), share=0.01)
+    item, wrong = (
+        trial((rotation_by(0), rotation_by(0)), share=0.01),
+        trial((rotation_by(1), rotation_by(0)), share=0.01),
+    )
     values = item.wrenches.values.copy()
     values[:, :, 3:5] = wrong.wrenches.values[:, :, 3:5]
-    spoiled = replace(item, wrenches=replace(item.wrenches, values=values))
-    fit = estimate_plate_rotation(spoiled, MASS)
+    changed = replace(item, wrenches=replace(item.wrenches, values=values))
+    fit = estimate_plate_rotation(changed, MASS)
     assert fit is not None
     assert "of plate left" in fit.text
     assert not fit.is_decisive
-    assert accused(spoiled) == []
+    assert trials_with_finding(changed) == []
 
 
 def test_ambiguous_rotations_are_not_decisive() -> None:
     """Simulated: if the rotations of two plates explain the same forces there is no finding; otherwise there is one."""
     for alike in (True, False):
-        item = trial((turn(0), turn(1)), alike=alike)
+        item = trial((rotation_by(0), rotation_by(1)), alike=alike)
         fit = estimate_plate_rotation(item, MASS)
         assert fit is not None
         assert fit.is_decisive != alike
-        assert accused(item) == ([] if alike else ["trial"])
+        assert trials_with_finding(item) == ([] if alike else ["trial"])
 
 
 def test_another_trial_may_confirm_a_rotation() -> None:
     """Simulated: a squat whose level forces are below the body model's error is not decisive by itself. Another trial
     on the same plates with the same rotation confirms it; one with none, or another rotation, does not."""
-    squat = trial((turn(1), turn(1)), name="squat", share=0.004)
-    assert accused(squat) == []
+    squat = trial((rotation_by(1), rotation_by(1)), name="squat", share=0.004)
+    assert trials_with_finding(squat) == []
     for quarters, found in ((1, ["squat", "walk"]), (0, []), (3, ["walk"])):
-        assert accused(squat, trial((turn(quarters), turn(quarters)), name="walk")) == found
+        assert trials_with_finding(squat, trial((rotation_by(quarters), rotation_by(quarters)), name="walk")) == found
 
 
 def test_unloaded_plates_give_no_rotation() -> None:
     """Plates that carry nothing have no rotation."""
-    item = trial((turn(1), turn(1)))
+    item = trial((rotation_by(1), rotation_by(1)))
     empty = replace(item, wrenches=Wrenches(TIMES, ("left", "right"), np.zeros((len(TIMES), 2, 6))))
     assert estimate_plate_rotation(empty, MASS) is None
 
@@ -149,15 +152,15 @@ def test_rotated_plates_of_trials_are_found(walks: tuple[Rig, tuple[TrialRecord,
     rig, records = walks
     own = records[0].recording.wrenches
     assert own is not None
-    level, values = turn(quarters), own.values.copy()
+    level, values = rotation_by(quarters), own.values.copy()
     points = own.centres_of_pressure(own.values[:, :, 2] > 100.0)[:, :, :2]
     for k in range(len(own.frames)):
         middle = np.nanmedian(points[:, k], axis=0)
         point = np.column_stack([middle + (points[:, k] - middle) @ level.T, np.zeros(len(own))])
         force = np.column_stack([values[:, k, :2] @ level.T, values[:, k, 2]])
         values[:, k] = np.hstack([force, np.cross(np.nan_to_num(point), force)])
-    spoiled = replace(records[0].recording, wrenches=replace(own, values=values))
-    prepared = prepare(rig, [replace(records[0], recording=spoiled), records[1]], preset_of("human_8hz"))
-    told = [f for f in prepared.findings if f.kind == BELONGING and "level axes" in f.text]
-    assert [f.trials for f in told] == ([(records[0].name,)] if quarters else [])
-    assert all(IN_WORDS[quarters] in f.text for f in told)
+    changed = replace(records[0].recording, wrenches=replace(own, values=values))
+    prepared = prepare(rig, [replace(records[0], recording=changed), records[1]], preset_of("human_8hz"))
+    rotated = [f for f in prepared.findings if f.kind == BELONGING and "level axes" in f.text]
+    assert [f.trials for f in rotated] == ([(records[0].name,)] if quarters else [])
+    assert all(ROTATION_WORDS[quarters] in f.text for f in rotated)

@@ -33,8 +33,8 @@ def test_the_odd_trial_is_scaled_to_what_the_others_read() -> None:
     assert found.trials == ("odd",)
     assert found.interval[0] < found.evidence < found.interval[1] < 1.0
     assert not found.done.is_silent or found.done is Action.TAKEN_OFF
-    (told,), none = check_gains(estimate(*trials), True)
-    assert (told.done, none) == (Action.OVERRIDDEN, {})
+    (overridden,), none = check_gains(estimate(*trials), True)
+    assert (overridden.done, none) == (Action.OVERRIDDEN, {})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The sign of the free moment: found where it is wrong, never where it is right."""
+"""Laws of the sign of the free moment."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_light_plate_has_no_free_moment() -> None:
     assert np.array_equal(noise.with_free_moments(-1.0).values, noise.values)
 
 
-def turned(records: Sequence[TrialRecord], names: Sequence[str] = ()) -> list[TrialRecord]:
+def reverse_free_moments(records: Sequence[TrialRecord], names: Sequence[str] = ()) -> list[TrialRecord]:
     """Records of these trials (all by default) with the free moment reversed in software."""
     result = []
     for record in records:
@@ -99,7 +99,7 @@ def robot() -> Body:
 def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
     """Sensors with a reversed free moment give the same trial as correct ones, which are not changed."""
     rig, records = robot
-    right, wrong = prepare(rig, records, PRESET), prepare(rig, turned(records), PRESET)
+    right, wrong = prepare(rig, records, PRESET), prepare(rig, reverse_free_moments(records), PRESET)
     assert [finding.done for finding in found(right)] == [Action.NOTHING]
     assert [finding.done for finding in found(wrong)] == [Action.UNDONE]
     assert "wrong sign" in found(wrong)[0].sentence
@@ -113,14 +113,14 @@ def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
 def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: str) -> None:
     """Unchanged, reversed or not used: the specified choice is applied, whatever the motion shows, and reported."""
     rig, records = robot
-    told = prepare(rig, turned(records), PRESET, plates=PlateOptions(choice))
-    done, factor = found(told)[0].done, told.records[0].plate_correction.free_moment
+    prepared = prepare(rig, reverse_free_moments(records), PRESET, plates=PlateOptions(choice))
+    done, factor = found(prepared)[0].done, prepared.records[0].plate_correction.free_moment
     assert (done, factor) == {
         AS_IS: (Action.OVERRIDDEN, 1.0),
         REVERSED: (Action.AS_SPECIFIED, -1.0),
         IGNORE: (Action.AS_SPECIFIED, None),
     }[choice]
-    trial = told.records[0].trial
+    trial = prepared.records[0].trial
     assert trial is not None
     assert trial.wrenches.measured is not None
     assert trial.wrenches.measured[:, 5].any() == (choice != IGNORE)
@@ -140,7 +140,7 @@ def test_two_trials_have_the_right_sign(walks: Body) -> None:
     """The files as they are need no correction; both reversed in software are found and corrected."""
     rig, records = walks
     assert [finding.done for finding in found(prepare(rig, records, PRESET))] == [Action.NOTHING]
-    wrong = prepare(rig, turned(records), PRESET)
+    wrong = prepare(rig, reverse_free_moments(records), PRESET)
     assert [(finding.done, finding.trials) for finding in found(wrong)] == [
         (Action.UNDONE, tuple(record.name for record in records))
     ]
@@ -149,7 +149,10 @@ def test_two_trials_have_the_right_sign(walks: Body) -> None:
 def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
     """Of two trials on the same plates only the one that was reversed in software is corrected."""
     rig, records = walks
-    done = {finding.trials: finding.done for finding in found(prepare(rig, turned(records, [records[1].name]), PRESET))}
+    done = {
+        finding.trials: finding.done
+        for finding in found(prepare(rig, reverse_free_moments(records, [records[1].name]), PRESET))
+    }
     assert done == {(records[0].name,): Action.NOTHING, (records[1].name,): Action.UNDONE}
 
 
@@ -164,4 +167,6 @@ def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:
     person = calibrate(recordings, sex="female", mass=63.5)
     records = track_all(person, recordings, jobs=1)
     assert [finding.done for finding in found(prepare(person.rig, records, PRESET))] == [Action.UNDONE]
-    assert [finding.done for finding in found(prepare(person.rig, turned(records), PRESET))] == [Action.NOTHING]
+    assert [finding.done for finding in found(prepare(person.rig, reverse_free_moments(records), PRESET))] == [
+        Action.NOTHING
+    ]
