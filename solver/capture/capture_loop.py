@@ -60,7 +60,7 @@ def run_capture(source: Source, capture: Capture, until: StopConditions, progres
 
     Raises:
         InvalidValue: the stream's names do not fit the body.
-        Cancelled: the reader of the progress output has gone.
+        Cancelled: the reader of the progress output has ended.
     """
     capture.record()
     first: float | None = None

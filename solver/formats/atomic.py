@@ -134,7 +134,7 @@ def _create_temporary(path: Path) -> tuple[Lock, Path]:
                     if left := acquire(target.parent / name):
                         left.release()
         lock = acquire(target.parent / f"{label}.{secrets.token_hex(4)}{PART_SUFFIX}")
-        assert lock is not None  # nobody else knows the name
+        assert lock is not None  # no other process knows the name
         return lock, target
 
 

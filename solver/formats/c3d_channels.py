@@ -104,13 +104,13 @@ def subtract_baseline(
 
 
 def widen_samples(samples: np.ndarray, rate: float) -> np.ndarray:
-    """Samples (N,) that are True, with all that lie within `BESIDE` of one of them."""
+    """Samples (N,) that are True, with all that lie within `MARGIN` of one of them."""
     around = np.ones(2 * int(np.ceil(MARGIN * rate)) + 1)
     return np.convolve(samples, around)[len(around) // 2 :][: len(samples)] > 0.0
 
 
 def find_saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, rate: float, warn: Warn) -> np.ndarray:
-    """Samples (N,) to leave out, `widen_samples`: a channel stands at the end of its range, the load was larger."""
+    """Samples (N,) around those in which a channel is at the end of its range, so that the load was larger."""
     result = np.zeros(len(channels), bool)
     for channel in (channels if plate.kind != 1 else channels[:, :3]).T:
         result |= find_plateau(channel)

@@ -236,7 +236,7 @@ def _check_centres_inside(
         low, high = corners.min(axis=0)[:2] - OUTSIDE_MARGIN, corners.max(axis=0)[:2] + OUTSIDE_MARGIN
         middle = np.median(points[:, :2], axis=0) if len(points) else 0.5 * (low + high)
         if not np.all((middle > low) & (middle < high)):
-            warn(f"{Path(path).name}: the centre of pressure of {plate.name} lies outside the plate")
+            warn(f"{Path(path).name}: the centre of pressure of {plate.name} is outside the plate")
 
 
 def _plate_parameter(parameters: Parameters, name: str, k: int) -> np.ndarray | None:

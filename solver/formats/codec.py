@@ -87,7 +87,7 @@ class FileKind(Generic[T]):
 
 
 def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
-    """Read the value of a file that may be of several kinds; the value's class tells which one it is.
+    """Read the value of a file that may be of several kinds; the class of the value identifies it.
 
     Raises:
         InputError: as `FileKind.read`.

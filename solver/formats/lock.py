@@ -129,7 +129,7 @@ def create_locked_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
     folder = parent / f"{prefix}{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700)
     lock = acquire(folder / LOCK_FILE)
-    assert lock is not None  # nobody else knows the name
+    assert lock is not None  # no other process knows the name
     return folder, lock
 
 
@@ -142,7 +142,7 @@ def remove_locked_folder(folder: Path, lock: Lock) -> None:
 
 
 def remove_abandoned_folders(parent: Path, prefix: str) -> tuple[Path, ...]:
-    """Remove the folders that `create_locked_folder` made and whose processes were killed; which ones.
+    """Remove the folders of `create_locked_folder` whose processes were killed; the removed folders.
 
     A folder without lock file was kept on purpose and is not removed.
     """

@@ -50,8 +50,8 @@ def read_archive(path: str | Path, *, skip_objects: bool = False) -> tuple[dict[
     With ``skip_objects``, arrays of objects are returned empty instead of being refused.
 
     Raises:
-        InputError: missing, damaged, unpacking to more than `LARGEST` bytes or, beyond `ALWAYS_ALLOWED_BYTES`, than
-            `MAX_COMPRESSION_RATIO` times its own; holding objects, or two entries of one name.
+        InputError: missing or damaged; unpacks to more than `MAX_TOTAL_BYTES`, or to more than `ALWAYS_ALLOWED_BYTES`
+            and `MAX_COMPRESSION_RATIO` times its size; holds objects, or two entries of one name.
     """
     size = check_file(path)
     arrays, others = {}, {}
@@ -149,7 +149,7 @@ def _read_array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes], *, 
             return np.empty(0, object)
         raise object_array_error(path, place)
     if any(size < 0 for size in shape) or math.prod(shape) * kind.itemsize != entry.file_size - stream.tell():
-        raise ValueError(f"{place} does not have the size that its header tells")
+        raise ValueError(f"{place} does not have the size in its header")
     # With an axis of length zero, or entries of zero bytes, the other axes could have any length.
     if math.prod(max(size, 1) for size in shape) * max(kind.itemsize, 1) > max(ALWAYS_ALLOWED_BYTES, entry.file_size):
         raise ValueError(f"{place} of shape {shape} holds no data but claims more rows than a recording has")
@@ -162,5 +162,5 @@ def _read_array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes], *, 
             raise EOFError(f"{place} ends early")
         filled += count
     if stream.read(1):
-        raise ValueError(f"{place} does not have the size that its header tells")
+        raise ValueError(f"{place} does not have the size in its header")
     return values

@@ -1,4 +1,4 @@
-"""Recordings from files: the reader by the suffix, motion and forces of one trial together, and whether they agree."""
+"""Reading recordings: motion and forces of one trial are combined, and checked for agreement."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .wrench_checks import centres_of_pressure
 _NAME_ENDINGS = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
-"""What a file of a trial may add to the trial's name."""
+"""Endings that a file of a trial may add to the trial's name."""
 _BIDS_ENDINGS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
-"""What BIDS adds to the name of a recording of motion."""
+"""Endings that BIDS adds to the name of motion data."""
 NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
-"""What an archive holds, by the names of its arrays."""
+"""Kinds of data in an archive, by the names of its arrays."""
 MAX_DISTANCE_FROM_BODY = 0.5
-"""[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
+"""[m] A centre of pressure farther from the space of the markers is not below that body."""
 MIN_FRAMES = 2
 
 
@@ -64,7 +64,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
     wrenches: Wrenches | None = None
     metadata: dict[str, object] = {}
     sources: dict[str, tuple[Path, str]] = {}
-    # Motion first: it tells the vertical axis better than forces do.
+    # Motion first: it determines the vertical axis better than forces.
     for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(content_kind(f))):
         part, axes = _read_file(
             file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
@@ -106,9 +106,9 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
         options: how files are read.
 
     ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``; ``robot_angles.csv`` to
-    ``robot_wrenches.csv``. In folders, files that hold nothing of a trial (tables of errors), joint coordinates of
-    a trial whose markers are there, and results of this program are passed over; a file that is named must be readable.
-    A named folder that this program wrote, and which holds nothing else, is read.
+    ``robot_wrenches.csv``. A named file must be readable. In folders, these files are skipped: files that are not of a
+    trial (tables of errors), joint coordinates of a trial that has markers, and results of this program, unless the
+    folder holds nothing else.
 
     Returns:
         in order of their names.
@@ -131,9 +131,9 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
 
 
 def _note_renaming(recording: Recording, file: Path) -> Recording:
-    """A recording that tells if it is not called as its file."""
-    told = renaming_note(recording.name, file, _trial_stem(file))
-    return recording if told is None else replace(recording, warnings=(told, *recording.warnings))
+    """A recording with a warning if it is not named after its file."""
+    note = renaming_note(recording.name, file, _trial_stem(file))
+    return recording if note is None else replace(recording, warnings=(note, *recording.warnings))
 
 
 def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
@@ -164,7 +164,7 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
 
 
 def list_files_read(paths: Paths) -> tuple[Path, ...]:
-    """Every file that `find_recordings` would read, descriptions beside and above them too.
+    """Every file that `find_recordings` would read, including metadata files beside and above them.
 
     Raises:
         InputError: see `pair_files`.
@@ -174,7 +174,7 @@ def list_files_read(paths: Paths) -> tuple[Path, ...]:
 
 
 def has_joints(paths: Paths) -> bool:
-    """Whether these recordings tell joint coordinates of a rig, and no markers of a person.
+    """Whether recordings hold joint coordinates of a rig, and no markers of a person.
 
     Raises:
         InputError: see `pair_files`.
@@ -185,7 +185,7 @@ def has_joints(paths: Paths) -> bool:
 
 
 def _kinds_by_title(path: Path) -> set[str]:
-    """What a file holds, as far as its titles tell."""
+    """Kinds of data in a file, as far as its titles determine them."""
     if path.suffix.lower() == ".npz":
         names = entry_names(path) or frozenset()
         return {kind for kind, name in NPZ_KINDS if name in names}
@@ -239,8 +239,8 @@ def has_only_results(folder: Path) -> bool:
 def _kinds_in_folder(folder: Path) -> dict[Path, str]:
     """The recordings below a folder, in order of their paths.
 
-    Results of an earlier run are none, so that a run whose output lies among its recordings can be repeated. Where
-    nothing but results is there, those that the folder's own manifest lists are meant, since somebody named them.
+    Results of an earlier run are skipped, so that a run whose output is among its recordings can be repeated. If a
+    folder holds only results, those in its own manifest are read, because the user named the folder.
     """
     others, results = _split_results(folder)
     for files in (others, [file for file, home in results.items() if home == folder]):
@@ -251,9 +251,9 @@ def _kinds_in_folder(folder: Path) -> dict[Path, str]:
 
 
 def _split_results(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
-    """Files below a folder with a recording's suffix: those of others, and this program's with their manifest's folder.
+    """Files below a folder with a recording's suffix: other files, and results with the folder of their manifest.
 
-    A result that somebody changed is no longer this program's.
+    A result that was changed counts as another file.
     """
     below = sorted(folder.rglob("*"))
     manifests = {path.parent: read_manifest(path.parent) for path in below if path.name == MANIFEST_FILE}
@@ -270,7 +270,7 @@ def _split_results(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
 
 
 def _is_listed(file: Path, home: Path, manifest: Manifest | None) -> bool:
-    """Whether the manifest of a folder above lists a file, and the file is still as it was written."""
+    """Whether the manifest of a parent folder lists a file, and the file is unchanged."""
     if manifest is None:
         return False
     name = file.relative_to(home).as_posix()
@@ -282,13 +282,13 @@ def _is_visible(file: Path, folder: Path) -> bool:
 
 
 def _trial_stem(path: Path) -> str:
-    """Name of the trial a file belongs to."""
+    """Name of the trial of a file."""
     stem = _BIDS_ENDINGS.sub("", path.stem) if path.suffix.lower() == ".tsv" else path.stem
     return _NAME_ENDINGS.sub("", stem)
 
 
 def _pair_by_name(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
-    """Files of motion, each with the file of forces of the same stem that lies nearest; then all others alone."""
+    """Files of motion, each with the nearest force file of the same name; then all other files alone."""
     forces = [file for file, kind in kinds.items() if kind == FORCES]
     groups: list[tuple[Path, ...]] = []
     for file, kind in kinds.items():
@@ -345,7 +345,7 @@ def _check_length(
     found: Mapping[str, Markers | JointCoordinates | SegmentPoses | Wrenches | None],
     sources: dict[str, tuple[Path, str]],
 ) -> None:
-    """A trial is more than one instant, but for the markers of somebody who stands still."""
+    """Check that a trial has more than one frame, except markers of a standing person."""
     for kind, value in found.items():
         least = 1 if kind == MARKERS or (kind == FORCES and found[MARKERS] is not None) else MIN_FRAMES
         if value is not None and len(value) < least:
@@ -355,7 +355,7 @@ def _check_length(
 def _check_overlap(
     kind: str, motion: np.ndarray, forces: np.ndarray, sources: dict[str, tuple[Path, str]], warnings: list[str]
 ) -> None:
-    """Motion and forces of one trial share their time, stamps (N,) and (K,) [s].
+    """Check that motion and forces of one trial overlap in time, stamps (N,) and (K,) [s].
 
     Raises:
         InputError: they do not.
@@ -372,7 +372,7 @@ def _check_overlap(
 
 
 def _check_position(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]]) -> None:
-    """Markers and forces of one trial share their place.
+    """Check that the forces of a trial act near its markers.
 
     Raises:
         InputError: they do not.

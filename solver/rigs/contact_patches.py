@@ -53,7 +53,7 @@ def with_patches(rig: Rig, patches: Sequence[PatchSpecification | str]) -> Rig:
 
     Args:
         rig: without the patches.
-        patches: specifications, or names of a person's parts (`PARTS`), whose patches follow from the segments' shapes.
+        patches: specifications, or names of a person's parts (`BODY_PARTS`), whose patches follow from their shapes.
 
     Raises:
         UnknownName: neither a link nor a body.

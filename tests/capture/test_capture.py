@@ -121,7 +121,7 @@ def test_markers_over_the_loopback_become_the_motion(
     assert record.tracked.rmse < 1e-4
 
 
-def test_what_is_lost_is_told_and_bridged(body: Calibration, stream: Stream) -> None:
+def test_lost_samples_are_reported_and_bridged(body: Calibration, stream: Stream) -> None:
     """Of a stream that loses a tenth: taken and lost add up to what was sent, and the motion has no hole."""
     capture, said = captured(FollowOptions(body), sent(stream, lost=0.1))
     counts = capture.sequencer.counts
@@ -138,7 +138,7 @@ def test_what_is_lost_is_told_and_bridged(body: Calibration, stream: Stream) -> 
 def test_a_burst_of_no_numbers_holds_the_pose(
     rig: Rig, body: Calibration, stream: Stream, poses: np.ndarray, value: float
 ) -> None:
-    """Ten samples of NaN, infinities or places far away are held, told once, and what follows is tracked as before."""
+    """The pose is kept during ten samples of NaN, infinities or far positions, which are reported once."""
     values = stream.values.copy()
     values[20:30] = value
     capture, said = captured(FollowOptions(body), sent(replace(stream, values=values)))
@@ -225,7 +225,7 @@ def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:
 
 
 def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses: np.ndarray) -> None:
-    """Of segments named as the links, the first half second of standing tells how they lie; then links turn as they."""
+    """Of segments named as the links, the first half second of standing shows how they lie; then links turn as they."""
     still = np.tile(rig.neutral, (60, 1))
     kinematics, turns, places = Kinematics(rig), [], []
     for q in np.concatenate([still, poses]):
@@ -258,7 +258,7 @@ def test_names_that_do_not_fit_the_body_are_refused(body: Calibration, names: tu
 
 
 def test_a_budget_bounds_a_sample(body: Calibration, stream: Stream) -> None:
-    """With next to no time samples count as unsettled, are told, and are tracked all the same."""
+    """With next to no time samples count as unsettled, are reported, and are tracked all the same."""
     how = FollowOptions(body, TrackingOptions(time_budget=1e-6))
     capture, said = captured(how, sent(stream))
     assert capture.sequencer.counts.unconverged > FRAMES // 2
@@ -288,12 +288,12 @@ def test_balance_of_a_body_at_rest_is_under_its_centre_of_mass() -> None:
     rig = hoap3()
     watch, q = LiveBalance(rig), rig.neutral
     q[2] = rig.standing_height
-    told = [watch.update(0.01 * k, q) for k in range(30)]
-    assert told[0].zmp is None
-    assert told[0].margin is not None
-    assert told[-1].zmp is not None
-    np.testing.assert_allclose(told[-1].zmp, told[-1].com[:2], atol=1e-6)
-    assert told[-1].margin == pytest.approx(told[0].margin, abs=1e-6)
+    messages = [watch.update(0.01 * k, q) for k in range(30)]
+    assert messages[0].zmp is None
+    assert messages[0].margin is not None
+    assert messages[-1].zmp is not None
+    np.testing.assert_allclose(messages[-1].zmp, messages[-1].com[:2], atol=1e-6)
+    assert messages[-1].margin == pytest.approx(messages[0].margin, abs=1e-6)
     q[2] += 0.5
     assert watch.update(0.31, q).margin is None
 
@@ -346,7 +346,7 @@ def test_a_replayed_take_is_the_recording(body: Calibration, stream: Stream, tmp
     assert farthest(body.rig, second.build_take("twice").rows["q"], motion.q) < 1e-4
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_an_occupied_port_is_reported() -> None:
     """Two receivers on one port, and an address that is none, are errors with a remedy."""
     first = UdpReceiver(port=0)
     try:

@@ -63,21 +63,21 @@ def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
     "raise `InvalidDatagram` or are read, nothing else."""
     layout, random = LAYOUTS[0], np.random.default_rng(1)
     good = [layout_datagram(layout, 0, 0.0), sample_datagram(layout, Sample(1, 0.0, np.zeros(9))), b"", b"EDMC"]
-    spoiled = [data[:cut] for data in good for cut in range(len(data))]
+    damaged = [data[:cut] for data in good for cut in range(len(data))]
     for data in good[:2]:
         for place in range(len(data)):
             flipped = bytearray(data)
             flipped[place] ^= 1 << random.integers(8)
-            spoiled.append(bytes(flipped))
-    spoiled += [good[0][:4] + random.bytes(size) for size in range(80)] + [random.bytes(size) for size in range(80)]
+            damaged.append(bytes(flipped))
+    damaged += [good[0][:4] + random.bytes(size) for size in range(80)] + [random.bytes(size) for size in range(80)]
     refused = 0
-    for data in spoiled:
+    for data in damaged:
         for known in (None, layout):
             try:
                 read_datagram(data, known)
             except InvalidDatagram:
                 refused += 1
-    assert refused > len(spoiled)
+    assert refused > len(damaged)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,6 @@ def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
     ],
 )
 def test_a_layout_that_cannot_be_sent_is_refused(make: object, word: str) -> None:
-    """What no datagram can carry, or nobody could understand, is an error before anything is sent."""
+    """What no datagram can carry, or no one could understand, is an error before anything is sent."""
     with pytest.raises(InvalidValue, match=word):
         make()  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Laws of a live stream's labels: what is exchanged is put right in the sample in which it happens, and told."""
+"""Laws of a live stream's labels: what is exchanged is corrected in the sample in which it happens, and reported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def followed(body: Calibration, seen: Markers, positions: np.ndarray) -> tuple[M
 
 
 def test_a_clean_stream_is_taken_as_it_comes(body: Calibration, seen: Markers) -> None:
-    """Nothing is exchanged, left out or told where every label is right; markers that come and go change nothing."""
+    """Correct labels are not exchanged, left out or reported, even if markers appear and disappear."""
     positions = seen.positions.copy()
     positions[70:100, :5] = np.nan
     follower, _, measured = followed(body, seen, positions)
@@ -57,7 +57,7 @@ def test_a_clean_stream_is_taken_as_it_comes(body: Calibration, seen: Markers) -
     np.testing.assert_array_equal(measured, positions[:, columns])
 
 
-def test_exchanged_labels_are_put_right_at_once_and_told(rig: Rig, body: Calibration, seen: Markers) -> None:
+def test_exchanged_labels_are_corrected_at_once_and_reported(rig: Rig, body: Calibration, seen: Markers) -> None:
     """Two labels of one link exchanged for half a second: poses as without, and one sentence with both names."""
     pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
     positions = seen.positions.copy()
@@ -71,8 +71,8 @@ def test_exchanged_labels_are_put_right_at_once_and_told(rig: Rig, body: Calibra
     np.testing.assert_array_equal(follower.labels.order, np.arange(len(follower.markers)))
 
 
-def test_labels_exchanged_while_unseen_are_put_right(rig: Rig, body: Calibration, seen: Markers) -> None:
-    """Two that vanish and come back as each other are told apart by where the body carries them."""
+def test_labels_exchanged_while_invisible_are_corrected(rig: Rig, body: Calibration, seen: Markers) -> None:
+    """Two that vanish and come back as each other are distinguished by where the body carries them."""
     pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
     positions = seen.positions.copy()
     positions[60:80, pair] = np.nan
@@ -98,7 +98,7 @@ def test_a_marker_that_flickers_is_left_out_while_it_does(rig: Rig, body: Calibr
     np.testing.assert_array_equal(missing, [60, 90, 91, 92, 93, 94])
 
 
-def test_a_marker_that_stays_away_is_believed_after_a_while(body: Calibration, seen: Markers) -> None:
+def test_a_marker_that_stays_away_is_accepted_after_a_while(body: Calibration, seen: Markers) -> None:
     """Half a second off the body it is measured again: then the body is wrong, not the marker."""
     column = seen.names.index(FIRST)
     positions = seen.positions.copy()

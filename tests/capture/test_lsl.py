@@ -25,8 +25,8 @@ NAME, COUNT = "exciting dance test", 40
 
 
 def test_samples_come_as_they_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Markers in millimetres come in metres, whole and in order, each at once: nobody waits for the next; a stream that
-    is not there is told with those that are.
+    """Markers in millimetres come in metres, whole and in order, each at once: no one waits for the next; a stream that
+    is not there is reported with those that are.
     """
     path = tmp_path / "lsl_api.cfg"
     path.write_text(CONFIGURATION)

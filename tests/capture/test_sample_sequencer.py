@@ -43,7 +43,7 @@ class Stream:
 
 
 @pytest.mark.parametrize("first", [0, SEQUENCE_MODULUS - 100])
-def test_every_sample_is_taken_once_or_told(first: int) -> None:
+def test_every_sample_is_accepted_once_or_counted(first: int) -> None:
     """Whatever is lost, doubled or shuffled: taken, late and lost add up to what was sent, times only rise."""
     random = np.random.default_rng(first % 7)
     stream, times = Stream(first), []
@@ -72,7 +72,7 @@ def test_the_end_counts_what_never_came() -> None:
     assert stream.intake.counts.lost == 4
 
 
-def test_time_that_runs_backwards_is_left_out_until_the_clock_has_begun_anew() -> None:
+def test_time_that_runs_backwards_is_left_out_until_the_clock_restarts() -> None:
     """Single samples from the past are dropped; a clock that stays behind counts as set back, and time goes on."""
     stream = Stream()
     for number in range(10):
@@ -103,8 +103,8 @@ def test_a_clock_that_leaps_does_not_stretch_the_recording() -> None:
 
 
 @pytest.mark.parametrize("declared", [True, False])
-def test_a_sender_that_begins_anew_is_followed_on(declared: bool) -> None:
-    """Numbers and time from 0 again: after its declaration at once, without one after a while, and it is told."""
+def test_a_restarted_sender_is_followed(declared: bool) -> None:
+    """Numbers and time from 0 again: after its declaration at once, without one after a while, and it is reported."""
     stream = Stream()
     for number in range(500):
         stream.send(number)
@@ -130,7 +130,7 @@ def test_a_second_sender_waits_until_the_first_is_silent() -> None:
 
 
 def test_samples_before_their_names_are_not_called_garbled() -> None:
-    """Who joins a stream that runs is told that the names follow, and may take it from then on."""
+    """Who joins a stream that runs is reported that the names follow, and may take it from then on."""
     said: list[str] = []
     intake = SampleSequencer(said.append)
     early = [sample_datagram(LAYOUT, Sample(k, k * STEP, np.zeros(LAYOUT.size))) for k in range(4)]
@@ -142,8 +142,8 @@ def test_samples_before_their_names_are_not_called_garbled() -> None:
     assert "garbled" not in intake.counts.summary + said[0]
 
 
-def test_silence_and_garbage_are_said_once_and_counted() -> None:
-    """A stream that stops, starts again and is garbage between is told in a few sentences, and goes on."""
+def test_pauses_and_invalid_datagrams_are_reported_once_and_counted() -> None:
+    """A stream that stops, starts again and is garbage between is reported in a few sentences, and goes on."""
     stream = Stream()
     stream.send(0)
     stream.intake.check_pause(stream.now + 0.5)

@@ -1,4 +1,4 @@
-"""Skeletons as others' programs export them: written here, with the proportions of nobody in particular."""
+"""Skeletons as others' programs export them: written here, with the proportions of no one in particular."""
 
 from __future__ import annotations
 

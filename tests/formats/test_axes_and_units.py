@@ -41,7 +41,7 @@ def test_y_up_maps_forward_up_right_to_forward_left_up() -> None:
 
 
 @pytest.mark.parametrize("up", AXES)
-def test_a_standing_body_tells_its_vertical_in_every_orientation(up: str) -> None:
+def test_the_vertical_of_a_standing_body_is_found_in_every_orientation(up: str) -> None:
     """However the body is turned into the file's axes, the vertical found is the one it was turned by."""
     positions = np.tile(STANDING, (4, 1, 1)) @ to_z_up(up)
     assert up_from_markers(MARKERS, positions) == up
@@ -55,7 +55,7 @@ def test_outstretched_arms_do_not_tip_the_body_over() -> None:
     assert up_from_markers(names, wide[None]) == "z"
 
 
-def test_without_names_a_cube_of_markers_tells_nothing() -> None:
+def test_without_names_a_cube_of_markers_has_no_vertical() -> None:
     """Equal extents give no answer, and no answer is an error unless the axis is stated."""
     cube = np.array([[[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]])
     assert up_from_extent(cube) is None
@@ -107,25 +107,25 @@ def test_feet_are_known_by_their_whole_words(name: str) -> None:
     assert up_from_names((name, "C7"), np.array([[[0.0, 0.0, 0.1], [0.0, 0.0, 1.5]]])) == "z"
 
 
-def test_evidence_that_agrees_wins_and_contradictions_are_told() -> None:
+def test_evidence_that_agrees_wins_and_contradictions_are_reported() -> None:
     """A header that alone has the floor above is overruled with a warning; a tie of equals is an error."""
-    told: list[str] = []
+    messages: list[str] = []
     found = reconcile_up(
-        {"the body": None, "the plates": "z", "the extent": "z", "the header": "-z"}, "a.c3d", told.append
+        {"the body": None, "the plates": "z", "the extent": "z", "the header": "-z"}, "a.c3d", messages.append
     )
     assert found == "z"
-    assert len(told) == 1
-    assert "-z is up by the header" in told[0]
+    assert len(messages) == 1
+    assert "-z is up by the header" in messages[0]
     for evidence in (
         {"the body": None, "the plates": None, "the extent": "x", "the header": "z"},
         {"the body": None, "the plates": "y", "the extent": "z", "the header": "z"},
     ):
         with pytest.raises(InputError, match=r"contradict each other.*--up"):
-            reconcile_up(evidence, "a.c3d", told.append)
-    assert reconcile_up({"the body": None, "the plates": None}, "a.c3d", told.append) is None
-    assert len(told) == 1
+            reconcile_up(evidence, "a.c3d", messages.append)
+    assert reconcile_up({"the body": None, "the plates": None}, "a.c3d", messages.append) is None
+    assert len(messages) == 1
 
 
 def test_a_seated_body_without_feet_stands_along_its_trunk() -> None:
-    """Pelvis and sternum tell the vertical where no foot has a marker."""
+    """Pelvis and sternum show the vertical where no foot has a marker."""
     assert up_from_names(("LASI", "STER"), np.array([[[0.0, 0.9, 0.0], [0.0, 1.4, 0.1]]])) == "y"

@@ -54,13 +54,13 @@ def test_positions_become_markers(tmp_path: Path) -> None:
 
 
 def test_a_left_handed_frame_is_turned(tmp_path: Path) -> None:
-    """A frame whose axes are anterior, right, superior would make a mirror image of the body: y is turned, and told."""
+    """Axes anterior, right, superior would reflect the body: y changes its sign, with a warning."""
     path = write(tmp_path, axes="ARS", places=PLACES * (1.0 - 2.0 * SIDE))
-    told: list[str] = []
-    markers, up = read_bids_motion(path, warn=told.append)
+    words: list[str] = []
+    markers, up = read_bids_motion(path, warn=words.append)
     np.testing.assert_allclose(markers.positions[0], PLACES, atol=1e-6)
     assert up == "z"
-    assert "left-handed" in told[0]
+    assert "left-handed" in words[0]
 
 
 def test_stated_axes_that_the_body_contradicts_are_an_error(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_stated_axes_that_the_body_contradicts_are_an_error(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("end", "old", "new", "told"),
+    ("end", "old", "new", "words"),
     [
         ("_channels.tsv", "\ttype\t", "\tkind\t", "lacks the columns type"),
         ("_channels.tsv", "LSHO_z\tz\tPOS", "LSHO_z\tz\tVEL", "'LSHO' has 0 channels of component z"),
@@ -79,14 +79,14 @@ def test_stated_axes_that_the_body_contradicts_are_an_error(tmp_path: Path) -> N
         ("_motion.tsv", "9.81", "much", "line 1, column 'hand_x': 'much' is not a number"),
     ],
 )
-def test_what_does_not_fit_is_named(tmp_path: Path, end: str, old: str, new: str, told: str) -> None:
+def test_what_does_not_fit_is_named(tmp_path: Path, end: str, old: str, new: str, words: str) -> None:
     """A list of channels or a table that cannot be right is one error that names file and place."""
     path = write(tmp_path)
     file = path.with_name(f"{NAME}{end}")
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
         read_bids_motion(path)
-    assert told in str(error.value)
+    assert words in str(error.value)
     assert error.value.path.parent == path.parent
 
 

@@ -110,7 +110,7 @@ def plate_file(
     return path
 
 
-def test_one_frame_of_somebody_who_stands_is_a_recording(tmp_path: Path) -> None:
+def test_one_frame_of_a_standing_person_is_a_recording(tmp_path: Path) -> None:
     """A static trial of one frame has its markers, no forces, and a warning that it is not tracked."""
     whole, one = (read_recording(plate_file(tmp_path / f"{n}.c3d", 2, frames=n)) for n in (FRAMES, 1))
     assert whole.wrenches is not None
@@ -147,36 +147,36 @@ def test_a_laboratory_whose_y_axis_points_up_measures_the_same_wrench(tmp_path: 
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])
 def test_action_is_turned_into_reaction(tmp_path: Path, kind: int) -> None:
     """A plate that recorded the push on itself gives the push on the body, and says so; a stated sign is obeyed."""
-    told: list[str] = []
+    messages: list[str] = []
     path = plate_file(tmp_path / "action.c3d", kind, sign=-1.0)
-    content = read_c3d(path, warn=told.append)
+    content = read_c3d(path, warn=messages.append)
     assert content.wrenches is not None
     np.testing.assert_allclose(content.wrenches.total[0], WRENCH, rtol=2e-5, atol=2e-4)
-    assert any("reaction" in message for message in told)
+    assert any("reaction" in message for message in messages)
     with pytest.raises(InputError, match="sign is reversed"):
         read_c3d(path, sign=1)
 
 
-def test_moments_in_another_unit_than_stated_are_not_believed(tmp_path: Path) -> None:
-    """Newton metres labelled newton millimetres would gather all load at the sensor's axis: told, not measured."""
-    told: list[str] = []
+def test_moments_in_another_unit_than_stated_are_not_used(tmp_path: Path) -> None:
+    """Newton metres labelled newton millimetres would gather all load at the sensor's axis: reported, not measured."""
+    messages: list[str] = []
     path = plate_file(tmp_path / "honest.c3d", 2)
-    honest = read_c3d(path, warn=told.append).wrenches
+    honest = read_c3d(path, warn=messages.append).wrenches
     assert honest is not None
     assert honest.measured is not None
     assert honest.measured.all()
-    assert not told
+    assert not messages
     groups = path.read_bytes()
     path = tmp_path / "labelled.c3d"
     values, _, _, _ = channels(2)
     small = np.array([*values[:3], *(values[3:] / 1000.0)])
     path.write_bytes(groups.replace(values.astype("<f4").tobytes(), small.astype("<f4").tobytes()))
-    content = read_c3d(path, warn=told.append).wrenches
+    content = read_c3d(path, warn=messages.append).wrenches
     assert content is not None
     assert content.measured is not None
     assert content.measured[:, :3].all()
     assert not content.measured[:, 3:].any()
-    assert [words for words in told if "plate_1" in words and "ANALOG:UNITS" in words]
+    assert [words for words in messages if "plate_1" in words and "ANALOG:UNITS" in words]
 
 
 def test_markers_metadata_and_clock(tmp_path: Path) -> None:
@@ -191,12 +191,12 @@ def test_markers_metadata_and_clock(tmp_path: Path) -> None:
 
 
 def test_a_zero_taken_under_load_is_not_taken_off(tmp_path: Path) -> None:
-    """FORCE_PLATFORM:ZERO must not remove the weight of someone who stood on the plate all along."""
-    told: list[str] = []
-    content = read_c3d(plate_file(tmp_path / "zero.c3d", 2, zero=(1, 3)), warn=told.append)
+    """FORCE_PLATFORM:ZERO must not remove the weight of someone who is on the plate throughout."""
+    messages: list[str] = []
+    content = read_c3d(plate_file(tmp_path / "zero.c3d", 2, zero=(1, 3)), warn=messages.append)
     assert content.wrenches is not None
     np.testing.assert_allclose(content.wrenches.total[0, :3], FORCE, rtol=1e-5)
-    assert any("zero" in message for message in told)
+    assert any("zero" in message for message in messages)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: 
     """Markers stay; free, the plate is left out; while it carries load no sample of the sum is a number."""
     whole = read_c3d(two_plates(tmp_path / "whole.c3d", 0.0 * STEP))
     for load in (0.0, 1.0):
-        told: list[str] = []
-        content = read_c3d(two_plates(tmp_path / "broken.c3d", load * STEP, BROKEN[kind]), warn=told.append)
+        messages: list[str] = []
+        content = read_c3d(two_plates(tmp_path / "broken.c3d", load * STEP, BROKEN[kind]), warn=messages.append)
         assert content.markers is not None
         assert whole.markers is not None
         np.testing.assert_array_equal(content.markers.positions, whole.markers.positions)
@@ -291,7 +291,7 @@ def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: 
         np.testing.assert_array_equal(np.isnan(total).any(axis=1), ~free)  # and 6 samples on either side
         np.testing.assert_allclose(total[free], whole.wrenches.total[free], atol=1e-9)
         said = "62 of 110 samples around its loads are left out" if load else "never carried 20 N"
-        assert any("plate_2 cannot be read" in words and said in words for words in told)
+        assert any("plate_2 cannot be read" in words and said in words for words in messages)
 
 
 @pytest.mark.parametrize(
@@ -308,12 +308,12 @@ def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: 
 def test_a_plate_of_unknown_load_takes_the_forces_and_leaves_the_markers(
     tmp_path: Path, change: Change, words: str
 ) -> None:
-    """Of an unknown type, or without its channels, it may carry anything: no force is read, and why is told."""
-    told: list[str] = []
-    content = read_c3d(two_plates(tmp_path / "unknown.c3d", STEP, change), warn=told.append)
+    """Of an unknown type, or without its channels, it may carry anything: no force is read, and why is reported."""
+    messages: list[str] = []
+    content = read_c3d(two_plates(tmp_path / "unknown.c3d", STEP, change), warn=messages.append)
     assert content.markers is not None
     assert content.wrenches is None
-    assert any(re.search(f"{words}.*unknown: no forces", line) for line in told)
+    assert any(re.search(f"{words}.*unknown: no forces", line) for line in messages)
     with pytest.raises(InputError, match=f"holds no markers.*({words})"):
         read_c3d(two_plates(tmp_path / "bare.c3d", STEP, change, markers=False), "z")
 
@@ -329,16 +329,16 @@ def test_an_idle_plate_of_unknown_type_costs_nothing(tmp_path: Path) -> None:
 def test_a_channel_at_the_end_of_its_range_is_no_load(tmp_path: Path) -> None:
     """A jump cut flat at 300 N leaves the flat samples out and says so; the same jump below the range is untouched."""
     jump = 500.0 * np.maximum(np.sin(np.linspace(0.0, 3.0 * np.pi, 10 * FRAMES)), 0.0)
-    told: list[str] = []
-    free = read_c3d(two_plates(tmp_path / "free.c3d", jump), warn=told.append).wrenches
-    cut = read_c3d(two_plates(tmp_path / "cut.c3d", np.minimum(jump, 300.0)), warn=told.append).wrenches
+    messages: list[str] = []
+    free = read_c3d(two_plates(tmp_path / "free.c3d", jump), warn=messages.append).wrenches
+    cut = read_c3d(two_plates(tmp_path / "cut.c3d", np.minimum(jump, 300.0)), warn=messages.append).wrenches
     assert free is not None
     assert cut is not None
     assert np.isfinite(free.total).all()
     flat = np.flatnonzero(jump > 300.0)
     beside = np.abs(np.arange(len(jump))[:, None] - flat).min(axis=1) <= 6  # 0.06 s at 100 Hz
     np.testing.assert_array_equal(np.isnan(cut.total).any(axis=1), beside)
-    assert [line for line in told if "end of a channel's range" in line and "plate_2" in line]
+    assert [line for line in messages if "end of a channel's range" in line and "plate_2" in line]
 
 
 def test_random_damage_never_escapes_as_anything_but_an_input_error(tmp_path: Path) -> None:
@@ -438,15 +438,15 @@ def test_sprint_has_eight_plates_at_1500_hz(shared_data: Path) -> None:
 @pytest.mark.parametrize("name", ["Qualisys", "Vicon", "BTS"])
 def test_no_real_file_is_read_upside_down(shared_data: Path, name: str) -> None:
     """Real, other laboratories: markers above the floor, whatever the header says of the screen."""
-    told: list[str] = []
-    content = read_c3d(shared_data / f"c3d/more/{name}.c3d", warn=told.append)
+    messages: list[str] = []
+    content = read_c3d(shared_data / f"c3d/more/{name}.c3d", warn=messages.append)
     assert content.markers is not None
     assert np.nanmedian(content.markers.positions[:, :, 2]) > 0.2
-    assert any("by the header" in words for words in told) == (name == "Qualisys")
+    assert any("by the header" in words for words in messages) == (name == "Qualisys")
 
 
 @pytest.mark.parametrize("name", ["static", "propulsion", "probing_acromion_R"])
-def test_an_undecidable_vertical_is_asked_for(shared_data: Path, name: str) -> None:
+def test_an_undecidable_vertical_is_an_error(shared_data: Path, name: str) -> None:
     """Real, in a wheelchair, without plates or header: no guess, but the option to state it; stated, it is read."""
     path = shared_data / f"c3d/more/sample_{name}.c3d"
     with pytest.raises(InputError, match="--up"):
@@ -515,33 +515,33 @@ def test_a_short_peak_beyond_the_range_is_not_bridged(tmp_path: Path) -> None:
     assert np.isnan(resample(wrenches, wrenches.times).total[peak == 450.0, 2]).all()
 
 
-def test_two_rates_of_one_file_are_told(tmp_path: Path) -> None:
+def test_two_rates_of_one_file_are_reported(tmp_path: Path) -> None:
     """The header's frame rate against POINT:RATE: the parameter counts, and the other is named."""
     path = two_plates(tmp_path / "rates.c3d", STEP)
     content = bytearray(path.read_bytes())
     for rate, count in ((10.0, 0), (20.0, 1), (0.0, 0), (np.nan, 0)):
         content[20:24] = struct.pack("<f", rate)
         path.write_bytes(content)
-        told: list[str] = []
-        read = read_c3d(path, warn=told.append)
+        messages: list[str] = []
+        read = read_c3d(path, warn=messages.append)
         assert read.markers is not None
         assert read.markers.rate == pytest.approx(10.0)
-        assert sum("POINT:RATE" in line for line in told) == count
+        assert sum("POINT:RATE" in line for line in messages) == count
 
 
 def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
-    """Ten samples a frame at 10 Hz are 100 Hz: an ANALOG:RATE that says otherwise is told and not believed."""
-    told: list[str] = []
+    """Ten samples a frame at 10 Hz are 100 Hz: an ANALOG:RATE that says otherwise is reported and not used."""
+    messages: list[str] = []
 
     def change(groups: dict[str, dict[str, object]]) -> None:
         groups["ANALOG"]["RATE"] = np.array([96.0])
 
-    content = read_c3d(two_plates(tmp_path / "rate.c3d", STEP, change), warn=told.append)
+    content = read_c3d(two_plates(tmp_path / "rate.c3d", STEP, change), warn=messages.append)
     assert content.markers is not None
     assert content.wrenches is not None
     assert content.wrenches.rate == pytest.approx(100.0)
     assert content.wrenches.times[-1] == pytest.approx(content.markers.times[-1] + 0.09)
-    assert any("ANALOG:RATE is 96 Hz" in line for line in told)
+    assert any("ANALOG:RATE is 96 Hz" in line for line in messages)
 
 
 @pytest.mark.parametrize("level", [3.0, 1e30, -1e300])

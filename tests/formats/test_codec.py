@@ -189,8 +189,8 @@ def test_sizes_are_checked_before_anything_is_unpacked(tmp_path: Path, monkeypat
         read_archive(path)
 
 
-def test_an_array_has_the_size_that_it_tells(tmp_path: Path) -> None:
-    """A header that tells of more numbers than follow is refused without making room for them."""
+def test_an_array_has_the_size_in_its_header(tmp_path: Path) -> None:
+    """A header that shows of more numbers than follow is refused without making room for them."""
     np.savez(tmp_path / "short.npz", a=np.zeros(100))
     with zipfile.ZipFile(tmp_path / "short.npz") as archive:
         content = archive.read("a.npy")
@@ -239,7 +239,7 @@ def test_what_compresses_too_well_is_written_without(tmp_path: Path, monkeypatch
     assert np.array_equal(KIND.read(path).points, still)
 
 
-def test_an_array_of_nothing_has_no_end_of_rows(tmp_path: Path) -> None:
+def test_an_empty_array_with_many_rows_is_refused(tmp_path: Path) -> None:
     """An axis of no length, or entries of no bytes, make no room for others without end."""
     for number, (kind, shape) in enumerate((("<f8", "(1099511627776, 0)"), ("<U0", "(1099511627776,)"))):
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"

@@ -105,7 +105,7 @@ def test_missing_forces_are_refused_or_kept(tmp_path: Path) -> None:
     assert np.isnan(read_wrenches_csv(tmp_path / "w.csv", missing="keep").total[1, 1])
 
 
-def test_a_stray_quote_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_stray_quote_is_reported_with_its_line(tmp_path: Path) -> None:
     """It would have swallowed the lines behind it."""
     path = tmp_path / "walk.csv"
     path.write_text('time [s],A.x [m],A.y [m],A.z [m]\n0.0,1,2,3\n0.1,"1,2,3\n0.2,1,2,3\n0.3,1,2,3"\n')
@@ -155,7 +155,7 @@ def test_a_free_moment_that_is_missing_under_load_is_not_zero(tmp_path: Path) ->
     ],
 )
 def test_tables_have_a_clock_too(tmp_path: Path, times: np.ndarray, words: str) -> None:
-    """Milliseconds under a title of seconds, and rows that are gone, are errors with the line."""
+    """Milliseconds under a title of seconds, and missing rows, are errors with the line."""
     path = tmp_path / "f.csv"
     path.write_text(force_rows(times))
     with pytest.raises(InputError, match=words):
@@ -167,19 +167,19 @@ def test_forces_of_an_uneven_log_are_resampled_with_a_warning(tmp_path: Path) ->
     steps = np.where(np.arange(40) < 25, 0.010, 0.012)
     path = tmp_path / "f.csv"
     path.write_text(force_rows(np.cumsum(steps)))
-    told: list[str] = []
-    found = read_wrenches_csv(path, "z", warn=told.append)
+    messages: list[str] = []
+    found = read_wrenches_csv(path, "z", warn=messages.append)
     np.testing.assert_allclose(np.diff(found.times), 0.010)
     np.testing.assert_allclose(found.values, np.tile([0.0, 0.0, 700.0, 140.0, -70.0, 1.0], (len(found), 1, 1)))
-    assert any("resampled to a uniform 100 Hz" in text and "0.01 to 0.012 s" in text for text in told)
+    assert any("resampled to a uniform 100 Hz" in text and "0.01 to 0.012 s" in text for text in messages)
 
 
 def test_lost_rows_are_missing_samples_where_these_may_be_kept(tmp_path: Path) -> None:
     """Two rows that a log lost are two missing samples at their times, and the others are untouched."""
     path = tmp_path / "f.csv"
     path.write_text(force_rows(np.delete(np.arange(20) / 100.0, [8, 9])))
-    told: list[str] = []
-    found = read_wrenches_csv(path, "z", missing="keep", warn=told.append)
+    messages: list[str] = []
+    found = read_wrenches_csv(path, "z", missing="keep", warn=messages.append)
     np.testing.assert_allclose(found.times, np.arange(20) / 100.0)
     assert np.isnan(found.total).any(axis=1).nonzero()[0].tolist() == [8, 9]
-    assert any("2 lost samples are treated as missing" in text for text in told)
+    assert any("2 lost samples are treated as missing" in text for text in messages)

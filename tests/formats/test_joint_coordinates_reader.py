@@ -74,14 +74,14 @@ def test_a_log_of_uneven_steps_is_resampled_with_a_warning(tmp_path: Path) -> No
     logged = turn * np.where(np.arange(len(stamps)) % 7 < 3, 1.0, -1.0)[:, None]
     titles = ["knee [rad]", *(f"{name} [m]" for name in PLACE), *(f"root_q{axis} [1]" for axis in "xyzw")]
     write_table(tmp_path / "log.csv", stamps, titles, np.column_stack([knee, np.zeros((len(stamps), 3)), logged]))
-    told: list[str] = []
-    found = read_joints_csv(tmp_path / "log.csv", warn=told.append)
+    messages: list[str] = []
+    found = read_joints_csv(tmp_path / "log.csv", warn=messages.append)
     assert np.ptp(np.diff(found.times)) < 1e-9
     knee, turn = curves(found.times)
     np.testing.assert_allclose(found.values[:, 0], knee, atol=1e-3)
     assert found.root is not None
     assert np.abs((found.root[:, 3:] * turn).sum(axis=1)).min() > 1.0 - 1e-6
-    assert any("resampled to a uniform" in text for text in told)
+    assert any("resampled to a uniform" in text for text in messages)
 
 
 def test_a_storage_file_must_say_its_unit(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_degrees_taken_for_radians_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"57\.3 times"):
         read_joints_csv(tmp_path / "t.csv")
     write_table(tmp_path / "d.csv", TIMES, ["knee [deg]"], KNEE[:, None])
-    told: list[str] = []
-    read_joints_csv(tmp_path / "d.csv", warn=told.append)
-    assert any("check the angles' unit" in text for text in told)
+    messages: list[str] = []
+    read_joints_csv(tmp_path / "d.csv", warn=messages.append)
+    assert any("check the angles' unit" in text for text in messages)
 
 
 def test_a_force_is_no_angle(tmp_path: Path) -> None:

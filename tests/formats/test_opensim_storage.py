@@ -67,20 +67,20 @@ def test_an_unloaded_plate_pushes_nothing_wherever_its_point_is(tmp_path: Path) 
 
 
 def test_missing_forces_are_refused_or_stay_missing(tmp_path: Path) -> None:
-    """NaN in a force is an error that names line and column, or, when asked for, stays NaN and is reported."""
+    """NaN in a force is an error that names line and column, or, when requested, stays NaN and is reported."""
     values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
     values[6, 1] = np.nan
     path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
     with pytest.raises(InputError, match=r"line 13, column 'ground_force_1_vy'"):
         read_forces(path)
-    told: list[str] = []
-    wrenches = read_forces(path, missing="keep", warn=told.append)
+    messages: list[str] = []
+    wrenches = read_forces(path, missing="keep", warn=messages.append)
     assert np.isnan(wrenches.total).any(axis=1).tolist() == [i == 6 for i in range(len(wrenches))]
-    assert "1 of 11" in told[0]
+    assert "1 of 11" in messages[0]
 
 
 def test_a_missing_centre_of_pressure_under_load_is_refused(tmp_path: Path) -> None:
-    """NaN where a loaded plate was pushed makes no moment of zero: the error names line and load, or asked for, NaN."""
+    """NaN where a loaded plate was pushed makes no moment of zero: the error names line and load, or requested, NaN."""
     values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
     values[6, 3:6] = np.nan
     path = write_mot(tmp_path / "f.mot", force_names(), times(), values)

@@ -83,7 +83,7 @@ def test_adding_keeps_the_run_before(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", ["made", "edited", "linked"])
 def test_a_file_that_is_not_ours_is_never_replaced(change: str, tmp_path: Path) -> None:
-    """A user's file, an edited one of ours and a link refuse a claim; when they come later, results go aside."""
+    """A user's file, a changed result and a link prevent a reservation; later, results go to another folder."""
     out, mine = tmp_path / "out", tmp_path / "mine"
     mine.write_text("mine")
     out.mkdir()

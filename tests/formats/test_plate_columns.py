@@ -50,7 +50,7 @@ def test_usual_names_give_the_wrench_by_hand(tmp_path: Path, style: str) -> None
     np.testing.assert_allclose(read_wrenches_csv(table).values, wrenches.values, rtol=1e-9)
 
 
-def test_plates_are_told_apart(tmp_path: Path) -> None:
+def test_plates_are_distinguished(tmp_path: Path) -> None:
     """Fx1 and Fx2 are two plates."""
     names = [f"{what}{axis}{plate}" for plate in (1, 2) for what in "FCM" for axis in "xyz"]
     row = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), 2)
@@ -60,7 +60,7 @@ def test_plates_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_moments_about_another_point_are_refused(tmp_path: Path) -> None:
-    """Moments that no name calls free, and that turn about level axes, are about nobody knows which point."""
+    """Moments that no name calls free, and that turn about level axes, are about no one knows which point."""
     row = to_y_up(np.array([FORCE, POINT, WRENCH[3:]])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", columns("FP1_Fx"), times(), np.tile(row, (len(times()), 1)))
     with pytest.raises(InputError, match=r"'FP1' have horizontal components of 23\d N m: they are not free moments"):
@@ -75,8 +75,8 @@ def test_moments_about_another_point_are_refused(tmp_path: Path) -> None:
         (["push_x", "push_y", "push_z", "hip", "knee"], "if it holds forces, .* FP1_Fx"),
     ],
 )
-def test_what_is_not_known_is_said(tmp_path: Path, names: list[str], words: str) -> None:
-    """A plate without an axis, a column twice, and names that nobody knows are one sentence each."""
+def test_unknown_columns_are_reported(tmp_path: Path, names: list[str], words: str) -> None:
+    """A plate without an axis, a column twice, and names that no one knows are one sentence each."""
     path = write_mot(tmp_path / "f.mot", names, times(), np.tile([5.0, 700.0, 3.0, 0.1, 0.2], (len(times()), 1)))
     with pytest.raises(InputError, match=words):
         read_recording(path)

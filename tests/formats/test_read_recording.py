@@ -79,7 +79,7 @@ def test_a_wrong_stated_axis_is_refused(tmp_path: Path, up: str) -> None:
 
 
 def test_an_empty_plate_takes_the_markers_axis(tmp_path: Path) -> None:
-    """Forces that are zero throughout tell no axis and need none."""
+    """Forces that are zero throughout show no axis and need none."""
     files = [standing_trc(tmp_path / "a.trc"), write_mot(tmp_path / "a.mot", force_names(), times(), np.zeros((11, 9)))]
     wrenches = read_recording(files).wrenches
     assert wrenches is not None
@@ -107,7 +107,7 @@ def test_wrong_files_are_refused(tmp_path: Path) -> None:
         find_recordings([tmp_path / "empty"])
 
 
-def test_semicolons_and_decimal_commas_are_told_with_the_remedy(tmp_path: Path) -> None:
+def test_semicolons_and_decimal_commas_are_reported_with_the_remedy(tmp_path: Path) -> None:
     """Named or in a folder, a recording that a spreadsheet saved elsewhere says how to save it, other tables pass."""
     standing_trc(tmp_path / "walk.trc")
     (tmp_path / "other.csv").write_text("name;note\nwalk;1,5\n")
@@ -209,7 +209,7 @@ def test_results_among_the_recordings_are_not_read(output: str, tmp_path: Path) 
     assert pair_files(tmp_path) == before
 
 
-def test_a_result_that_somebody_changed_or_named_is_read(tmp_path: Path) -> None:
+def test_a_changed_or_named_result_is_read(tmp_path: Path) -> None:
     """A result counts as a recording where its folder or file is named and nothing else is there, or once changed."""
     tracked_into(tmp_path / "results")
     for named in (tmp_path / "results", tmp_path / "results" / "walk.mot"):

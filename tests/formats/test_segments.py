@@ -84,7 +84,7 @@ def test_a_joint_that_does_not_turn_stands_where_its_parents_put_it(tmp_path: Pa
         ("m", 1.0, 1.1),
     ],
 )
-def test_a_grown_person_s_height_tells_the_unit(unit: str, metres: float, tall: float, tmp_path: Path) -> None:
+def test_an_adult_s_height_determines_the_unit(unit: str, metres: float, tall: float, tmp_path: Path) -> None:
     """Inches and the CMU database's unit as well, whose 31 for a person are no toddler's inches; or it is stated."""
     still = {name: np.tile(np.eye(3), (2, 1, 1)) for name in LAFAN1.parents}
     path = tmp_path / "unit.bvh"
@@ -99,7 +99,7 @@ def test_a_grown_person_s_height_tells_the_unit(unit: str, metres: float, tall: 
         assert any("lengths are taken" in said for said in recording.warnings) == (options.units is None)
 
 
-def test_a_height_that_nobody_has_asks_for_the_unit(tmp_path: Path) -> None:
+def test_an_implausible_height_requires_the_unit(tmp_path: Path) -> None:
     """A child's in inches, or a person's in feet: what may be stated is named."""
     still = {name: np.tile(np.eye(3), (2, 1, 1)) for name in LAFAN1.parents}
     path = tmp_path / "feet.bvh"
@@ -110,7 +110,7 @@ def test_a_height_that_nobody_has_asks_for_the_unit(tmp_path: Path) -> None:
 
 
 def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tmp_path: Path) -> None:
-    """As LAFAN1 is published: all channels at zero are no pose, so a quiet frame of standing tells how bones lie."""
+    """As LAFAN1 is published: all channels at zero are no pose, so a quiet frame of standing shows how bones lie."""
     rotations, root = moved(LAFAN1)
     still = FRAMES // 2 + 2
     for series in rotations.values():
@@ -205,7 +205,7 @@ def test_blocks_may_open_on_the_line_that_names_them(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.rotations, expected.rotations)
 
 
-def test_an_end_site_without_length_tells_as_little_as_none(tmp_path: Path) -> None:
+def test_an_end_site_without_length_is_ignored(tmp_path: Path) -> None:
     """Common where programs have no bone beyond the last joint."""
     rotations, root = moved(LAFAN1)
     text = bvh_text(LAFAN1, rotations, root)
@@ -224,7 +224,7 @@ def broken(old: str, new: str, count: int = 1) -> str:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "words"),
     [
         ("CHANNELS 3 Zrotation Yrotation Xrotation", "CHANNELS 2 Zrotation Yrotation", r"line \d+: .*lacks Xrotation"),
         ("CHANNELS 3 Zrotation", "CHANNELS 4 Zrotation", r"line \d+: .*states 4 channels and names 3"),
@@ -236,15 +236,15 @@ def broken(old: str, new: str, count: int = 1) -> str:
         ("JOINT Spine1", "JOINT Spine", r"line \d+: joint 'Spine' occurs twice"),
     ],
 )
-def test_what_is_wrong_in_a_skeleton_is_told_with_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_skeleton_is_reported_with_its_line(old: str, new: str, words: str, tmp_path: Path) -> None:
     """Missing and unknown channels, counts that differ, and names twice."""
     path = tmp_path / "broken.bvh"
     path.write_text(broken(old, new), encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=words):
         read_recording(path)
 
 
-def test_a_root_at_the_place_of_the_hips_tells_nothing_and_is_no_error(tmp_path: Path) -> None:
+def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> None:
     """As some programs write one that carries the whole skeleton."""
     rotations, root = moved(LAFAN1)
     lines = bvh_text(LAFAN1, rotations, root).splitlines()
@@ -264,7 +264,7 @@ def test_a_root_at_the_place_of_the_hips_tells_nothing_and_is_no_error(tmp_path:
     np.testing.assert_allclose(found.positions[:, 1:], expected.positions, atol=1e-9)
 
 
-def test_a_bone_without_length_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_bone_without_length_is_reported_with_its_line(tmp_path: Path) -> None:
     """A bone that ends where it begins points nowhere."""
     rotations, root = moved(LAFAN1)
     lines = bvh_text(LAFAN1, rotations, root).splitlines()
@@ -296,8 +296,8 @@ def test_quaternions_are_read_in_the_order_that_titles_state(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("order", "word"), [([3, 0, 1, 2], "first"), ([0, 1, 2, 3], "last")])
-def test_an_order_that_is_not_stated_is_found_and_told(order: list[int], word: str, tmp_path: Path) -> None:
-    """Columns q0 to q3: where the segments stand tells which is the scalar part."""
+def test_an_order_that_is_not_stated_is_found_and_reported(order: list[int], word: str, tmp_path: Path) -> None:
+    """Columns q0 to q3: where the segments stand shows which is the scalar part."""
     names, quaternions = units()
     path = tmp_path / "units.csv"
     path.write_text(quaternion_rows(TIMES, names, quaternions[:, :, order], ("q0", "q1", "q2", "q3")), encoding="utf-8")
@@ -309,7 +309,7 @@ def test_an_order_that_is_not_stated_is_found_and_told(order: list[int], word: s
 
 
 @pytest.mark.parametrize("turned", [0.0, 0.25, 1.0])
-def test_a_stated_order_that_the_numbers_contradict_is_told(turned: float, tmp_path: Path) -> None:
+def test_a_stated_order_that_the_numbers_contradict_is_reported(turned: float, tmp_path: Path) -> None:
     """W first under x, y, z, w, and the reverse; not where a person has only turned round."""
     names, quaternions = units()
 
@@ -317,20 +317,20 @@ def test_a_stated_order_that_the_numbers_contradict_is_told(turned: float, tmp_p
         turn = Rotation.from_rotvec(np.pi * turned * np.array(axis))
         return (turn * Rotation.from_quat(quaternions.reshape(-1, 4))).as_quat().reshape(quaternions.shape)
 
-    def told(name: str, text: str) -> bool:
+    def words(name: str, text: str) -> bool:
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         return any("look as if the file held" in warning for warning in read_recording(path).warnings)
 
     upright, standing = about([0.0, 0.0, 1.0]), about([0.0, 1.0, 0.0])
-    assert not told("right.csv", quaternion_rows(TIMES, names, upright))
-    assert not told("right.sto", storage_text(TIMES, names, standing))
+    assert not words("right.csv", quaternion_rows(TIMES, names, upright))
+    assert not words("right.sto", storage_text(TIMES, names, standing))
     if turned < 1.0:  # who has turned his back holds his turn where neither order has a scalar part
-        assert told("wrong.csv", quaternion_rows(TIMES, names, upright[:, :, [3, 0, 1, 2]]))
-        assert told("wrong.sto", storage_text(TIMES, names, standing[:, :, [1, 2, 3, 0]]))
+        assert words("wrong.csv", quaternion_rows(TIMES, names, upright[:, :, [3, 0, 1, 2]]))
+        assert words("wrong.sto", storage_text(TIMES, names, standing[:, :, [1, 2, 3, 0]]))
 
 
-def test_an_order_that_nothing_tells_is_refused(tmp_path: Path) -> None:
+def test_an_order_that_cannot_be_determined_is_refused(tmp_path: Path) -> None:
     """Half turns either way look alike."""
     half = np.tile(np.sqrt(0.5) * np.array([1.0, 0.0, 0.0, 1.0]), (FRAMES, 2, 1))
     path = tmp_path / "units.csv"
@@ -340,7 +340,7 @@ def test_an_order_that_nothing_tells_is_refused(tmp_path: Path) -> None:
 
 
 def test_quaternions_that_are_none_are_refused(tmp_path: Path) -> None:
-    """A length that is not one is told with segment and line; a little rounding is told and taken."""
+    """A length that is not one is reported with segment and line; a little rounding is reported and taken."""
     names, quaternions = units()
     quaternions[7, 2] *= 1.2
     path = tmp_path / "units.csv"
@@ -432,7 +432,7 @@ def test_a_body_model_is_read_without_its_body(tmp_path: Path) -> None:
     assert found.rate == pytest.approx(60.0)
 
 
-def test_objects_that_nobody_asks_for_are_left_alone(tmp_path: Path) -> None:
+def test_unused_arrays_of_objects_are_ignored(tmp_path: Path) -> None:
     """AMASS has dictionaries of marker indices beside its motions: they are not unpickled, and what is needed is."""
     path, hidden = tmp_path / "stageii.npz", tmp_path / "hidden.npz"
     np.savez(path, **body(markers_latent_vids=np.array({"LKNE": 1010}, object)))  # type: ignore[arg-type]
@@ -445,7 +445,7 @@ def test_objects_that_nobody_asks_for_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "words"),
     [
         ({"mocap_framerate": None}, "states no frame rate"),
         ({"trans": np.zeros((3, 3))}, "array trans"),
@@ -453,9 +453,9 @@ def test_objects_that_nobody_asks_for_are_left_alone(tmp_path: Path) -> None:
         ({"poses": np.full((FRAMES, 156), 90.0)}, "rotation vectors up to 90"),
     ],
 )
-def test_a_body_model_that_lacks_something_is_refused(changes: dict[str, object], told: str, tmp_path: Path) -> None:
+def test_a_body_model_that_lacks_something_is_refused(changes: dict[str, object], words: str, tmp_path: Path) -> None:
     """No rate, another number of frames, too few joints, degrees."""
     path = tmp_path / "amass.npz"
     np.savez(path, **body(**changes))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=words):
         read_recording(path)

@@ -1,4 +1,4 @@
-"""What every reader asks first: whether there is a file."""
+"""Every reader first checks that the file exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READERS = (read_bytes, read_archive, TIMELINE.read)
 
 @pytest.mark.parametrize("read", READERS)
 def test_a_pipe_is_refused_before_it_is_opened(read: Callable, tmp_path: Path) -> None:
-    """To open a pipe that nobody writes would wait for ever."""
+    """To open a pipe that no one writes would wait for ever."""
     os.mkfifo(tmp_path / "pipe.npz")
     said: list[str] = []
 
@@ -46,7 +46,7 @@ def test_a_pipe_is_refused_before_it_is_opened(read: Callable, tmp_path: Path) -
         ("a" * 300, "cannot be read: File name too long"),
     ],
 )
-def test_what_is_no_file_is_said(read: Callable, name: str, said: str, tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_reported(read: Callable, name: str, said: str, tmp_path: Path) -> None:
     """Whoever reads: the same words for the same trouble."""
     (tmp_path / "file").write_text("text")
     with pytest.raises(InputError, match=said):

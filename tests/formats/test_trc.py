@@ -38,13 +38,13 @@ def test_missing_cells_stay_missing(tmp_path: Path, cell: str) -> None:
 
 def test_a_marker_at_exactly_zero_is_missing(tmp_path: Path) -> None:
     """Three exact zeros are how some programs write a lost marker; it is reported."""
-    told: list[str] = []
+    messages: list[str] = []
     rows = trc_rows(STILL)
     rows[2][2:5] = ["0", "0.0", "0.000"]
-    markers = read_trc(write_trc(tmp_path / "zero.trc", rows), warn=told.append)
+    markers = read_trc(write_trc(tmp_path / "zero.trc", rows), warn=messages.append)
     assert not markers.seen[2, 0]
-    assert len(told) == 1
-    assert "(0, 0, 0)" in told[0]
+    assert len(messages) == 1
+    assert "(0, 0, 0)" in messages[0]
 
 
 @pytest.mark.parametrize("kept", [3, 5, 8, 2 + 3 * len(MARKERS) - 1])
@@ -57,7 +57,7 @@ def test_a_short_row_is_refused_with_its_line(tmp_path: Path, kept: int) -> None
     assert str(tmp_path / "short.trc") in str(caught.value)
 
 
-def test_ragged_rows_are_read_when_asked_for(tmp_path: Path) -> None:
+def test_ragged_rows_are_read_on_request(tmp_path: Path) -> None:
     """A row that ends early leaves its last markers unseen, if that is what the file means."""
     rows = trc_rows(STILL)
     rows[4] = rows[4][: 2 + 3 * 7]
@@ -183,7 +183,7 @@ def test_a_rate_that_is_no_number_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
 def test_texts_of_spreadsheets_are_read(tmp_path: Path, encoding: str) -> None:
-    """A byte order mark tells UTF-16 from UTF-8; the numbers are the same."""
+    """A byte order mark shows UTF-16 from UTF-8; the numbers are the same."""
     path = standing_trc(tmp_path / "a.trc")
     other, text = tmp_path / "b.trc", path.read_text()
     other.write_bytes((b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding))

@@ -38,7 +38,7 @@ def test_a_name_that_is_no_text_is_read_as_one() -> None:
     assert printable_name("grüße 1") == "grüße 1"
 
 
-def test_a_trial_with_another_name_tells(tmp_path: Path) -> None:
+def test_a_trial_with_another_name_has_a_warning(tmp_path: Path) -> None:
     """A recording that is not called as its file says which file it is, in plain text."""
     for name in ("a/walk.trc", "b/walk.trc", os.fsdecode(b"caf\xe9.trc")):
         (tmp_path / name).parent.mkdir(exist_ok=True)

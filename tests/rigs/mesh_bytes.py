@@ -41,7 +41,7 @@ def off_text(vertices: np.ndarray, polygons: Polygons) -> str:
 
 
 def ply_bytes(vertices: np.ndarray, polygons: Polygons, kind: str) -> bytes:
-    """PLY with a confidence at every vertex and an element that nobody needs."""
+    """PLY with a confidence at every vertex and an element that no one needs."""
     order, size = PLY_ORDERS[kind], len(vertices)
     header = f"ply\nformat {kind} 1.0\ncomment of a test\nelement vertex {size}\nproperty float x\nproperty float y\n"
     header += f"property float z\nproperty uchar confidence\nelement face {len(polygons)}\n"

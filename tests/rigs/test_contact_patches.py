@@ -78,7 +78,7 @@ def test_feet_stay_what_they_were() -> None:
     assert "right_palm" in with_soles(rig, {"right_foot": (0.2, 0.1)}).patches
 
 
-def test_a_stated_patch_lies_where_it_is_said() -> None:
+def test_a_specified_patch_is_where_it_was_specified() -> None:
     """A round one has its corners on its circle, a rectangle its sides along the link's axes; each faces as it says."""
     robot = hoap3()
     link = robot.links[-1]
@@ -121,7 +121,7 @@ def test_wrong_statements_name_what_is_wrong() -> None:
 def test_patches_are_stated_on_the_command_line_and_kept_in_the_rigs_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is stated of a body stands in its rig.json, which a rig of a file can be told as well; words that are none
+    """Patches specified for a body are in its rig.json, to which more can be added; words that are none
     name their form."""
     path, again = tmp_path / "rig.json", tmp_path / "again.json"
     person = ["human", "--height", "1.75", "--mass", "70", "--sex", "female"]

@@ -61,7 +61,7 @@ def test_convex_meshes_stay_whole(count: int) -> None:
     assert len(decompose_convex(hull.points, hull.simplices)) == 1
 
 
-def test_a_finger_in_its_bracket_is_told_from_one_in_its_wall(tmp_path: Path) -> None:
+def test_a_finger_in_its_bracket_differs_from_one_in_its_wall(tmp_path: Path) -> None:
     """Between the walls of a bracket a finger touches nothing, though the bracket's hull holds it."""
     rig = _gripper(tmp_path)
     bracket = [shape for shape in rig.shapes if shape.link == "bracket"]
@@ -100,7 +100,7 @@ def test_pieces_of_an_mjcf_are_those_of_its_urdf(tmp_path: Path) -> None:
         assert far[1] == pytest.approx(far[0], abs=1e-3)
 
 
-def test_pieces_that_tell_nothing_are_not_kept(tmp_path: Path) -> None:
+def test_pieces_that_do_not_increase_the_distance_are_not_used(tmp_path: Path) -> None:
     """A bracket whose floor its finger enters from below by a millimetre, hull or pieces alike, keeps one hull."""
     rig = _gripper(tmp_path, "0.25 0.15 -0.049")
     assert len([shape for shape in rig.shapes if shape.link == "bracket"]) == 1

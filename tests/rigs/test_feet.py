@@ -40,7 +40,7 @@ def test_toes_stay_feet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("left", "right"), [("ll_faa", "lr_faa"), ("legl_ank2", "legr_ank2"), ("LEGL_6", "LEGR_6")])
 def test_a_side_at_a_words_end(tmp_path: Path, left: str, right: str) -> None:
-    """Feet whose names tell nothing but their side, as a word's last letter, are the lowest mirrored ends."""
+    """Feet whose names show nothing but their side, as a word's last letter, are the lowest mirrored ends."""
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace("left_foot", left).replace("right_foot", right))
     rig = from_urdf(path)
@@ -62,7 +62,7 @@ def test_what_an_arm_carries_is_no_foot(tmp_path: Path) -> None:
 
 
 def test_marks_below_a_foot_carry_nothing(tmp_path: Path) -> None:
-    """A cube of a millimetre below a sole, which marks a place, leaves the sole as it is and is told."""
+    """A cube of a millimetre below a sole, which marks a place, leaves the sole as it is and is reported."""
     path = Biped().write(tmp_path)
     before, text = from_urdf(path), path.read_text()
     mark = '<collision><origin xyz="0 0 -0.09"/><geometry><box size="0.001 0.001 0.001"/></geometry></collision>'

@@ -192,7 +192,7 @@ def test_dumas_thigh_by_hand() -> None:
     np.testing.assert_allclose(inertia.inertia, expected, atol=1e-12)
 
 
-def test_female_thorax_is_projected_and_told() -> None:
+def test_female_thorax_is_projected_and_reported() -> None:
     """Only the female torso of Dumas needs projection; mass and centre of mass stay, the note names it."""
     changed = {
         sex: [n for n in human(1.7, 65.0, sex).notes if "physically inconsistent" in n] for sex in ("male", "female")

@@ -24,7 +24,7 @@ def _with_finger(folder: Path, mass: float) -> Path:
 
 
 def test_light_ends_dance_without_a_torque_limit(tmp_path: Path) -> None:
-    """A finger of no stated effort holds no dance up, and that is told; a load of four kilograms does."""
+    """A finger of no stated effort holds no dance up, and that is reported; a load of four kilograms does."""
     rig = from_urdf(_with_finger(tmp_path, 0.05))
     assert rig.unlimited == ("digit",)
     assert any("no torque limit" in note and "digit" in note for note in rig.notes)
@@ -32,15 +32,15 @@ def test_light_ends_dance_without_a_torque_limit(tmp_path: Path) -> None:
     assert from_urdf(_with_finger(tmp_path, 4.0)).unlimited == ()
 
 
-def test_sides_that_bend_against_each_other_are_told(tmp_path: Path) -> None:
+def test_sides_that_bend_in_opposite_directions_are_reported(tmp_path: Path) -> None:
     """A left knee with the axis of the wrong sign bends forwards where the right one bends back: the note names it."""
     path = Biped().write(tmp_path)
     assert not any("contradict" in note for note in from_urdf(path).notes)
     before, knee, after = path.read_text().partition('<joint name="left_knee"')
     path.write_text(before + knee + after.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 -1 0"/>', 1))
-    told = [note for note in from_urdf(path).notes if "contradict" in note]
-    assert told
-    assert told[0].endswith("left_knee")
+    messages = [note for note in from_urdf(path).notes if "contradict" in note]
+    assert messages
+    assert messages[0].endswith("left_knee")
 
 
 def test_mirrored_axes_contradict_nothing(tmp_path: Path) -> None:

@@ -141,12 +141,12 @@ def test_what_is_no_mjcf_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureF
     """Another XML file, one that MuJoCo refuses, and a scene without bodies name the file and what is wrong."""
     pytest.importorskip("mujoco", reason="MuJoCo is an extra")
     path = tmp_path / "robot.xml"
-    for text, told in (
+    for text, messages in (
         ("<robot/>", "<robot>"), ("<mujoco><worldbody><body><wheel/></body></worldbody></mujoco>", "cannot compile"),
         ("<mujoco/>", "no body"),
     ):  # fmt: skip
         path.write_text(text)
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=messages):
             from_mjcf(path)
     assert main(["rig", str(path)]) != 0
     assert "robot.xml" in capsys.readouterr().err
@@ -168,11 +168,11 @@ def test_the_command_line_reads_mjcf(odd: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_drive_that_holds_places_has_its_joints_range(odd: Path) -> None:
-    """Without a range a joint has that of the places its drive may be told, over the gear; a stated one stays."""
+    """Without a range a joint has that of the places its drive may be reported, over the gear; a stated one stays."""
     text = odd.read_text()
     assert np.isinf(_limits(odd, "spin")).all()
-    told = '<position joint="spin" kp="30" ctrlrange="-3 6" gear="2"/>'
-    odd.write_text(text.replace('<position joint="spin" kp="30"/>', told))
+    messages = '<position joint="spin" kp="30" ctrlrange="-3 6" gear="2"/>'
+    odd.write_text(text.replace('<position joint="spin" kp="30"/>', messages))
     np.testing.assert_allclose(_limits(odd, "spin"), (-1.5, 3.0))
     odd.write_text(text.replace('kp="300"', 'kp="300" ctrlrange="-9 9"'))
     np.testing.assert_allclose(_limits(odd, "roll"), np.radians([-20.0, 30.0]))

@@ -44,7 +44,7 @@ def robot(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_srdf_tells_pairs_and_feet(robot: Path) -> None:
+def test_an_srdf_has_pairs_and_feet(robot: Path) -> None:
     """Disabled pairs are read as they stand, and of the end effectors those that are called feet."""
     found = read_srdf(robot.with_suffix(".srdf"))
     assert found.disabled_pairs == (("body", "arm"), ("body", "wheel"), ("plate", "arm"))
@@ -72,15 +72,15 @@ def test_torques_replace_those_of_the_named_joints(robot: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected_text"),
     [
         (lambda rig: with_torques(rig, {"arn_joint": 4.0}), "arm_joint"),
         (lambda rig: with_exclusions(rig, [("body", "leg")]), "leg"),
     ],
 )
-def test_unknown_names_are_told(robot: Path, change, told: str) -> None:  # type: ignore[no-untyped-def]
+def test_unknown_names_are_reported(robot: Path, change, expected_text: str) -> None:  # type: ignore[no-untyped-def]
     """With the names that there are."""
-    with pytest.raises(UnknownName, match=told):
+    with pytest.raises(UnknownName, match=expected_text):
         change(from_urdf(robot))
 
 
@@ -91,7 +91,7 @@ def test_a_torque_is_positive() -> None:
         with_torques(rig, {rig.joints[1].name: 0.0})
 
 
-def test_an_srdf_that_is_none_is_told(robot: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_srdf_is_reported(robot: Path, tmp_path: Path) -> None:
     """By its file, and by the element that lacks something."""
     path = tmp_path / "odd.srdf"
     path.write_text('<robot name="x"><disable_collisions link1="a"/></robot>')
@@ -146,7 +146,7 @@ def test_soles_on_the_command_line(robot: Path, capsys: pytest.CaptureFixture[st
     assert "LINK=LENGTHxWIDTH" in capsys.readouterr().err
 
 
-def test_stated_feet_are_all_that_it_stands_on(robot: Path) -> None:
+def test_specified_feet_are_the_only_feet(robot: Path) -> None:
     """Of a rig that is there already: on what is flat at their bottom; a name that is not there is refused."""
     rig = from_urdf(robot)
     assert [patch.link for patch in with_feet(rig, ["arm"]).contacts] == ["arm"]
@@ -155,7 +155,7 @@ def test_stated_feet_are_all_that_it_stands_on(robot: Path) -> None:
         with_feet(rig, ["paw"])
 
 
-def test_a_round_foot_is_told_how_to_stand(robot: Path) -> None:
+def test_the_error_about_a_round_foot_says_how_to_specify_a_sole(robot: Path) -> None:
     """A ball has no flat bottom: its error says which option lays a sole under it."""
     robot.write_text(robot.read_text().replace('<box size="0.2 0.1 0.04"/>', '<sphere radius="0.02"/>'))
     with pytest.raises(InvalidValue, match="--soles"):

@@ -84,7 +84,7 @@ def changed(rig: Rig, mass: float) -> Rig:
 
 @pytest.fixture(params=["human", "human 23 DoF", "hoap3", "hrp2", "urdf"])
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
-    """Rigs whose prior is no longer their maker's; the URDF's folder is gone."""
+    """Rigs with a changed prior; the URDF's folder was deleted."""
     if request.param == "urdf":
         made = from_urdf(written_robot(tmp_path / "here"), feet=["foot"])
         shutil.rmtree(tmp_path / "here")
@@ -141,7 +141,7 @@ def test_workers_get_the_same_rig(rig: Rig) -> None:
 
 
 def test_a_rig_is_read_without_pinocchio(tmp_path: Path) -> None:
-    """Where Pinocchio is not installed a rig is read, asked for its places, and written; only its model is missing."""
+    """Where Pinocchio is not installed a rig is read, requested its places, and written; only its model is missing."""
     write_rig(tmp_path / "rig.json", hoap3())
     program = (
         "import sys; sys.modules['pinocchio'] = sys.modules['cmeel_pth'] = None\n"
@@ -156,7 +156,7 @@ def test_a_rig_is_read_without_pinocchio(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "MissingDependency"
 
 
-def test_every_change_of_a_description_is_told() -> None:
+def test_every_change_of_a_description_is_detected() -> None:
     """Two rigs that differ in any one field are not equal, and the difference names the field."""
     one = hoap3()
     limits = replace(one.limits, torque=one.limits.torque * 1.001)
@@ -179,8 +179,8 @@ def test_every_change_of_a_description_is_told() -> None:
         "notes": replace(one, notes=()),
         "provenance['payload']": replace(one, provenance={**one.provenance, "payload": "light"}),
     }
-    told = {name.split(".")[0].split("[")[0] for name in others}
-    assert told | {"links"} == {f.name for f in fields(Rig)}
+    messages = {name.split(".")[0].split("[")[0] for name in others}
+    assert messages | {"links"} == {f.name for f in fields(Rig)}
     for name, other in others.items():
         assert other != one
         assert [said for said in one.differences(other) if said.startswith(name)], name
@@ -265,7 +265,7 @@ def test_a_built_urdf_is_pinocchios_own(tmp_path: Path) -> None:
                 np.testing.assert_allclose(mine.oMi[joint].homogeneous, its.oMi[joint].homogeneous, atol=1e-12)
 
 
-def test_members_tell_what_a_rig_stands_on() -> None:
+def test_properties_list_the_contacts_of_a_rig() -> None:
     """Patches by name, sides by the mirrored links, weight by the prior; a rig without soles says so."""
     rig = human(1.75, 70.0, "male")
     assert rig.patches == ("right_sole", "left_sole")
@@ -310,7 +310,7 @@ def test_what_hangs_below_a_link_has_it_on_its_path() -> None:
 
 
 def test_limits_of_a_link_are_its_columns() -> None:
-    """The limits asked for link by link are the table's, in order."""
+    """The limits requested link by link are the table's, in order."""
     rig = mixed_rig()
     rig = replace(rig, limits=Limits(*(np.arange(rig.nv - 6) + k for k in (0.0, 1.0, 2.0, 3.0))))
     for name in ("lower", "upper", "speed", "torque"):

@@ -272,7 +272,7 @@ def test_an_option_that_a_body_does_not_take_is_refused(words: list[str], said: 
         body_of(parser.parse_args(words))
 
 
-def test_hoap3_has_its_peak_torques_unless_told() -> None:
+def test_hoap3_has_its_peak_torques_by_default() -> None:
     """One default, by the function, by name and by the verb; the rated torques are smaller."""
     options = argparse.Namespace(body="hoap3")
     assert hoap3() == hoap3(torque="peak") == build_rig({"kind": "hoap3"}) == body_of(options)

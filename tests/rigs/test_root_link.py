@@ -104,7 +104,7 @@ def test_a_root_that_carries_both_legs_stays(tmp_path: Path, trunk_first: Path) 
     assert from_urdf(one).links[0] == "chest"
 
 
-def test_feet_that_nobody_calls_so_part_where_their_shapes_show(trunk_first: Path) -> None:
+def test_feet_without_names_are_found_by_their_shapes(trunk_first: Path) -> None:
     """Lowest ends are feet though no name says so: the root is where their legs part all the same."""
     upright = trunk_first.read_text().replace('rpy="0.1 -0.2 0.15"', 'rpy="0 0 0"')  # its sides mirror each other
     trunk_first.write_text(upright.replace("_foot", "_ankel_roll"))

@@ -55,7 +55,7 @@ def test_a_ball_is_no_sole_but_four_balls_are() -> None:
 
 
 def test_soles_run_counter_clockwise_seen_from_below() -> None:
-    """As `ContactPolygon` asks."""
+    """As `ContactPolygon` requires."""
     sole = find_sole("foot", UPRIGHT, [_chamfered()])
     assert sole is not None
     p = sole.vertices

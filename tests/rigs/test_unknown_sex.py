@@ -1,4 +1,4 @@
-"""Bodies of which nothing tells the sex: the mean of both tables, doubted by what these differ."""
+"""Persons of unknown sex: the mean of both tables, with their difference as uncertainty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of_both(unknown: Rig, **choices: str) -> list[Rig]:
 def test_the_prior_is_the_mean_of_both_tables(table: str, trunk: str, shoulders: str) -> None:
     """On one skeleton every inertial parameter lies half-way between the sexes; the body is solid and weighs the same.
 
-    Feet are told apart: where their balls are differs by sex too.
+    Feet are distinguished: where their balls are differs by sex too.
     """
     choices = {"table": table, "trunk": trunk, "shoulders": shoulders}
     unknown = human(1.7, 65.0, UNKNOWN, **choices)  # type: ignore[arg-type]
@@ -44,18 +44,18 @@ def test_lengths_lie_between_those_of_the_sexes() -> None:
     assert found == pytest.approx({name: 0.5 * (both[0][name] + both[1][name]) for name in both[0]}, rel=1e-12)
 
 
-def test_doubt_is_what_the_tables_differ_by() -> None:
-    """A link of a known sex has no doubt beyond the usual; of an unknown one half the masses' relative difference."""
+def test_the_prior_std_is_the_difference_of_the_tables() -> None:
+    """With a known sex there is no additional uncertainty; with an unknown one half the relative mass difference."""
     unknown = human(1.7, 65.0, UNKNOWN)
     man, woman = of_both(unknown)
     assert not man.prior_spread
-    for link, doubt in unknown.prior_spread.items():
+    for link, std in unknown.prior_spread.items():
         one, other = man.prior[link].mass, woman.prior[link].mass
-        assert doubt == pytest.approx(abs(one - other) / (one + other), rel=1e-9)
+        assert std == pytest.approx(abs(one - other) / (one + other), rel=1e-9)
     assert set(unknown.prior_spread) == set(unknown.links)
 
 
-def test_an_unknown_sex_can_be_asked_for_by_parameters() -> None:
+def test_an_unknown_sex_can_be_requested_by_parameters() -> None:
     """The builder that the command line and the panel call takes it."""
     rig = build_rig({"kind": "human", "height": 1.7, "mass": 65.0, "sex": UNKNOWN})
     assert rig.provenance["sex"] == UNKNOWN

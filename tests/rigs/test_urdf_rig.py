@@ -118,7 +118,7 @@ def test_at_rest_links_stand_where_pinocchio_puts_them(write: Write) -> None:
     np.testing.assert_allclose(origins, [pose.translation for pose in list(data.oMi)[1:]], atol=1e-12)
 
 
-def test_mimic_joints_move_independently_and_are_told(write: Write) -> None:
+def test_mimic_joints_move_independently_and_are_reported(write: Write) -> None:
     """A mimic joint stays a joint with its own column; its coupling is kept with it."""
     mimic = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
     finger = link("finger") + joint(
@@ -130,8 +130,8 @@ def test_mimic_joints_move_independently_and_are_told(write: Write) -> None:
     assert any("curl" in note for note in rig.notes)
 
 
-def test_a_mimic_without_its_source_follows_the_one_meant_or_keeps_still(write: Write) -> None:
-    """A source that lacks the follower's own prefix is found; a follower of nobody is told, and no error."""
+def test_a_mimic_joint_without_its_source_uses_the_one_with_its_prefix_or_stays_fixed(write: Write) -> None:
+    """A source that lacks the follower's own prefix is found; a follower of no one is reported, and no error."""
     limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
     fingers = link("left_tip") + link("right_tip") + link("odd")
     fingers += joint("left_end", "trunk", "left_tip", inside=limit + '<mimic joint="hip" multiplier="2"/>')
@@ -172,7 +172,7 @@ def test_inconsistent_inertia_is_named_and_kept(write: Write) -> None:
 
 
 def test_limits_that_limit_nothing_are_dropped(write: Write) -> None:
-    """Continuous joints, missing bounds and bounds of 10 rad and more are infinite; the last ones are told."""
+    """Continuous joints, missing bounds and bounds of 10 rad and more are infinite; the last ones are reported."""
     wide = '<axis xyz="0 0 1"/><limit lower="-15" upper="1.5" effort="0" velocity="0"/>'
     none = '<axis xyz="0 0 1"/>'
     body = link("trunk") + link("a") + link("b") + joint("wide", "trunk", "a", inside=wide)
@@ -197,7 +197,7 @@ def test_every_mass_and_moment_arrives(write: Write) -> None:
     np.testing.assert_allclose(a, b, atol=1e-9)
 
 
-def test_what_is_set_aside_is_told(write: Write) -> None:
+def test_ignored_parts_of_a_file_are_reported(write: Write) -> None:
     """Limits of 0, missing or superfluous ones, points of mass, shapes of no size, lengths in millimetres: a note."""
     inside = '<limit lower="-1" effort="0" velocity="1"/>'
     point = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
@@ -225,7 +225,7 @@ def test_what_is_set_aside_is_told(write: Write) -> None:
         ((7.64,) * 3, (7.64,) * 3),
     ],
 )
-def test_speed_limits_that_nobody_measured_are_told_and_not_taken(
+def test_placeholder_speed_limits_are_reported_and_ignored(
     write: Write, speeds: tuple[float, ...], taken: tuple[float, ...]
 ) -> None:
     """One and the same 1 rad/s for all joints, or 100 rad/s for any, says nothing about a robot."""
@@ -263,7 +263,7 @@ def test_boxes_hold_shapes_and_mass(write: Write) -> None:
 def test_feet_and_base_link_may_be_named(write: Write) -> None:
     """Feet given by name, even by a merged body's, become the contacts; unknown ones are refused with the choices.
 
-    Where no name tells of feet, the lowest ends that mirror each other are taken.
+    Where no name shows of feet, the lowest ends that mirror each other are taken.
     """
     path = write(BIPED.replace("_foot", "_paddle"))
     assert [contact.link for contact in from_urdf(path).contacts] == ["left_paddle", "right_paddle"]
@@ -480,7 +480,7 @@ def test_public_models(shared_data: Path, file: str, joints: int, massless: int,
 
 
 def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Path) -> None:
-    """A public robot whose masses stand in <intertial>, which nobody reads, is refused; without them it imports."""
+    """A public robot whose masses stand in <intertial>, which no one reads, is refused; without them it imports."""
     path = shared_data.parent / "models" / "hoap3_kinematics.urdf"
     if not path.is_file():
         pytest.skip(f"no such model: {path}")
