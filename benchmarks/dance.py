@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.papers.planar import PlanarProblem, optimise
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import design
 from solver.dance.design.options import DanceOptions, paper_options
+from solver.dance.workflows.design import design_dance
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
@@ -136,7 +136,7 @@ def main(arguments: Sequence[str]) -> int:
         tell(identified_figures(rig, dance, whole=not options.quick))
         if not options.quick:
             short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
-            tell(identified_figures(rig, design(rig, short), whole=False))
+            tell(identified_figures(rig, design_dance(rig, short), whole=False))
             tell(comparison_figures(rig, dance, wanted))
         for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
             for found in ALONE[name](options):
@@ -189,7 +189,7 @@ def design_figures(
     if quick:
         options = replace(options, pool=40, starts=2, rounds=2)
     began, processor = time.perf_counter(), time.process_time()
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     seconds, own = time.perf_counter() - began, time.process_time() - processor
     data = f"simulated, HOAP-3, {4 * each} postures"
     must, aim = (None, None) if quick else (at_most(25.0), at_most(12.0))

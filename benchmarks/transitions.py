@@ -32,8 +32,8 @@ from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.options import DanceOptions
+from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
-from solver.dance.design.sequence import build_transition_planner
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design, human_options
+from solver.dance.design.options import DanceOptions, human_options
+from solver.dance.workflows.design import design_dance
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 
@@ -45,4 +46,4 @@ def dance_for(
     """A dance of a few postures per foot configuration, or of the paper's fifteen."""
     wanted = {name: postures if name in configurations else 0 for name in FOOT_CONFIGURATIONS}
     effort = {} if postures >= FULL else {"pool": 60, "starts": 2, "rounds": 2}
-    return design(rig, case.options(postures=wanted, workers=workers if postures >= FULL else 1, **effort))
+    return design_dance(rig, case.options(postures=wanted, workers=workers if postures >= FULL else 1, **effort))

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.demo.examples import simulated_robot
 from solver.formats.manifest import MANIFEST_FILE
 from solver.rigs import hoap3

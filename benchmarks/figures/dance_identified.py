@@ -13,7 +13,8 @@ import numpy as np
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import ground_wrench
@@ -46,7 +47,7 @@ def figures(seed: int = 0) -> list[Figure]:
     """Errors of HOAP-3's base parameters over the prior's, by a dance and over those by random motion."""
     rig = hoap3("middle", torque="peak")
     options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=1, seed=seed)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     rival = random_postures(rig, options, dance.duration, seed, options.shortest)
     structure = base_parameters(rig)
     (ours, told), (theirs, least) = (_errors(rig, structure, one) for one in (dance, rival))

@@ -14,8 +14,9 @@ import numpy as np
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design, human_options
+from solver.dance.design.options import DanceOptions, human_options, noise_model
 from solver.dance.design.style import Style
+from solver.dance.workflows.design import design_dance
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
 from solver.identification.excitation.wrench_noise import WrenchNoise
@@ -82,7 +83,7 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     rig, person = case.rig(), case.name == PERSON.name
     options = case.options(postures=postures, workers=workers, seed=seed)
     began = time.process_time()
-    dance, structure = design(rig, replace(options, workers=1) if person else options), base_parameters(rig)
+    dance, structure = design_dance(rig, replace(options, workers=1) if person else options), base_parameters(rig)
     spent = time.process_time() - began
     kinds = {kind: sum(s.duration for s in dance.segments if s.kind == kind) for kind in LOST}
     data = f"simulated, {case.name}, seed {seed}, {len(dance.postures)} postures"
@@ -90,9 +91,9 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
 
     def row(what: str, shortest: float, must: Bound | None, aim: Bound | None) -> Figure:
         rival = random_postures(rig, options, seconds, seed, shortest)
-        found = [ratio(rig, structure, rival, dance, noise) for noise in noises(options)]
+        found = [ratio(rig, structure, rival, dance, noise) for noise in noises(rig)]
         note = (
-            f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(options)}; the plate's alone: "
+            f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}; the plate's alone: "
             f"{found[1]:.3g}; 2 N, 1 N m and the motion's: {found[2]:.3g}; {dance.duration:.0f} s of dance, "
             f"{rival.duration:.0f} s of random motion, by the second"
         )
@@ -120,8 +121,8 @@ def style_row(
     rig: Rig, structure: BaseParameters, options: DanceOptions, dance: Dance, data: str, told: bool
 ) -> Figure:
     """What counts, phrases and mirrored motifs cost: the same postures asked for, 120 beats a minute."""
-    styled = design(rig, replace(options, style=Style()))
-    both, plate, loud = (ratio(rig, structure, styled, dance, noise) for noise in noises(options))
+    styled = design_dance(rig, replace(options, style=Style()))
+    both, plate, loud = (ratio(rig, structure, styled, dance, noise) for noise in noises(rig))
     note = (
         f"by the second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
         f"motion's: {loud:.3g}"
@@ -130,9 +131,9 @@ def style_row(
     return Figure("style's cost: geometric mean of the deviations, with / without", data, both, "", None, aim, note)
 
 
-def noises(options: DanceOptions) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
+def noises(rig: Rig) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
     """A good plate with the motion's errors, without them, and the paper's residuals with them."""
-    errors = options.noise.motion
+    errors = noise_model(rig).motion
     return (
         WrenchNoise(PLATE, PLATE_RATE, errors),
         WrenchNoise(PLATE, PLATE_RATE),
@@ -140,9 +141,9 @@ def noises(options: DanceOptions) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise
     )
 
 
-def errors_in_words(options: DanceOptions) -> str:
+def errors_in_words(rig: Rig) -> str:
     """The motion's errors."""
-    errors = options.noise.motion
+    errors = noise_model(rig).motion
     if errors is None:
         return "none of the motion"
     return (

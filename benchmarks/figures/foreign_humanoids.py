@@ -20,7 +20,8 @@ from scipy.spatial.transform import Rotation
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.coordinates import joint_slices
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
 from solver.errors import SolverError
 from solver.inertials import InertialParameters, symmetric_entries
 from solver.rig import Rig
@@ -91,7 +92,7 @@ def tried(name: str, seed: int) -> Tried:
         rig = from_urdf(path)
         postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
         options = DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None, seed=seed)
-        dance = design(rig, options)
+        dance = design_dance(rig, options)
     except SolverError as error:
         return Tried(rig, None, str(error), str(error), time.process_time() - began)
     limits = rig.limits
@@ -176,7 +177,7 @@ def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
         try:
             for seed in seeds:
                 postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-                fallen, said = play_of(rig, design(rig, case.options(postures=postures, seed=seed, **effort)))
+                fallen, said = play_of(rig, design_dance(rig, case.options(postures=postures, seed=seed, **effort)))
                 falls, told = falls + fallen, [*told, said]
         except SolverError as error:
             yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], f"no dance: {error}")

@@ -15,9 +15,10 @@ import numpy as np
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design, human_options
 from solver.dance.design.named_poses import NamedPose
+from solver.dance.design.options import DanceOptions, human_options
 from solver.dance.design.style import Style
+from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
@@ -105,18 +106,18 @@ def compared(case: Case, workers: int) -> list[Figure]:
     what = "dance of named poses: random / dance, geometric mean"
     began = time.process_time()
     try:
-        named = design(rig, replace(options, poses=poses))
+        named = design_dance(rig, replace(options, poses=poses))
     except SolverError as error:
         return [Figure(what, data, None, note=str(error))]
     seconds = time.process_time() - began
-    own = design(rig, options)
+    own = design_dance(rig, options)
     rival = random_postures(rig, options, named.duration, options.seed, options.shortest)
     structure = base_parameters(rig)
-    noise = noises(options)[0]
+    noise = noises(rig)[0]
     counts = {"named": named, "own": own, "random": rival}
     known = {name: _known(rig, dance, named.duration) for name, dance in counts.items()}
     failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
-    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(options)}"
+    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}"
     used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
     notes = "".join(f"; {note}" for note in named.notes)
     return [

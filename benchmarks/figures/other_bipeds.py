@@ -19,7 +19,8 @@ from pathlib import Path
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
 from solver.errors import SolverError
 from solver.feasibility.collisions import PairDistances
 from solver.feasibility.link_pairs import collision_pairs
@@ -138,7 +139,7 @@ def _tried(path: Path, play: bool) -> tuple[bool, str]:
     try:
         rig = read(path)
         postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-        dance = design(rig, DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None))
+        dance = design_dance(rig, DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None))
     except SolverError as error:
         return False, str(error)
     found = findings(rig, dance, path)
@@ -159,7 +160,7 @@ def _played(rig: Rig, dance: Dance) -> str:
 
 def _refused(path: Path, words: str) -> tuple[bool, str]:
     try:
-        design(read(path), DanceOptions(workers=1))
+        design_dance(read(path), DanceOptions(workers=1))
     except SolverError as error:
         return words in str(error), str(error)
     return False, "it dances"

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.dance.design.blocks import CONFIGURATION_ORDER
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, build_transition_planner
 from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
+from solver.dance.design.options import DanceOptions
+from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
 from solver.dynamics.legs import SIDES

@@ -84,8 +84,7 @@ def _write_dragged_dance(folder: Path) -> Path:
     """A robot whose root was moved by 1 cm without its feet."""
     import solver
     from solver.contacts.schedule import Schedule
-    from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-    from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+    from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
     from tests.dance.example_dances import home, shift_root
 
     robot = solver.hoap3(torque="peak")

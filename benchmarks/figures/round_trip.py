@@ -14,10 +14,8 @@ from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.formats.codec import FileKind
 from solver.inertials import InertialParameters
 from solver.rig import Rig

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from solver.dance.design.design import DanceOptions, paper_options
+from solver.dance.design.options import DanceOptions, paper_options
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
 from solver.progress import Console
 from solver.rig import Rig
 
@@ -47,7 +47,7 @@ class Dances:
             dance = DESIGNED_DANCE.read(path)
             return dance, float(dance.report["design [s]"])
         began = time.perf_counter()
-        dance = design(rig, options, Console())
+        dance = design_dance(rig, options, Console())
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             DESIGNED_DANCE.write(path, dance)

@@ -17,7 +17,7 @@ from benchmarks.engine.loop import PERSON
 from benchmarks.engine.rebalance import rebalanced
 from benchmarks.figures.plain_motions import squats
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import paper_options
+from solver.dance.design.options import paper_options
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import human

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.engine.loop import ROBOT, Sensors
-from solver.dance.design.design import DanceOptions
+from solver.dance.design.options import DanceOptions
 from solver.identification.base_estimation import WELL_KNOWN
 from solver.identification.comparison import AXES, WrenchFit
 from solver.inertials import InertialParameters

@@ -1,1 +1,1 @@
-"""Exciting dances: what excites a body, keeps its balance and hits nothing, and the proof that it does: bonnet2016."""
+"""Exciting dances: motions that excite a body's inertias in balance and without collisions, bonnet2016."""

@@ -22,7 +22,8 @@ from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, pl
 from benchmarks.papers.rows import Row, table
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
-from solver.dance.design.design import DanceOptions, build_transition_planner
+from solver.dance.design.options import DanceOptions
+from solver.dance.design.plan import build_transition_planner
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig

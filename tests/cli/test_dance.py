@@ -13,9 +13,10 @@ from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
 from solver.cli.settings_file import SETTINGS
 from solver.dance.design.body_parts import body_parts, link_emphasis
-from solver.dance.design.dance_file import DESIGNED_DANCE
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.dance import DESIGNED_DANCE
+from solver.dance.design.options import DanceOptions
 from solver.dance.design.style import Style
+from solver.dance.workflows.design import design_dance
 from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.manifest import MANIFEST_FILE
 from solver.formats.opensim_storage import read_storage
@@ -135,13 +136,13 @@ def _always_colliding() -> Rig:
 def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
     """No feet, an unknown torque limit, a collision in every posture: one error each, which names the culprit."""
     with pytest.raises(InvalidValue, match=words):
-        design(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
+        design_dance(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
 
 
 def test_soles_without_area_are_refused() -> None:
     """A support polygon of zero area is an error that names the patches."""
     with pytest.raises(InvalidValue, match="no area"):
-        design(_on_a_line(), DanceOptions(postures={"right": 1}, pool=8, workers=1))
+        design_dance(_on_a_line(), DanceOptions(postures={"right": 1}, pool=8, workers=1))
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,9 @@ from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.authoring.retime import speed_factor
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
 from solver.formats.manifest import MANIFEST_FILE

@@ -12,7 +12,7 @@ import pytest
 from solver.cli import OK, WRONG_INPUT, main
 from solver.cli.settings_file import SETTINGS
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences

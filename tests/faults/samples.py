@@ -18,10 +18,8 @@ from solver.calibration.calibration_file import CALIBRATION
 from solver.calibration.marker_set_file import load_marker_set
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
 from solver.errors import SolverError
 from solver.formats.codec import FileKind

@@ -19,8 +19,8 @@ import pytest
 
 import solver
 from solver.calibration.calibration_file import CALIBRATION
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE
+from solver.dance.design.dance import DESIGNED_DANCE
 from solver.errors import InputError
 from solver.formats import former_names
 from solver.formats.codec import KIND_KEY, TREE_ENTRY, VERSION_KEY, FileKind, read_one_of

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.demo.run import inertial_error
 from solver.demo.truth import perturb_inertials
@@ -45,7 +46,7 @@ def truth(rig: Rig) -> InertialParameters:
 def dance(rig: Rig) -> Motion:
     """A designed dance on both feet."""
     options = DanceOptions(postures={"both": 6}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
-    return design(rig, options).sample(rig, RATE)
+    return design_dance(rig, options).sample(rig, RATE)
 
 
 def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.ndarray:

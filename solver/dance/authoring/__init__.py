@@ -1,1 +1,1 @@
-"""Dances as an animator keys them: postures with roles, contact strips, and their repair, completion and retiming."""
+"""Authored dances: an animator's keys with roles and contact strips, and their repair, completion and retiming."""

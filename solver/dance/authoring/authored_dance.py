@@ -1,8 +1,9 @@
-"""What an animator's timeline hands over: postures at times, how binding each is, and where the feet stand.
+"""An authored dance: postures at times, how binding each of them is, and when which patch is on the floor.
 
-Between keys each coordinate follows a spline of sixth order (degree 5), as the dances of bonnet2016 do, with the slopes
-of a monotone interpolant and no acceleration at the keys: it never overshoots a key, rests where its direction turns
-and at both ends, and its acceleration is continuous. A timeline that interpolates otherwise gives its samples instead.
+Between keys each coordinate follows a spline of degree 5 (order 6), as the dances of bonnet2016 do. Its slopes are
+those of a monotone interpolant and its acceleration is zero at the keys: it never overshoots a key, rests where its
+direction reverses and at both ends, and its acceleration is continuous. A timeline that interpolates in another way
+stores its samples.
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from ...check_options import CheckOptions
 from ...contacts.schedule import SAME_TIME, Schedule
 from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
+from ...formats.codec import FileKind
 from ...motion import Motion
 from ...rig import Rig
 from ...trajectory.ballistic import find_flights
 from ...trajectory.curve import FlatCurve, sample_times
 
 ROLES = ("fixed", "preferred", "free")
-"""Kept exactly; kept where possible; to be filled."""
+"""Roles of a key: kept exactly; kept where possible; to be filled."""
 INTERPOLATIONS = ("clamped", "rest")
-"""Slopes that pass through keys without overshoot, or none: every key is a posture at rest."""
+"""Slopes at the keys: without overshoot, or zero, so that every key is a posture at rest."""
 FLIGHT_RATE, EXACT_FLIGHT_RATE = 180.0, 400.0
-"""[1/s] of samples of who flies, in single precision and in double: the force of legs that jump changes within
-hundredths of a second, and of rounded poses closer samples tell it worse."""
+"""[1/s] Least sampling rate of a dance with flights, in single and in double precision. The force of jumping legs
+changes within hundredths of a second; closer samples of poses in single precision resolve it less well."""
 UNIT_TOLERANCE = 1e-6
-"""Largest error of a quaternion's length; single precision of a file or of Blender stays below it."""
+"""Largest error of a quaternion's length; that of single precision is smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Keyframe:
         time: [s].
         q: (nq,) configuration; its quaternions are normalised.
         role: one of `ROLE_COLOURS`.
-        name: shown to people.
+        name: shown to the user.
     """
 
     time: float
@@ -63,7 +65,7 @@ class Keyframe:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """A motion as the timeline shows it, where that is not the spline through the keys.
+    """A motion as the timeline shows it, where it differs from the spline through the keys.
 
     Attributes:
         times: (N,) [s]; q: (N, nq).
@@ -81,7 +83,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AuthoredDance:
-    """A dance as authored.
+    """A dance as an animator authored it.
 
     Attributes:
         rig: that dances.
@@ -90,7 +92,7 @@ class AuthoredDance:
         samples: the motion between the keys; None: the spline through them.
         interpolation: of the keys, one of `INTERPOLATIONS`.
         name: of the dance.
-        checks: what it is held to wherever it goes.
+        checks: that it must pass, stored with it.
     """
 
     rig: Rig
@@ -132,7 +134,7 @@ class AuthoredDance:
         )
 
     def with_checks(self, checks: CheckOptions | None) -> AuthoredDance:
-        """This dance held to other checks; None: to its own."""
+        """This dance with other checks; None: with its own."""
         return self if checks is None else replace(self, checks=checks)
 
     @property
@@ -147,13 +149,13 @@ class AuthoredDance:
 
     @property
     def flights(self) -> list[tuple[float, float]]:
-        """Start and stop [s] of each: there the floor's forces end and begin, and the acceleration has its corners."""
+        """Start and stop [s] of each flight; there contact forces end and begin, and the acceleration has corners."""
         return find_flights(self.schedule, self.start, self.stop)
 
     def sampling_rate(self, rate: float, flight_rate: float = FLIGHT_RATE) -> float:
-        """[1/s] at which samples hold the dance: the rate asked for, doubled up to the least where somebody flies.
+        """[1/s] Sampling rate that represents the dance: the requested rate, doubled until it suffices for flights.
 
-        Doubled, so that what stood at a sample, or at a frame of a scene, still does.
+        Doubling keeps every earlier sample time, and thus the frames of a scene.
         """
         if self.flights:
             while rate < flight_rate:
@@ -169,7 +171,7 @@ class AuthoredDance:
         return FlatCurve.through_keys(self.rig, times, [key.q for key in self.keys], self.interpolation)
 
     def motion(self, rate: float) -> Motion:
-        """The dance sampled at least ``rate`` times a second, feet wherever the keys bring them."""
+        """The dance sampled at least ``rate`` times a second; the feet are where the keys place them."""
         return self.curve().motion(self.rig, sample_times(self.start, self.stop, rate))
 
 
@@ -191,3 +193,9 @@ def _require_configurations(rig: Rig, samples: Samples) -> None:
         suspect = np.zeros(1, int)
     for frame in suspect:
         _require_configuration(rig, samples.q[frame], f"sample at {samples.times[frame]:g} s")
+
+
+AUTHORED_DANCE = FileKind(
+    AuthoredDance, "exciting dance authored dance", remedy="Write the dance again from the timeline"
+)
+"""The file of an authored dance, JSON: rig, keys, contact schedule and samples; q as in Pinocchio."""

@@ -1,9 +1,9 @@
-"""Fill the free postures of a keyed dance: the calm way between the others, or postures that excite.
+"""Fill the free keys of an authored dance with exciting postures, or by interpolation between the other keys.
 
-Exciting postures are drawn and chosen as bonnet2016's optimal ones, (14); each then takes the place that lies nearest
-to it. Only the neighbourhood of what is free changes, from the kept key before to the kept key after, where the dance
-goes on as it was in place, speed and acceleration. What comes out there is repaired; where an exciting posture is too
-far for the time there is, a posture part of the way is taken.
+Exciting postures are drawn and chosen as bonnet2016's optimal ones, (14). Each is assigned to the free key nearest to
+it. Only the gap changes, from the last key before the free ones to the first key after them; position, speed and
+acceleration are continuous at both. The filled gap is repaired. Where the time is too short for an exciting posture, a
+posture part of the way towards it is used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class CompleteOptions:
     """How to fill free keys.
 
     Attributes:
-        exciting: choose postures that excite; else the calm way between the other keys.
+        exciting: choose exciting postures; otherwise interpolate between the other keys.
         pool: feasible postures drawn for each footing.
         starts: of the choice among them.
-        fraction: share in (0, 1] of the way from the calm posture to the exciting one.
-        seed: of the draws: the same seed fills the same way.
+        fraction: fraction in (0, 1] of the way from interpolated to exciting postures.
+        seed: of the draws; the same seed gives the same result.
     """
 
     exciting: bool = True
@@ -44,9 +44,11 @@ class CompleteOptions:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.fraction <= 1.0:
-            raise InvalidValue(f"the share of the way to an exciting posture lies in (0, 1], not {self.fraction:g}")
+            raise InvalidValue(
+                f"the fraction of the way to an exciting posture must lie in (0, 1], not {self.fraction:g}"
+            )
         if self.pool < 1 or self.starts < 1 or self.seed < 0:
-            raise InvalidValue("postures and starts are counted from 1, seeds from 0")
+            raise InvalidValue("the numbers of postures and starts must be at least 1, the seed at least 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,14 @@ class CompletedDance:
     """A dance whose free keys are filled.
 
     Attributes:
-        dance: the dance with them, and its samples; those outside the gaps are the given ones.
-        motion: at the rate asked for.
-        gaps: one by one.
-        filled_times: times [s] of the keys filled.
-        interpolated_times: times [s] of those filled the calm way.
-        after: checks of the whole dance at the fine sampling.
-        failures_elsewhere: the first failures of checks outside the gaps, where nothing was touched.
-        notes: what could not be filled as wished, and why; what fails in kept keys beside a gap.
+        dance: the dance with the filled keys and its samples; samples outside the gaps are unchanged.
+        motion: at the requested rate.
+        gaps: each filled gap.
+        filled_times: times [s] of the filled keys.
+        interpolated_times: times [s] of those filled by interpolation.
+        after: checks of the whole dance at the verification rate.
+        failures_elsewhere: the first failures of checks outside the gaps, where nothing was changed.
+        notes: what could not be filled as requested, and why; what fails in the keys at the ends of a gap.
     """
 
     dance: AuthoredDance
@@ -75,39 +77,39 @@ class CompletedDance:
 
     @property
     def feasible(self) -> bool:
-        """Every check holds in the gaps, but for what kept keys beside them fail by themselves."""
+        """Whether every check holds in the gaps, except what the keys at their ends fail by themselves."""
         return all(found.feasible for found in self.gaps)
 
     @property
     def worst_repair(self) -> RepairedDance:
-        """Of the gap where most fails."""
+        """Repair of the gap where most fails."""
         return max((found.repair for found in self.gaps), key=lambda repair: repair.violation)
 
     @property
     def status(self) -> Status:
-        """The least of the gaps', one of `STATUSES`."""
+        """The worst status of all gaps, one of `STATUSES`."""
         if self.feasible:
             return UNCHANGED if all(found.repair.status == UNCHANGED for found in self.gaps) else REPAIRED
         return max((found.repair.status for found in self.gaps if not found.feasible), key=STATUSES.index)
 
     @property
     def iterations(self) -> int:
-        """Quadratic programmes solved."""
+        """Number of quadratic programs solved."""
         return sum(found.repair.iterations for found in self.gaps)
 
     @property
     def limit_reached(self) -> bool:
-        """The search of some gap ended at its limit of effort."""
+        """Whether the search of some gap ended at its limit of programs or time."""
         return any(found.repair.limit_reached and not found.feasible for found in self.gaps)
 
     @property
     def conflicts(self) -> tuple[KeyConflict, ...]:
-        """Keys that stand in the way in gaps that could not be filled."""
+        """Fixed keys that cannot be kept, in gaps that could not be filled."""
         return tuple(trouble for found in self.gaps if not found.feasible for trouble in found.repair.conflicts)
 
     @property
     def moved(self) -> MoveSizes:
-        """From the filled dance, over all gaps."""
+        """How far the repairs moved the filled dance, over all gaps."""
         moves = [found.repair.moved for found in self.gaps]
         seconds = np.array([found.gap.after.time - found.gap.before.time for found in self.gaps])
         squares = np.array([moved.rms**2 for moved in moves])
@@ -124,15 +126,15 @@ def complete(
     rate: float = 100.0,
     progress: Progress = silent,
 ) -> CompletedDance:
-    """Fill the free keys and repair what results, from the kept key before each to the kept key after it.
+    """Fill the free keys and repair each gap, from the last key before it to the first key after it.
 
     Args:
         keyed: with fixed or preferred keys at its first and last time.
-        checks: what must hold; by default what the dance carries.
+        checks: that must hold; by default those stored with the dance.
         options: how to fill.
-        repair_options: options of the repair; its patience is for all gaps together, its programmes for each.
+        repair_options: of the repair; the time limit applies to all gaps together, the limit of programs to each.
         rate: [1/s] of the motion returned, and of the samples in the gaps.
-        progress: told how far it is.
+        progress: receives the progress.
 
     Raises:
         InvalidValue: no free key, or a free key at an end.
@@ -157,10 +159,10 @@ def complete(
         calmly += [key.time for key in gap.free if found.fraction == 0.0 or key.time not in own]
         if own and found.fraction < options.fraction:
             notes.append(
-                f"{_describe_gap(gap)}: {_describe_fraction(found.fraction)}, farther is not feasible in the time there"
+                f"{_describe_gap(gap)}: {_describe_fraction(found.fraction)}, more is not feasible in the time"
             )
         notes += [
-            f"beside {_describe_gap(gap)}, where nothing was touched: {failure}" for failure in found.failures_at_ends
+            f"beside {_describe_gap(gap)}, where nothing was changed: {failure}" for failure in found.failures_at_ends
         ]
     result = filler.splice(done)
     after = filler.check(result)
@@ -177,4 +179,4 @@ def _describe_gap(gap: Gap) -> str:
 
 
 def _describe_fraction(share: float) -> str:
-    return f"{100.0 * share:.0f} % of the way to an exciting posture" if share else "filled the calm way"
+    return f"{100.0 * share:.0f} % of the way to an exciting posture" if share else "filled by interpolation"

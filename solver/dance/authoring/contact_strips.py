@@ -1,4 +1,4 @@
-"""From contact strips to a schedule: a strip says when a foot stands, the motion says where."""
+"""Contact schedules from contact strips: a strip gives the time interval of a contact, the motion its location."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...trajectory.curve import FlatCurve
 
 @dataclass(frozen=True, slots=True)
 class ContactStrip:
-    """A foot stands from start to stop [s].
+    """A contact patch is on the floor from start to stop [s].
 
     Attributes:
         patch: name of the rig's contact polygon.
@@ -31,10 +31,10 @@ class ContactStrip:
 def schedule_from_strips(
     rig: Rig, curve: FlatCurve, strips: Sequence[ContactStrip], ground: float = 0.0, fixed_times: Sequence[float] = ()
 ) -> Schedule:
-    """The schedule of a dance whose feet stand during strips; without a strip nothing touches the ground.
+    """The contact schedule of a dance from its strips; outside all strips of a patch it does not touch the floor.
 
-    Each strip plants its foot once: where the dance has it at the strip's first fixed key, else in the strip's middle,
-    turned and lowered (or lifted) until the sole lies flat on the ground.
+    Each strip plants its patch once: where the dance has it at the strip's first fixed key, otherwise in the middle of
+    the strip, rotated and shifted vertically until the sole is flat on the floor.
 
     Args:
         rig: that dances.
@@ -63,7 +63,7 @@ def schedule_from_strips(
 def _plant_feet(
     rig: Rig, curve: FlatCurve, strips: Sequence[ContactStrip], ground: float, fixed: Sequence[float]
 ) -> list[Anchor]:
-    """Where each strip plants its foot, from one pass over the dance: a scene may have hundreds of strips."""
+    """Where each strip plants its patch, from one evaluation of the dance: a scene may have hundreds of strips."""
     if not strips:
         return []
     kept = [[t for t in fixed if s.start - SAME_TIME <= t <= s.stop + SAME_TIME] for s in strips]
@@ -80,11 +80,11 @@ def _plant_feet(
 
 def _require_valid_strip(strip: ContactStrip, before: ContactStrip | None, curve: FlatCurve) -> None:
     if not strip.stop > strip.start:
-        raise InvalidValue(f"the strip of {strip.patch!r} at {strip.start:g} s ends before it starts")
+        raise InvalidValue(f"the strip of {strip.patch!r} at {strip.start:g} s ends before it starts: swap its ends")
     if strip.start < curve.start - SAME_TIME or strip.stop > curve.stop + SAME_TIME:
         raise InvalidValue(
-            f"the strip of {strip.patch!r} from {strip.start:g} to {strip.stop:g} s leaves the dance, "
-            f"{curve.start:g} to {curve.stop:g} s"
+            f"the strip of {strip.patch!r} from {strip.start:g} to {strip.stop:g} s extends beyond the dance, "
+            f"{curve.start:g} to {curve.stop:g} s: shorten it"
         )
     if before is not None and before.patch == strip.patch and strip.start < before.stop - SAME_TIME:
         raise InvalidValue(

@@ -1,4 +1,4 @@
-"""A trajectory that a repair displaces in windows, at the frames at which it is checked."""
+"""A trajectory that a repair displaces in time windows, evaluated at the frames at which it is checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...trajectory.displacement import Displacement
 from ...trajectory.planted_feet import PlantedTrajectory, Rates
 
 PROBE_STRIDE = 10
-"""Of so many frames one tells whether the trajectory is the given motion there."""
+"""Every such frame is compared to decide whether the trajectory equals the given motion."""
 
 
 def _displaced_rates(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Rates:
@@ -25,12 +25,12 @@ def _displaced_rates(trajectory: PlantedTrajectory, done: Sequence[Displacement]
 
 
 def evaluate_displaced(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Motion:
-    """The motion at times (N,) [s] of a trajectory with displacements."""
+    """The motion of a displaced trajectory at times (N,) [s]."""
     return trajectory.motion(times, _displaced_rates(trajectory, done, times))
 
 
 def select_frames(motion: Motion, times: np.ndarray) -> Motion | None:
-    """The frames of a motion at times (N,) [s]; None where one of them is not among its own."""
+    """The frames of a motion at times (N,) [s]; None if it has no frame at one of them."""
     places = np.clip(np.searchsorted(motion.times, times - SAME_TIME), 0, len(motion) - 1)
     if np.abs(motion.times[places] - times).max(initial=0.0) > SAME_TIME:
         return None
@@ -40,7 +40,7 @@ def select_frames(motion: Motion, times: np.ndarray) -> Motion | None:
 
 
 class DisplacedTrajectory:
-    """A trajectory at the frames of the motion that it was given as; only what differs from that is evaluated.
+    """A trajectory at the frames of a given motion; only frames that differ from that motion are evaluated.
 
     Where every `PROBE_STRIDE`-th frame is as given, the legs under their feet, so are those in between, and are not
     solved.
@@ -59,7 +59,7 @@ class DisplacedTrajectory:
         self._base = given if not differs.any() else self._replace_frames(given, np.append(other, differs[-1]))
 
     def apply(self, done: Sequence[Displacement]) -> Motion:
-        """The motion with displacements."""
+        """The motion with displacements applied."""
         times = self._base.times
         inside = np.zeros(len(times), bool)
         for displacement in done:
@@ -67,7 +67,7 @@ class DisplacedTrajectory:
         return self._replace_frames(self._base, inside, done) if inside.any() else self._base
 
     def _replace_frames(self, motion: Motion, inside: np.ndarray, done: Sequence[Displacement] = ()) -> Motion:
-        """A motion whose frames inside are the trajectory's, displaced."""
+        """A motion whose frames inside the windows are replaced by those of the displaced trajectory."""
         moved = evaluate_displaced(self._trajectory, done, motion.times[inside])
         parts = [np.array(part) for part in (motion.q, motion.v, motion.a)]
         for part, new in zip(parts, (moved.q, moved.v, moved.a)):

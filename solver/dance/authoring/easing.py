@@ -1,8 +1,8 @@
-"""Set off and come to rest gently.
+"""Ease the start and the end of a dance.
 
-A timeline's curves often leave a rest with full acceleration. Who stands there cannot: the zero-moment point would jump
-in the first instant, and no displacement that keeps a fixed posture helps. So time itself is eased near such an end:
-the same postures in the same order, begun without acceleration, and after a moment where they were.
+A timeline's curves often leave a rest with a step in acceleration. The zero-moment point then jumps in the first
+instant, and no displacement that keeps a fixed posture avoids it. Time is therefore eased near such an end: the same
+postures follow in the same order, the acceleration at the end is zero, and after the easing the original times apply.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ...trajectory.curve import sample_times
 from .authored_dance import AuthoredDance, Samples
 
 EASING_DURATION = 0.25
-"""[s] within which time is eased."""
+"""[s] Longest time within which an end is eased."""
 SHORTEST_EASING = 0.1
-"""[s] below which easing would only make the motion more abrupt."""
+"""[s] A shorter easing would make the motion more abrupt."""
 EASING_RATE = 120.0
-"""[1/s] of the samples within."""
+"""[1/s] Sampling rate within an easing."""
 AT_REST = 0.05
-"""[rad/s, m/s] Speed up to which a dance counts as beginning at rest."""
+"""[rad/s, m/s] Speed up to which a dance counts as starting or ending at rest."""
 
 
 def ease_ends(keyed: AuthoredDance, options: CheckOptions | None = None) -> tuple[AuthoredDance, tuple[str, ...]]:
-    """The dance with those ends eased that are at rest but accelerate beyond what balance or joints allow.
+    """Ease those ends of a dance that are at rest but accelerate beyond what balance or joints allow.
 
     Args:
-        keyed: a dance; one without samples rests at both ends already and is returned as it is.
-        options: of the checks that the ends must hold.
+        keyed: a dance; one without samples has no acceleration at its ends and is returned unchanged.
+        options: of the checks that the ends must pass.
 
     Returns:
-        The dance, and a sentence for each end that was eased.
+        The dance, and a note for each end that was eased.
     """
     if keyed.samples is None:
         return keyed, ()
@@ -49,12 +49,12 @@ def ease_ends(keyed: AuthoredDance, options: CheckOptions | None = None) -> tupl
         for each in (motion, Motion(ends, motion.q, still, still))
     )
     spans, notes = [0.0, 0.0], []
-    for end, name in ((0, "sets off"), (1, "comes to rest")):
+    for end, name in ((0, "starts"), (1, "ends")):
         failed = [check for check in _failing_checks(moving, end) if check not in _failing_checks(posture, end)]
         span, why = _easing_duration(keyed, end), " and ".join(plural_names(failed))
         if failed and np.abs(motion.v[end]).max() <= AT_REST and span >= SHORTEST_EASING:
             spans[end] = span
-            notes.append(f"{name} more gently, within {span:.2f} s of {ends[end]:.2f} s: there {why} failed")
+            notes.append(f"{name} more gently, within {span:.2f} s of {ends[end]:.2f} s, because {why} failed there")
     if not notes:
         return keyed, ()
     times = _sample_times(keyed, spans)
@@ -64,10 +64,11 @@ def ease_ends(keyed: AuthoredDance, options: CheckOptions | None = None) -> tupl
 
 
 def ease_times(times: np.ndarray, start: float, stop: float, first: float, last: float) -> np.ndarray:
-    """Times (N,) of which postures are shown at times (N,) [s], eased within ``first`` and ``last`` [s] of the ends.
+    """Original times (N,) [s] of the postures shown at times (N,) [s].
 
-    At an eased end time stands still for an instant, so a curve at rest there has no acceleration either; where the
-    easing ends, pace and change of pace are those of the clock.
+    Times are eased within ``first`` [s] of the start and ``last`` [s] of the end. At an eased end the derivative of the
+    original time is zero, so a curve at rest there has no acceleration. Where the easing ends, the derivative is one
+    and the second derivative zero.
     """
     result = np.array(times, float)
     if first > 0.0:
@@ -80,7 +81,7 @@ def ease_times(times: np.ndarray, start: float, stop: float, first: float, last:
 
 
 def _ease(u: np.ndarray) -> np.ndarray:
-    """From 0 with slope 0 to 1 with slope 1 and no curvature."""
+    """From 0 with slope 0 to 1 with slope 1 and second derivative 0."""
     return u**2 * (3.0 - 3.0 * u + u**2)
 
 
@@ -89,14 +90,14 @@ def _failing_checks(checks: Checks, frame: int) -> list[Check]:
 
 
 def _easing_duration(keyed: AuthoredDance, end: int) -> float:
-    """How long an end may be eased: no fixed key may be shown at another time, and half the dance belongs to each."""
+    """[s] How long an end may be eased: up to the next fixed key, and at most half the dance."""
     edge = (keyed.start, keyed.stop)[end]
     away = [abs(key.time - edge) for key in keyed.keys if key.role == "fixed"]
     return min([EASING_DURATION, 0.5 * (keyed.stop - keyed.start), *(gap for gap in away if gap > SAME_TIME)])
 
 
 def _sample_times(keyed: AuthoredDance, spans: list[float]) -> np.ndarray:
-    """Dense within the spans, as given between."""
+    """Sample times: dense within the easings, as given between them."""
     assert keyed.samples is not None
     given, (first, last) = keyed.samples.times, spans
     lower, upper = keyed.start + first, keyed.stop - last

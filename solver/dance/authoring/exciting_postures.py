@@ -1,4 +1,4 @@
-"""Exciting postures for free keys, each near its key: drawn and chosen as bonnet2016's optimal ones, (14)."""
+"""Exciting postures for free keys, each near its key, drawn and chosen as bonnet2016's optimal postures, (14)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..design.postures import DrawOptions, choose_postures, draw_posture_pool
 from .authored_dance import AuthoredDance, Keyframe
 
 SAME_POSTURE = 1e-4
-"""Keys one after another whose configurations differ by less show one posture that is held."""
+"""Consecutive keys whose configurations differ by less are one posture that is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class PostureSampling:
 
 @dataclass(frozen=True, slots=True)
 class PostureBlend:
-    """From a key's calm posture to an exciting one.
+    """Postures between a key's interpolated posture and an exciting one.
 
     Attributes:
         legged: the rig.
         interpolated, exciting: (D,) flat coordinates.
-        solved: sides of the legs that are solved.
+        solved: sides of the legs that inverse kinematics solves.
     """
 
     legged: LeggedRig
@@ -57,7 +57,7 @@ class PostureBlend:
     solved: tuple[str, ...]
 
     def at(self, share: float) -> np.ndarray:
-        """Configuration (nq,) at a share of the way."""
+        """Configuration (nq,) at a fraction of the way."""
         nv = self.legged.rig.model.nv
         y = self.interpolated.copy()
         y[:nv] += share * (self.exciting[:nv] - self.interpolated[:nv])
@@ -71,14 +71,14 @@ def find_exciting_postures(
     sampling: PostureSampling,
     progress: Progress,
 ) -> tuple[dict[float, PostureBlend], list[str]]:
-    """What each free key may reach for, by its time, and a sentence for each that cannot.
+    """The exciting posture of each free key by its time, and a note for each key without one.
 
     Args:
         keyed: the dance.
-        interpolated: configuration (nq,) of each free key on the calm way, by its time [s].
-        checks: what a posture must hold.
+        interpolated: interpolated configuration (nq,) of each free key, by its time [s].
+        checks: that a posture must pass.
         sampling: of the postures.
-        progress: told about the footings.
+        progress: receives the progress.
     """
     legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, slack=1.0)
     result: dict[float, PostureBlend] = {}
@@ -94,12 +94,12 @@ def find_exciting_postures(
                 legged, checker, keyed.schedule.phases[number], own, interpolated, sampling
             )
         except InvalidValue as error:
-            notes += [f"{key} is filled the calm way: {error}" for keys in own for key in keys]
+            notes += [f"{key} is filled by interpolation: {error}" for keys in own for key in keys]
     return result, notes
 
 
 def _group_held_keys(keyed: AuthoredDance, times: Sequence[float]) -> list[list[Keyframe]]:
-    """The keys at times, those together that show one posture: both ends of a hold."""
+    """The keys at times, in groups of one posture: both ends of a hold are one group."""
     result: list[list[Keyframe]] = []
     before: Keyframe | None = None
     for key in keyed.keys:
@@ -121,11 +121,11 @@ def _assign_exciting_postures(
     interpolated: Mapping[float, np.ndarray],
     sampling: PostureSampling,
 ) -> dict[float, PostureBlend]:
-    """Of the postures of one phase."""
+    """Exciting postures of one contact phase, each assigned to the key nearest to it."""
     if phase.airborne:
-        raise InvalidValue("nothing stands there")
+        raise InvalidValue("no foot is on the floor there")
     if others := phase.besides_soles(legged.rig):
-        raise InvalidValue(f"{', '.join(others)} carry there, and exciting postures are drawn on feet alone")
+        raise InvalidValue(f"{', '.join(others)} carry the body there; exciting postures are found for feet only")
     rig, nv = legged.rig, legged.rig.model.nv
     sides = {patch: side for side, patch in rig.sides.items()}
     loaded = [sides[patch] for patch in phase.loaded]

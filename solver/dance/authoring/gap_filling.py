@@ -1,4 +1,4 @@
-"""One gap of a keyed dance: free keys between kept ones, filled and repaired while the rest stays as it is."""
+"""Gaps of an authored dance: free keys between others are filled and repaired; the rest of the dance is unchanged."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from .exciting_postures import PostureBlend
 from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, RepairOptions, repair
 
 FRACTIONS = (1.0, 0.5, 0.25, 0.0)
-"""Of the way to an exciting posture, tried until one is feasible; the last is the calm way."""
+"""Fractions of the way to an exciting posture, tried in turn until one is feasible; zero is interpolation."""
 PEAK_SPEED_RATIO = 1.875
-"""Speed in the middle of the smoothest way between two rests, over that of a steady one."""
+"""Peak speed of the minimum-jerk motion between two rests, divided by its mean speed."""
 SHORTEST_PHASE = 0.025
-"""[s] A footing that lasts no longer at an end of a gap is left out: scenes round keys and contacts to their frames."""
+"""[s] A shorter contact phase at an end of a gap is ignored, because scenes round keys and contacts to frames."""
 END_MARGIN = 1e-6
-"""[s] Samples of a filled gap keep this far from its ends, which are samples already."""
+"""[s] Distance of a filled gap's samples from its ends, which already are samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Free keys between two that are not.
+    """Free keys between two that are not free.
 
     Attributes:
-        before, after: the keys kept.
-        free: between them, in order; calm until they are filled.
+        before, after: the keys at its ends, which are kept.
+        free: the keys between them, in order.
     """
 
     before: Keyframe
@@ -46,13 +46,13 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class FilledGap:
-    """What became of a gap.
+    """A filled gap.
 
     Attributes:
-        gap: as it was.
+        gap: before it was filled.
         repair: of the filled gap.
-        fraction: of the way to exciting postures that was taken.
-        failures_at_ends: what the dance as given fails in the two kept keys, which is nothing that filling could mend.
+        fraction: of the way to the exciting postures.
+        failures_at_ends: what the given dance fails in the two keys at the ends, which filling cannot repair.
     """
 
     gap: Gap
@@ -62,7 +62,7 @@ class FilledGap:
 
     @property
     def feasible(self) -> bool:
-        """Every check holds, or fails by no more than it does in a kept key beside the gap."""
+        """Whether every check holds, or fails by no more than in a key at an end of the gap."""
         known: dict[str, float] = {}
         for failure in self.failures_at_ends:
             known[failure.check.name] = min(failure.margin, known.get(failure.check.name, 0.0))
@@ -71,7 +71,7 @@ class FilledGap:
 
 
 def find_gaps(keyed: AuthoredDance) -> list[Gap]:
-    """Runs of free keys with the kept ones around them.
+    """Runs of free keys with the keys before and after them.
 
     Raises:
         InvalidValue: no free key, or a free key at an end.
@@ -80,7 +80,7 @@ def find_gaps(keyed: AuthoredDance) -> list[Gap]:
     if len(kept) == len(keyed.keys):
         raise InvalidValue(f"dance {keyed.name!r} has no free key to fill")
     if len(kept) < 2 or kept[0] != 0 or kept[-1] != len(keyed.keys) - 1:
-        raise InvalidValue("the first and the last key must be fixed or preferred: what is free lies between them")
+        raise InvalidValue("the first and the last key must be fixed or preferred: free keys lie between others")
     return [Gap(keyed.keys[a], keyed.keys[b], keyed.keys[a + 1 : b]) for a, b in pairwise(kept) if b > a + 1]
 
 
@@ -89,7 +89,7 @@ class GapFiller:
 
     Args:
         dance: the dance, held to its checks.
-        repairing: options of the repair; its patience is for all gaps together, its programmes for each.
+        repairing: of the repair; the time limit applies to all gaps together, the limit of programs to each.
         rate: [1/s] of the samples in the gaps.
     """
 
@@ -99,7 +99,7 @@ class GapFiller:
         self._given_curve = keyed.curve()
 
     def interpolate(self, gap: Gap) -> np.ndarray:
-        """Configurations (K, nq) of the free keys on the calm way."""
+        """Interpolated configurations (K, nq) of the free keys."""
         return self._curve(gap, {}).motion(self.dance.rig, np.array([key.time for key in gap.free])).q
 
     def fill(
@@ -111,15 +111,15 @@ class GapFiller:
         remaining_gaps: int,
         progress: Progress,
     ) -> FilledGap:
-        """The gap repaired with the largest share of the exciting postures that is feasible.
+        """Fill and repair a gap with the largest feasible fraction of the exciting postures.
 
         Args:
-            gap: to be filled.
-            interpolated: configuration of each free key on the calm way, by time.
-            blends: of those that may excite, by time.
-            largest_fraction: the share wished for.
-            remaining_gaps: gaps that share the time that is left.
-            progress: told how far the repair is.
+            gap: to fill.
+            interpolated: interpolated configuration of each free key, by time.
+            blends: towards exciting postures, by time of the key.
+            largest_fraction: of the way to the exciting postures.
+            remaining_gaps: gaps that share the remaining time.
+            progress: receives the progress.
         """
         shares = [largest_fraction * share for share in FRACTIONS] if blends else [0.0]
         until = time.monotonic() + (self._deadline - time.monotonic()) / remaining_gaps
@@ -139,7 +139,7 @@ class GapFiller:
         return min(tried, key=lambda filled: filled.repair.violation)
 
     def splice(self, filled: Sequence[FilledGap]) -> AuthoredDance:
-        """The dance with the repaired gaps; its other samples are the given ones."""
+        """The dance with the repaired gaps; its other samples are unchanged."""
         keyed = self.dance
         if keyed.samples is None:
             times = sample_times(keyed.start, keyed.stop, self._rate)
@@ -159,7 +159,7 @@ class GapFiller:
         return replace(keyed, keys=tuple(keys[time] for time in sorted(keys)), samples=Samples(times, q))
 
     def check(self, keyed: AuthoredDance) -> Checks:
-        """Checks of a whole dance at the fine sampling."""
+        """Checks of a whole dance at the verification rate."""
         fine = sample_times(keyed.start, keyed.stop, VERIFICATION_FACTOR * self._repair_options.rate)
         return check_motion(keyed.rig, keyed.curve().motion(keyed.rig, fine), keyed.schedule, self.checks)
 
@@ -171,7 +171,7 @@ class GapFiller:
         return checks.first_failures
 
     def _curve(self, gap: Gap, q: Mapping[float, np.ndarray]) -> FlatCurve:
-        """Through postures (nq,) at times within a gap; the dance goes on without a jump at its ends."""
+        """The curve through postures (nq,) at times within a gap; it continues the dance smoothly at both ends."""
         ends = self._given_curve.motion(self.dance.rig, np.array([gap.before.time, gap.after.time]))
         times = [gap.before.time, *q, gap.after.time]
         postures = [ends.q[0], *q.values(), ends.q[1]]
@@ -191,7 +191,7 @@ class GapFiller:
         return Excerpt(part, self._curve(gap, q))
 
     def _too_fast(self, gap: Gap, q: Mapping[float, np.ndarray]) -> bool:
-        """Some joint cannot come from one posture to the next in time, at rest in each."""
+        """Whether some joint exceeds its speed limit between two postures, at rest in each."""
         times = np.array([gap.before.time, *q, gap.after.time])
         angles = joint_coordinates(self.dance.rig, np.array([gap.before.q, *q.values(), gap.after.q]))
         speeds = PEAK_SPEED_RATIO * np.abs(np.diff(angles, axis=0)) / np.diff(times)[:, None]

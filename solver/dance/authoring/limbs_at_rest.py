@@ -1,8 +1,8 @@
-"""Where a repair begins besides the motion as given: limbs that are deep in other links are at rest meanwhile.
+"""A second initial guess of a repair: limbs that deeply overlap other links are at rest during the overlap.
 
-The shortest way out of a deep overlap is not the way past it: a forearm pushed out of a pelvis may end in the thigh
-below and stay there, for every way that goes on is deeper first. From a limb that hangs at rest the least displacement
-is sought from outside.
+The shortest way out of a deep overlap can lead to a local minimum: a forearm pushed out of a pelvis may end in the
+thigh below it, because every way onwards increases the overlap first. Starting with the limb at rest, the search
+approaches the given motion from outside the overlap.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ...trajectory.displacement import DisplacementProblem
 from ...trajectory.natural_posture import clear_arms, limb_joints_between, natural_posture
 
 DEEP_OVERLAP = 0.02
-"""[m] An overlap as deep as that may keep a limb: a smaller one is left by the nearest way."""
+"""[m] Depth from which an overlap counts as deep; the search leaves a smaller one by the nearest way."""
 FADE_DURATION = 0.3
 """[s] before and after an overlap in which a limb goes to rest and comes back."""
 
 
 def rest_overlapping_limbs(program: DisplacementProblem, checks: Checks) -> np.ndarray | None:
-    """The displacement (m, n) of a programme by which limbs that overlap deeply in a motion are at rest meanwhile.
+    """The displacement (m, n) that brings deeply overlapping limbs to rest during the overlap.
 
     Args:
-        program: of a part of the motion.
+        program: of a time window of the motion.
         checks: of the whole motion, as given.
 
     Returns:
-        None where nothing is that deep, or only links that no limb moves.
+        None where no overlap is that deep, or no limb can move the links.
     """
     trajectory, window = program.trajectory, program.window
     rig = trajectory.rig

@@ -1,7 +1,7 @@
-"""Balance a keyed motion by moving it as little as possible: planted feet, zero-moment point, limits, fixed keys.
+"""Repair an authored dance with the least displacement: planted feet, zero-moment point, limits and fixed keys hold.
 
-A jump, a span between two stances in which nothing touches the floor, begins ballistic (`trajectory.ballistic`) and is
-held to free fall of the whole body like every other limit.
+In a jump nothing touches the floor between two stances. Its initial guess is ballistic (`trajectory.ballistic`), and
+free fall of the whole body is a limit like any other.
 """
 
 from __future__ import annotations
@@ -41,25 +41,24 @@ REPAIRED: Final = "repaired"
 IMPROVED: Final = "improved"
 FAILED: Final = "failed"
 STATUSES: tuple[Status, ...] = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
-"""Feasible as given; feasible now; some failures are gone; none are. "
-            "Verified at `VERIFICATION_FACTOR` times the sampling."""
+"""Feasible as given; feasible after the repair; less fails; nothing improved. Checked at the verification rate."""
 VERIFICATION_FACTOR = 10
 KNOT_REFINEMENT = 0.75
-"""Spacing of the knots from one round to the next where the limits could not be kept."""
+"""Factor on the knot spacing in each further pass where limits could not be kept."""
 FIRST_RATE_FACTOR = 0.5
-"""Of the sampling, in the first round: what the checks find between its samples, the next round samples besides."""
+"""Factor on the sampling rate in the first pass; the next pass adds samples where the checks found failures between."""
 WINDOW_MARGIN = 1.0
-"""[s] of the trajectory before and after a failure that may move."""
+"""[s] Part of the trajectory before and after a failure that may move."""
 FIRST_DROP, MAX_DROPS = 0.001, 6
-"""[m] by which the root is first lowered; then by twice as much, and so on so many times."""
+"""[m] Distance by which the root is first lowered, and how often the distance is doubled at most."""
 REACH_TOLERANCE = 1e-3
 RESTART_VIOLATION = 1.0
-"""Units of the limits beyond which a first search of a motion with deep overlaps is made a second time from outside."""
+"""Violation, in units of the limits, above which the first search is repeated with overlapping limbs at rest."""
 STORED_RATE, FLIGHT_MARGIN = 100.0, 0.5
-"""[1/s] of samples that hold a motion where nobody flies, and [s] before and after a flight within which all do: there
-legs push off and land, so that the knots of what is repaired are closest."""
+"""[1/s] Rate of the stored samples away from flights, and [s] before and after a flight within which all samples are
+stored: legs push off and land there, and the knots of the repair are closest."""
 OVERLAP_TOLERANCE = 1e-4
-"""[m] Links overlap no deeper than before, but for what counts as none."""
+"""[m] Tolerance when a repair must not make overlaps deeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +68,14 @@ class RepairOptions:
     Attributes:
         rate: [1/s] of the samples within the optimisation; the result is verified at `VERIFICATION_FACTOR` times this.
         spacing: [s] between the knots of the displacement.
-        iterations: most quadratic programmes per window and round.
-        passes: each next one keeps more beyond the limits and moves more of the trajectory; only one where a
-            fixed key is impossible by itself.
-        joint_cost: ratio, squared, by which a joint's move is dearer than the same visible move of the root.
-        smoothing_time: [s] moves that change within this time cost twice: longer is smoother, and moves more.
-        max_programs: a number: most quadratic programmes in all; the best so far is the result.
-        time_limit: [s] after which no further step of the search is begun. What was found in time depends on the
-            machine.
+        iterations: most quadratic programs per window and pass.
+        passes: most passes over all windows. Each further pass keeps a larger margin to the limits and moves more of
+            the trajectory; there is one pass only if a fixed key is infeasible by itself.
+        joint_cost: cost ratio, squared, of a joint's move to the same visible move of the root.
+        smoothing_time: [s] displacements that change within this time cost twice as much: a longer time gives smoother
+            and larger displacements.
+        max_programs: a number: most quadratic programs in all; the best motion so far is the result.
+        time_limit: [s] after which no further step of the search begins. The result then depends on the machine.
     """
 
     rate: float = 50.0
@@ -90,16 +89,18 @@ class RepairOptions:
 
     def __post_init__(self) -> None:
         if not (self.time_limit > 0.0 and 0.0 < self.rate < np.inf and 0.0 < self.spacing < np.inf):
-            raise InvalidValue("patience, rate and spacing of a repair must be positive")
+            raise InvalidValue("time limit, rate and spacing of a repair must be positive")
         if min(self.iterations, self.passes) < 1 or not (self.max_programs >= 1 and 0.0 < self.joint_cost < np.inf):
-            raise InvalidValue("a repair needs a step, a round, a programme and a positive preference")
+            raise InvalidValue(
+                "a repair needs at least one iteration, one pass and one program, and a positive joint cost"
+            )
         if not 0.0 <= self.smoothing_time < np.inf:
-            raise InvalidValue(f"moves cannot be even over {self.smoothing_time:g} s")
+            raise InvalidValue(f"the smoothing time must be finite and not negative, not {self.smoothing_time:g} s")
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A part of a dance that goes on before and after it: both ends stay in place, speed and acceleration.
+    """A part of a dance that continues before and after it: both ends keep position, velocity and acceleration.
 
     Attributes:
         part: the part's keys and contacts.
@@ -112,10 +113,10 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class MoveSizes:
-    """How far the repair moved the dance.
+    """How far a repair moved the dance.
 
     Attributes:
-        names: K: the root's position [m] and rotation [rad], then the joint coordinates [rad].
+        names: K names: the root's position [m] and rotation [rad], then the joint coordinates [rad].
         largest, rms: (K,).
     """
 
@@ -125,13 +126,13 @@ class MoveSizes:
 
     @property
     def most_moved(self) -> str:
-        """The joint moved most."""
+        """Name of what moved most."""
         return self.names[int(np.argmax(self.rms))]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyConflict:
-    """Why a fixed key cannot be kept: which, what fails there, by how much."""
+    """A fixed key that cannot be kept, with the failure there."""
 
     key: Keyframe
     failure: Failure
@@ -145,15 +146,15 @@ class RepairedDance:
     """A repaired dance.
 
     Attributes:
-        motion: at the rate asked for; as given where nothing better was found.
-        dance: the dance with its keys where the repaired motion passes, and its samples.
-        moved: from the dance as given.
-        iterations: quadratic programmes solved.
-        before, after: checks of the given and of the repaired motion at the fine sampling.
+        motion: at the requested rate; as given if nothing better was found.
+        dance: the dance with its keys on the repaired motion, and its samples.
+        moved: how far it moved from the given dance.
+        iterations: number of quadratic programs solved.
+        before, after: checks of the given and of the repaired motion at the verification rate.
         status: one of `STATUSES`.
-        conflicts: fixed keys that stand in the way.
-        limit_reached: the search ended at its limit of effort.
-        rejected_steps: of programmes whose solutions were bad, and not used.
+        conflicts: fixed keys that cannot be kept.
+        limit_reached: the search ended at its limit of programs or time.
+        rejected_steps: what was wrong with solutions of programs that were rejected.
     """
 
     motion: Motion
@@ -169,12 +170,12 @@ class RepairedDance:
 
     @property
     def feasible(self) -> bool:
-        """Every check holds at the fine sampling."""
+        """Whether every check holds at the verification rate."""
         return self.after.feasible
 
     @property
     def violation(self) -> float:
-        """How much fails, in the checks' comfortable margins, over all frames."""
+        """Violation of all checks in units of their comfortable margins, averaged over frames."""
         return _total_violation(self.after)
 
 
@@ -186,22 +187,23 @@ def repair(
     rate: float = 100.0,
     progress: Progress = silent,
 ) -> RepairedDance:
-    """The nearest dance that keeps every limit, or the nearest found that breaks fewer.
+    """The nearest dance that keeps every limit, or the nearest one found that violates the limits less.
 
-    Only the trajectory around failures moves. Fixed keys stay to rounding; a key whose own posture fails is reported.
+    Only the trajectory around failures moves. Fixed keys are kept up to rounding; a key whose own posture fails is
+    reported.
 
     Args:
-        dance: its schedule says where the feet are planted.
-        checks: what must hold; by default what the dance carries.
+        dance: whose schedule says where the feet are planted.
+        checks: that must hold; by default those stored with the dance.
         options: of the search.
-        rate: [1/s] of the motion returned.
-        progress: told how far it is.
+        rate: [1/s] of the returned motion.
+        progress: receives the progress.
 
     Raises:
         InvalidValue: a rig without feet, legs of fewer than five joints, a support polygon without area.
         Cancelled: raised by ``progress``.
     """
-    with one_blas_thread():  # of two, the second's waiting took as long as the work
+    with one_blas_thread():  # with two threads, waiting took as long as the work
         return _repair(dance, checks, RepairOptions() if options is None else options, rate, progress)
 
 
@@ -247,7 +249,7 @@ def _repair(
         also, earlier, done = np.union1d(also, _worst_times(after)), done, []
         for place, window in enumerate(windows):
             share = (number + place / len(windows)) / rounds
-            progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
+            progress(share, f"pass {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > VIOLATION_TOLERANCE and _is_within(d.window, window)]
             flights = tuple(find_flights(schedule, window.start, window.stop))
             finer = KNOT_REFINEMENT**number if stiff and not flights else 1.0
@@ -276,7 +278,7 @@ def _repair(
         REPAIRED if after.feasible else IMPROVED if _total_violation(after) < _total_violation(before) else FAILED
     )
     hurried = not after.feasible and spent(iterations)
-    if status == FAILED:  # it stays as given: nothing that was found is better
+    if status == FAILED:  # the given motion is kept, because nothing better was found
         motion, moved, after = as_shown, _measure_moves(rig, as_given, as_given), before
     else:
         motion = select_frames(best_motion, shown) or DisplacedTrajectory(trajectory, as_shown).apply(done)
@@ -291,7 +293,7 @@ def _repair(
 def _find_displacement(
     program: DisplacementProblem, earlier: Sequence[Displacement], steps: int, until: float
 ) -> Displacement:
-    """The search, begun where an earlier one ended, and with the root so low that the legs reach."""
+    """Search from where an earlier search ended, with the root lowered until the legs reach."""
     first = program.zero_displacement
     for displacement in earlier:
         first = first + program.project_displacement(displacement)
@@ -310,7 +312,7 @@ def _find_displacement(
 def _retry_with_resting_limbs(
     program: DisplacementProblem, before: Checks, found: Displacement, steps: int, until: float
 ) -> tuple[Displacement, int]:
-    """The better of what was found and what is found from limbs at rest, and the programmes that the latter took."""
+    """The better of a displacement and one found from limbs at rest, and the number of programs of the latter."""
     begun = rest_overlapping_limbs(program, before)
     if begun is None:
         return found, 0
@@ -323,12 +325,12 @@ def _is_within(inner: Window, outer: Window) -> bool:
 
 
 def _reach_violation(values: LimitValues) -> float:
-    """How far legs are from reaching, in the limits' units."""
+    """How far the legs are from reaching their feet, in units of the limits."""
     return float(np.maximum(-values.values[:, values.is_leg_limit], 0.0).sum())
 
 
 def _worst_times(checks: Checks) -> np.ndarray:
-    """The instants at which each failing check fails most, in every run of failing frames."""
+    """Times [s] at which each failing check fails most, in every run of failing frames."""
     times = []
     for margin in checks.margins:
         left = margin.smallest
@@ -339,19 +341,19 @@ def _worst_times(checks: Checks) -> np.ndarray:
 
 
 def _total_violation(checks: Checks) -> float:
-    """How much fails, in the checks' comfortable margins, over all frames."""
+    """Violation of all checks in units of their comfortable margins, averaged over frames."""
     return float(np.sum([m.total_violation / m.scale for m in checks.margins])) / len(checks)
 
 
 def _largest_overlap(checks: Checks) -> float:
-    """[m] by which links overlap each other or the floor at most, beyond the clearance."""
+    """[m] Largest overlap of links with each other or the floor, beyond the clearance."""
     return max([0.0, *(-float(m.smallest.min()) for m in checks.margins if m.check.category == "touch")])
 
 
 def _find_windows(
     dance: AuthoredDance | Excerpt, checks: Checks, known: Sequence[Window], around: float
 ) -> list[Window]:
-    """Spans around failures, and those displaced before."""
+    """Windows around failures, and windows displaced before."""
     keyed, ends_move = (dance.part, False) if isinstance(dance, Excerpt) else (dance, True)
     times = checks.times
     spans = [(times[i] - around, times[j - 1] + around) for i, j in checks.failed_ranges]
@@ -367,14 +369,14 @@ def _find_windows(
 
 def _window(keyed: AuthoredDance, start: float, stop: float, ends_move: bool) -> Window:
     opens, closes = ends_move and start <= keyed.start, ends_move and stop >= keyed.stop
-    held = [t for t, moves in ((start, opens), (stop, closes)) if not moves]  # a closed end keeps still by itself
+    held = [t for t, moves in ((start, opens), (stop, closes)) if not moves]  # a closed end does not move
     inside = [key for key in keyed.keys if start <= key.time <= stop and key.time not in held]
     roles = {role: tuple(key.time for key in inside if key.role == role) for role in ("fixed", "preferred")}
     return Window(start, stop, opens, closes, roles["fixed"], roles["preferred"])
 
 
 def _infeasible_keys(keyed: AuthoredDance, fixed: Sequence[Keyframe], options: CheckOptions) -> list[KeyConflict]:
-    """Fixed keys whose posture fails by itself."""
+    """Fixed keys whose static posture fails."""
     found = []
     for key in fixed:
         still = np.zeros((1, keyed.rig.model.nv))
@@ -385,7 +387,7 @@ def _infeasible_keys(keyed: AuthoredDance, fixed: Sequence[Keyframe], options: C
 
 
 def _failures_at_keys(fixed: Sequence[Keyframe], after: Checks, known: Sequence[KeyConflict]) -> list[KeyConflict]:
-    """Failures that are left at the very instants of fixed keys."""
+    """Remaining failures at the times of fixed keys."""
     told = {(id(t.key), t.failure.check.name) for t in known}
     result = []
     for key in fixed:
@@ -409,7 +411,7 @@ def _update_keys(
 
 
 def _stored_samples(motion: Motion, flights: Sequence[tuple[float, float]]) -> np.ndarray:
-    """(N,) samples that hold a motion: all of them; of one that flies, away from flights, only `HELD` a second."""
+    """(N,) Mask of the samples that are stored: all of them; with flights, `STORED_RATE` a second away from flights."""
     if not flights:
         return np.ones(len(motion), bool)
     every = 1

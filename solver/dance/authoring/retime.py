@@ -1,8 +1,8 @@
-"""Slower where it must be: time scaling that keeps speeds, torques and balance, bonnet2016's duration T_F.
+"""Time scaling that slows a dance where speeds, torques or balance require it, bonnet2016's duration T_F.
 
-Dancing a span between two rests f times as long divides its speeds by f and its accelerations by f^2, and nothing
-jumps because it begins and ends at rest. For speeds the factor is exact, f = max |v| / limit; what depends on
-accelerations changes monotonically towards standing still, and its factor is bisected.
+A span between two rests that lasts f times as long has speeds divided by f and accelerations divided by f^2. It starts
+and ends at rest, so there is no discontinuity. For speed limits the factor is exact, f = max |v| / limit. Quantities
+that depend on accelerations change monotonically towards rest, and their factor is found by bisection.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ...scene.labels import display_name
 from .authored_dance import AuthoredDance, Samples
 
 AT_REST = (1e-4, 1e-2)
-"""[rad/s or m/s, per s again] below which a frame is at rest: a change of pace there cannot be seen."""
+"""[rad/s or m/s; rad/s^2 or m/s^2] Speed and acceleration below which a frame is at rest."""
 MAX_FACTOR = 8.0
-"""A span that fails even so slowly fails standing still."""
+"""Largest factor tried; a span that fails at it fails at rest."""
 PRECISION = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class RetimedSpan:
-    """One span between rests.
+    """A span between two rests.
 
     Attributes:
-        start, stop: [s] before.
-        factor: its duration after over before.
-        reason: what asked for it: a joint, a check, or nothing; and what slowing down cannot help.
+        start, stop: [s] before retiming.
+        factor: ratio of its duration after to before.
+        reason: the joint or check that required it, or empty; and checks that slowing down cannot repair.
     """
 
     start: float
@@ -45,17 +45,17 @@ class RetimedSpan:
 
 @dataclass(frozen=True, slots=True)
 class TimeScaling:
-    """A change of pace: time after (K,) [s] of times before (K,), straight in between."""
+    """A piecewise linear time scaling: times after (K,) [s] of times before (K,) [s]."""
 
     before: np.ndarray
     after: np.ndarray
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        """Times after the change."""
+        """Scaled times."""
         return np.interp(times, self.before, self.after)
 
     def retime_schedule(self, schedule: Schedule) -> Schedule:
-        """The contact schedule at the new pace; what lies outside the dance is moved along."""
+        """The scaled contact schedule; phases outside the dance are shifted with its ends."""
         edges = [schedule.phases[0].start, *(phase.stop for phase in schedule.phases)]
         moved = [self._extrapolate(edge) for edge in edges]
         phases = [Phase(a, b, phase.anchors) for phase, a, b in zip(schedule.phases, moved, moved[1:])]
@@ -68,12 +68,12 @@ class TimeScaling:
 
 @dataclass(frozen=True, slots=True)
 class RetimedMotion:
-    """A motion at a new pace.
+    """A motion with scaled time.
 
     Attributes:
         motion: with the same configurations.
-        scaling: of it.
-        spans: what was done to each.
+        scaling: of its times.
+        spans: how each span was scaled.
     """
 
     motion: Motion
@@ -82,19 +82,19 @@ class RetimedMotion:
 
 
 def scale_time(motion: Motion, factor: float) -> Motion:
-    """The whole motion ``factor`` times as long: speeds over factor, accelerations over its square.
+    """The whole motion ``factor`` times as long: speeds divided by the factor, accelerations by its square.
 
     Raises:
         InvalidValue: a factor that is not positive.
     """
     if not (np.isfinite(factor) and factor > 0.0):
-        raise InvalidValue(f"a motion cannot last {factor!r} times as long")
+        raise InvalidValue(f"the factor on a motion's duration must be positive and finite, not {factor!r}")
     times = motion.times[0] + factor * (motion.times - motion.times[0])
     return Motion(times, motion.q, motion.v / factor, motion.a / factor**2)
 
 
 def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
-    """max |v| / limit over frames and joints, and the joint; above one the motion must last so many times as long."""
+    """max |v| / limit over frames and joints, and the joint; above 1, the motion must last longer by this factor."""
     joints = np.abs(motion.v[:, ROOT_NV:]).max(axis=0, initial=0.0)
     share = joints / rig.limits.speed
     worst = int(np.argmax(share)) if len(share) else 0
@@ -104,13 +104,13 @@ def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
 def retime(
     rig: Rig, motion: Motion, schedule: Schedule | None = None, options: CheckOptions | None = None
 ) -> RetimedMotion:
-    """The motion with each span between rests as much slower as its limits need; never faster.
+    """Slow each span between rests as much as its limits require; never speed it up.
 
     Args:
-        rig: whose limits.
-        motion: to be slowed down; its frames must sample it densely.
-        schedule: keep torques, balance and friction on it too; speeds only without.
-        options: of those checks.
+        rig: with the limits.
+        motion: to slow down; its frames must sample it densely.
+        schedule: if given, torques, balance and friction with these contacts must hold too; None: speeds only.
+        options: of these checks.
     """
     edges = _find_rests(motion)
     spans: list[RetimedSpan] = []
@@ -133,7 +133,7 @@ def retime(
 
 
 def retime_dance(keyed: AuthoredDance, scaling: TimeScaling) -> AuthoredDance:
-    """The authored dance at a new pace: keys, samples and contact strips."""
+    """The authored dance with scaled time: keys, samples and contact strips."""
     samples = keyed.samples
     return replace(
         keyed,
@@ -144,7 +144,7 @@ def retime_dance(keyed: AuthoredDance, scaling: TimeScaling) -> AuthoredDance:
 
 
 def _find_rests(motion: Motion) -> list[int]:
-    """Frames that part the motion: its ends, and the first and last of every run at rest."""
+    """Frames that divide the motion: its ends, and the first and last frame of every run at rest."""
     rest = (np.abs(motion.v).max(axis=1) < AT_REST[0]) & (np.abs(motion.a).max(axis=1) < AT_REST[1])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], rest, [False]]).astype(int)))
     frames = {0, len(motion) - 1, *turns[::2].tolist(), *(turns[1::2] - 1).tolist()}
@@ -158,7 +158,7 @@ def _factor_for_balance(
     if not failed:
         return least, reason
     if still := _failing_checks(rig, part, schedule, options, MAX_FACTOR):
-        return least, f"{reason + '; ' if reason else ''}{', '.join(still)} fails however slowly"
+        return least, f"{reason + '; ' if reason else ''}{', '.join(still)} fails at any speed"
     low, high = least, MAX_FACTOR
     while high - low > PRECISION * low:
         middle = float(np.sqrt(low * high))
@@ -170,7 +170,7 @@ def _factor_for_balance(
 
 
 def _failing_checks(rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, factor: float) -> list[str]:
-    """Dynamic checks that the span fails when it lasts so many times as long; its frames keep their contacts."""
+    """Dynamic checks that the span fails when it lasts ``factor`` times as long; its frames keep their contacts."""
     pace = TimeScaling(part.times[[0, -1]], part.times[0] + factor * (part.times[[0, -1]] - part.times[0]))
     checks = check_motion(rig, scale_time(part, factor), pace.retime_schedule(schedule), options)
     return [margin.name for margin in checks.margins if margin.check.eases_when_slower and margin.failed.any()]

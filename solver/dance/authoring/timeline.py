@@ -1,7 +1,7 @@
-"""From a scene's timeline to an authored dance: poses become configurations, strips a contact schedule.
+"""Authored dances from a scene's timeline: poses become configurations, contact strips a contact schedule.
 
-Poses come in single precision from a scene, so quaternions are normalised; joint limits are not enforced, because what
-a scene shows is checked, not corrected.
+A scene's poses have single precision, so quaternions are normalised. Joint limits are not enforced, because a scene's
+motion is checked and not corrected.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .authored_dance import AuthoredDance, Keyframe, Samples
 from .contact_strips import ContactStrip, schedule_from_strips
 
 CONTACT_TRIM = 5e-7
-"""[s] by which strips of a scene end before a flight, and begin after it: in their last and first instants nothing
-presses any more or yet, and of forces told by poses in single precision only the error would be left to check."""
+"""[s] by which strips of a scene are shortened where a flight begins or ends. The contact force vanishes there, and the
+error of poses in single precision would exceed it."""
 SAME_FRAME = 1e-6
-"""[s] How far a key may lie from the only sample."""
+"""[s] Times that differ by less are one frame."""
 
 
 class UnknownPatch(UnknownName):
@@ -39,17 +39,17 @@ def configurations_from_poses(
 ) -> np.ndarray:
     """Configurations (N, nq) of poses: the inverse of `scene.motion.scene_motion`.
 
-    A hinge's angle is the rotation about its axis, the turn that comes nearest to the joint's range first and then
-    continuous in time; what a pose turns about other axes, or shifts a joint that does not slide, is left out.
+    A hinge's angle is the rotation about its axis: in the first frame the full turn nearest to the joint's range, then
+    continuous in time. Rotations about other axes, and translations of joints that do not slide, are ignored.
 
     Args:
         rig: L links.
         root: (N, 3) [m] root link's origin, world.
-        rotations: (N, L, 4) rotation of each joint, xyzw; the root's in the world.
-        translations: (N, L, 3) [m] of joints that slide.
+        rotations: (N, L, 4) rotation of each joint, xyzw; that of the root in the world.
+        translations: (N, L, 3) [m] of sliding joints.
 
     Raises:
-        InvalidValue: poses of another number of links, or a joint type without rule.
+        InvalidValue: poses of another number of links, or a joint type that cannot be read.
     """
     root, rotations, translations = (np.asarray(part, float) for part in (root, rotations, translations))
     frames, links = len(root), len(rig.links)
@@ -71,11 +71,11 @@ def configurations_from_poses(
             hinges.append(number)
             axes.append(joint.axes[0])
             places.append((into.start, moves.start - ROOT_NV))
-        elif joint.kind == "continuous":  # known by the cosine and sine of its angle
+        elif joint.kind == "continuous":  # represented by the cosine and sine of its angle
             angle = _hinge_angles(turns[:, [number]], joint.axes)[:, 0]
             q[:, into] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         elif number:
-            raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot be read from a scene: no rule for it")
+            raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot be read from a scene")
     if hinges and frames:
         angles = _hinge_angles(turns[:, hinges], np.array(axes))
         into_q, place = np.array(places).T
@@ -85,10 +85,10 @@ def configurations_from_poses(
 
 
 def timeline_configurations(timeline: SceneTimeline, rig: Rig, count: int | None = None) -> np.ndarray:
-    """Configurations (N, nq) of a timeline's poses, or of the first ``count``.
+    """Configurations (N, nq) of a timeline's poses, or of its first ``count``.
 
     Raises:
-        InvalidValue: no pose, or poses of other links than the rig's.
+        InvalidValue: no pose, or links that differ from those of the rig.
     """
     if not len(timeline):
         raise InvalidValue(f"timeline {timeline.name!r} holds no pose: give it at least one frame")
@@ -105,18 +105,18 @@ def timeline_configurations(timeline: SceneTimeline, rig: Rig, count: int | None
 
 
 def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool = True) -> AuthoredDance:
-    """The authored dance that a timeline shows.
+    """The authored dance of a timeline.
 
-    Each key takes the pose of the sample it stands at. A patch without a strip never stands.
+    Each key has the pose of the sample at its time. A patch without a strip never touches the floor.
 
     Args:
         timeline: poses, keys and strips.
-        rig: that dances; by default the timeline's own.
-        sampled: the motion is that of the samples; otherwise the spline through the keys, and it lasts as they do.
+        rig: that dances; by default the timeline's rig.
+        sampled: the motion is that of the samples; otherwise the spline through the keys, from the first to the last.
 
     Raises:
         InvalidValue: no pose or too few, a key between or outside the samples, strips that overlap or lie outside.
-        UnknownName: a strip of a patch the rig does not have.
+        UnknownName: a strip of a patch that the rig does not have.
     """
     rig = timeline.rig if rig is None else rig
     q = timeline_configurations(timeline, rig)
@@ -144,7 +144,7 @@ def read_timeline_dance(path: str | Path, rig: Rig | None = None, *, sampled: bo
     """`dance_from_timeline` the timeline in a file.
 
     Raises:
-        InputError: no timeline, or one that contradicts itself.
+        InputError: not a timeline, or an inconsistent one.
     """
     timeline = TIMELINE.read(path)
     try:
@@ -158,10 +158,11 @@ def read_timeline_dance(path: str | Path, rig: Rig | None = None, *, sampled: bo
 def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[ContactStrip, ...]:
     """The timeline's strips between start and stop [s].
 
-    Ends that lie outside the samples by less than a step are moved in: the last whole frame is that much too early.
+    Ends outside the samples by less than one frame are moved to the nearest sample, because the last whole frame can be
+    that much too early.
 
     Raises:
-        UnknownName: a strip of a patch the rig does not have.
+        UnknownName: a strip of a patch that the rig does not have.
         InvalidValue: a strip ends before it starts, or lies outside the timeline.
     """
     first, last, spare = float(timeline.times[0]), float(timeline.times[-1]), 2.0 * _half_step(timeline)
@@ -183,7 +184,7 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
 
 
 def _trim_at_flights(strips: Sequence[ContactStrip]) -> list[ContactStrip]:
-    """Strips shorter by `CONTACT_TRIM` where a flight begins or ends."""
+    """Strips shortened by `CONTACT_TRIM` where a flight begins or ends."""
     flights = flights_between_strips((strip.start, strip.stop) for strip in strips)
     take_offs, landings = {start for start, _ in flights}, {stop for _, stop in flights}
     return [
@@ -197,10 +198,10 @@ def _trim_at_flights(strips: Sequence[ContactStrip]) -> list[ContactStrip]:
 
 
 def patches_on_floor(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:
-    """Patches whose strips hold a time [s], in the rig's order; strips of no duration count.
+    """Patches whose strips include a time [s], in the rig's order; strips of zero duration count.
 
     Raises:
-        UnknownName: a strip of a patch the rig does not have.
+        UnknownName: a strip of a patch that the rig does not have.
     """
     for strip in timeline.strips:
         if strip.patch not in rig.patches:
@@ -246,7 +247,7 @@ def _hinge_angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
 
 
 def _wrap_to_range(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Angles (H,), up to full turns [rad], that lie in their ranges or nearest to them; in doubt the smallest."""
+    """Angles (H,) [rad], changed by full turns, that lie in their ranges or nearest to them; smallest if several."""
     turns = np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi + 2.0 * np.pi * np.array([[0.0], [1.0], [-1.0]])
     beyond = np.maximum(np.maximum(lower - turns, turns - upper), 0.0)
     return np.take_along_axis(turns, beyond.argmin(axis=0)[None], axis=0)[0]

@@ -1,1 +1,1 @@
-"""Dances designed: postures chosen, ordered, joined by exciting transitions and verified, bonnet2016 Fig. 3."""
+"""Design of dances: choose and order postures, and join them by exciting transitions, bonnet2016 Fig. 3."""

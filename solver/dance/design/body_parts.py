@@ -1,4 +1,4 @@
-"""Parts of a body by the names people give them, for emphasis on one of them; and rigs that cannot dance."""
+"""Parts of a body by their common names, to emphasise them in the criterion; and rigs that cannot dance."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ TRUNK = "trunk"
 
 
 def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
-    """Links of each part: ``right_leg``, ``left_leg``, ``right_arm``, ``left_arm`` and ``trunk``, the rest.
+    """Links of each part: ``right_leg``, ``left_leg``, ``right_arm``, ``left_arm`` and ``trunk``.
 
-    Legs are the chains from the root to the soles and what hangs on them; arms the other mirrored links.
+    Legs are the chains from the root to the soles with their branches, arms the other mirrored links, and the trunk is
+    the rest.
 
     Raises:
         InvalidValue: the rig has no feet.
@@ -39,10 +40,10 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
 
 
 def link_emphasis(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
-    """Factor on each link from factors on parts or links; a link's own factor goes before its part's.
+    """Factor on each link, from factors on parts or links; a link's own factor overrides that of its part.
 
     Raises:
-        UnknownName: neither a part nor a link.
+        UnknownName: a name that is neither a part nor a link.
     """
     parts = body_parts(rig)
     result: dict[str, float] = {}
@@ -55,13 +56,13 @@ def link_emphasis(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
 
 
 def require_danceable(rig: Rig) -> None:
-    """Raise for a rig that no dance can be designed for.
+    """Refuse a rig for which no dance can be designed.
 
     Raises:
-        InvalidValue: it has no feet, legs that cannot plant one, or joints whose torque limit is unknown.
+        InvalidValue: the rig has no feet, legs with too few joints, or joints without a torque limit.
     """
     for foot in () if rig.contacts else rig.feet:
-        require_joints(rig, foot)  # stating soles would not help
+        require_joints(rig, foot)  # specified soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
     unknown = ~np.isfinite(rig.limits.torque) & ~fixed_coordinates(rig)
@@ -70,6 +71,6 @@ def require_danceable(rig: Rig) -> None:
     if free:
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)
         raise InvalidValue(
-            f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
-            "state it (--torques JOINT=NM, or in a URDF <limit effort=...>)"
+            f"rig {rig.name!r} has no torque limit for {which}, so the load on the joints cannot be checked; "
+            "specify it (--torques JOINT=NM, or in a URDF <limit effort=...>)"
         )

@@ -1,4 +1,4 @@
-"""A dance: segments one after another, what they were made for, and what they achieve."""
+"""A designed dance: its segments, what they are designed for, and what they achieve."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from ...coordinates import Curves
 from ...errors import InvalidValue
 from ...feasibility.check_results import Checks
 from ...feasibility.checker import FrameChecker
+from ...formats.codec import FileKind
 from ...motion import Motion
 from ...rig import Rig
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment
 
 SAME_POSTURE = 1e-6
-"""[rad, m] by which the end of a segment may differ from the start of the next."""
+"""[rad, m] Largest difference between the end of a segment and the start of the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """One entry of a dance's trace: a transition and the criterion it reached.
+    """One entry of a dance's trace: a transition and the criterion after it.
 
     Attributes:
         segment: index of the segment.
         configuration: of the feet.
-        criterion: J_exc (12) of the excited links after it, with everything danced before in their excitation group.
-        straight_criterion: the same had the straight path been taken.
+        criterion: J_exc (12) of the excited links after it, including all earlier motion of their excitation group.
+        straight_criterion: the same for the straight path instead.
         kind: of the segment.
     """
 
@@ -44,22 +45,22 @@ class TraceEntry:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dance:
-    """A dance as plain data.
+    """A designed dance.
 
     Attributes:
         rig: that dances.
-        segments: in order; each starts where the one before stopped.
-        checks: what it holds, and is judged by wherever it goes.
+        segments: in order; each starts where the previous one ends.
+        checks: that it passes, stored with it.
         step: of the right foot [m] or None, see `LeggedRig`.
         postures: index of the hold of every optimal posture.
         trace: of the transitions.
         criterion: static J_exc (14) of the postures.
         seed: of the design.
-        complete: False when the design was cancelled or had to leave something out.
+        complete: False if the design was cancelled or something requested is missing.
         notes: what was replaced, slowed down or left out, and why.
-        report: numbers about the design, by name.
-        poses: name of each optimal posture; empty where nobody named poses.
-        missing: what was requested and is not danced, and why; a sentence each, which the notes hold too.
+        report: figures of the design, by name.
+        poses: name of each optimal posture; empty without named poses.
+        missing: what was requested and is not danced, and why; one sentence each, also in the notes.
     """
 
     rig: Rig
@@ -97,7 +98,7 @@ class Dance:
 
     @property
     def starts(self) -> np.ndarray:
-        """(S + 1,) [s] when each segment starts, and the end."""
+        """(S + 1,) [s] Start of each segment, and the end."""
         return np.concatenate([[0.0], np.cumsum([segment.duration for segment in self.segments])])
 
     @property
@@ -107,12 +108,12 @@ class Dance:
 
     @property
     def schedule(self) -> Schedule:
-        """When which foot stands where."""
+        """Contact schedule of the feet."""
         starts = self.starts
         return Schedule(tuple(Phase(a, b, s.anchors) for a, b, s in zip(starts, starts[1:], self.segments)))
 
     def legged_rig(self, rig: Rig) -> LeggedRig:
-        """The rig prepared as it was for the design."""
+        """The rig with its legs, as prepared for the design."""
         return LeggedRig(rig, shrink=self.checks.shrink, step=self.step)
 
     def sample(self, rig: Rig, rate: float, first: int = 0, last: int | None = None) -> Motion:
@@ -134,7 +135,7 @@ class Dance:
         return Motion(times, q, v, a)
 
     def check(self, rig: Rig, rate: float, options: CheckOptions | None = None) -> list[Checks]:
-        """All checks of every segment at a rate [1/s], times from the dance's start."""
+        """All checks of each segment at a rate [1/s], times from the dance's start."""
         options = self.checks if options is None else options
         legged, checker = self.legged_rig(rig), FrameChecker(rig, self.schedule, options)
         result = []
@@ -151,3 +152,7 @@ class Dance:
         return max(
             (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.segments, self.segments[1:])), default=0.0
         )
+
+
+DESIGNED_DANCE = FileKind(Dance, "exciting dance designed dance", remedy="Design the dance again with this version")
+"""The file of a designed dance, an archive with the rig; arrays that occur several times are stored once."""

@@ -1,4 +1,4 @@
-"""How hard each move of a dance is, for people who learn it."""
+"""Difficulty of each move of a dance, for people who learn it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ...rig import ROOT_NV
 from .dance import Dance
 
 FAST_JOINT = 4.0
-"""[rad/s] A joint as fast as this is as fast as a person is asked for (bonnet2016)."""
+"""[rad/s] Largest joint speed of a person in bonnet2016."""
 RATE = 50.0
-"""[1/s] at which moves are looked at."""
+"""[1/s] Sampling rate of the moves."""
 HARDEST = 5
 WEIGHTS = {"fast": 0.4, "far": 0.3, "on one foot": 0.3}
-"""What makes a move hard, and its share."""
+"""Components of the difficulty, and their weights."""
 REASON_THRESHOLD = 0.6
-"""Of a part, from which it is named."""
+"""Value of a component from which it is named as a reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """Of one move.
+    """Difficulty of one move.
 
     Attributes:
         segment: index in the dance.
         score: from 1 to `HARDEST`.
-        reasons: what makes it hard.
+        reasons: what makes it difficult.
     """
 
     segment: int
@@ -39,10 +39,10 @@ class Difficulty:
 
 
 def rate_moves(dance: Dance) -> tuple[Difficulty, ...]:
-    """Of every move but steps and holds: how fast its fastest joint turns, how near to its end the farthest comes."""
+    """Rate every move except steps and holds by joint speed, distance from the middle of joint ranges, and support."""
     legged = dance.legged_rig(dance.rig)
     joints = slice(ROOT_NV, dance.rig.nv)
-    with np.errstate(invalid="ignore"):  # a joint without limits has no middle, and is never far from it
+    with np.errstate(invalid="ignore"):  # a joint without limits has no middle and does not count
         middle = 0.5 * (legged.lower[joints] + legged.upper[joints])
     half = 0.5 * (legged.upper[joints] - legged.lower[joints])
     brisk = np.minimum(legged.speed[joints], FAST_JOINT)

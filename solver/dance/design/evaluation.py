@@ -1,4 +1,4 @@
-"""What a dance is worth, in numbers: margins of every check, excitation over time, deviations to expect."""
+"""Evaluation of a dance: margins of all checks, excitation, and expected standard deviations."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .options import noise_model
 from .sequential_design import MoreTime, predict_more_time, recorded_information
 
 VERIFICATION_RATE = 500.0
-"""[1/s] at which a dance is verified: ten times the search's sampling."""
+"""[1/s] Rate at which a dance is verified: ten times that of the search."""
 EXCITATION_RATE = 50.0
-"""[1/s] at which excitation is judged, the paper's sampling."""
+"""[1/s] Rate at which excitation is evaluated, as in the paper."""
 WELL_DETERMINED = 0.1
-"""Relative standard deviation up to which bonnet2016 calls a base parameter identified."""
+"""Relative standard deviation below which bonnet2016 calls a base parameter identified."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstMargin:
-    """How close a dance comes to failing one check.
+    """Worst margin of one check over a dance.
 
     Attributes:
         check: its name.
         unit: of the margin.
-        value: least margin; negative beyond the tolerance fails.
-        item: which of the check's items has it.
-        time: when [s].
+        value: smallest margin; below minus the tolerance the check fails.
+        item: item of the check that has it.
+        time: [s] at which it occurs.
     """
 
     check: str
@@ -50,16 +50,16 @@ class WorstMargin:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Numbers about a dance.
+    """Figures of a dance.
 
     Attributes:
-        margins: the worst of every check at `VERIFICATION_RATE`.
-        failures: in words; none in a dance that may be passed on.
+        margins: the worst margin of every check at `VERIFICATION_RATE`.
+        failures: as text; none in a feasible dance.
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
-        relative_deviations: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFICATION_RATE` samples a second.
-        more_time: what ten more seconds would bring.
-        moves: how hard each is.
+        relative_deviations: (B,) relative standard deviations at `PLATE_NOISE` and `VERIFICATION_RATE`.
+        more_time: expected gain of ten more seconds.
+        moves: difficulty of each move.
     """
 
     margins: tuple[WorstMargin, ...]
@@ -72,7 +72,7 @@ class Evaluation:
 
     @property
     def well_determined(self) -> int:
-        """Base parameters with a relative deviation below `WELL`."""
+        """Number of base parameters with a relative deviation below `WELL_DETERMINED`."""
         return int((self.relative_deviations < WELL_DETERMINED).sum())
 
     def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
@@ -112,8 +112,7 @@ class Evaluation:
 
 
 def evaluate_dance(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
-    """Verify a dance at `VERIFICATION_RATE` by the checks that it carries, "
-    "and judge what it excites, beside recordings."""
+    """Verify a dance at `VERIFICATION_RATE`, and evaluate its excitation in addition to that of recordings."""
     worst: dict[str, WorstMargin] = {}
     failures: list[str] = []
     for checks in dance.check(rig, VERIFICATION_RATE):
@@ -125,7 +124,7 @@ def evaluate_dance(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> E
                 item = margin.items[int(margin.worst_items[frame])]
                 worst[margin.name] = WorstMargin(margin.name, margin.unit, value, item, float(checks.times[frame]))
     if dance.largest_discontinuity() > 1e-6:
-        failures.append(f"the segments leave a jump of {dance.largest_discontinuity():.2g}")
+        failures.append(f"the segments have a discontinuity of {dance.largest_discontinuity():.2g}")
     structure = base_parameters(rig)
     found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, EXCITATION_RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(EXCITATION_RATE / VERIFICATION_RATE)
@@ -143,19 +142,19 @@ def evaluate_dance(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> E
 
 
 def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
-    """The report for people, plain text."""
+    """The report, plain text."""
     kinds = {kind: sum(s.kind == kind for s in dance.segments) for kind in ("exciting", "straight", "step")}
     lines = [
         f"Dance of {rig.name}: {len(dance.postures)} postures, {dance.duration:.1f} s, seed {dance.seed}",
         f"{kinds['exciting']} exciting transitions, {kinds['straight']} straight paths, {kinds['step']} steps",
     ]
     if not dance.complete:
-        lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
+        lines.insert(0, "PARTIAL: the design was cancelled, or something requested is missing; see the notes")
     lines += ["", f"Worst margins at {VERIFICATION_RATE:g} Hz (negative beyond the tolerance: violated)"]
     lines += [f"  {margin}" for margin in found.margins if np.isfinite(margin.value)]
     lines += [
         "",
-        "Criterion J_exc (12) of the excited links after each transition, and had the straight path been taken",
+        "Criterion J_exc (12) of the excited links after each transition, and for the straight path instead",
     ]
     lines += [
         f"  {k + 1:3d}  {dance.starts[s.segment]:8.2f} s  {s.configuration:14s} "
@@ -174,7 +173,7 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
         "Condition number by link",
         *(f"  {display_name(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
     ]
-    lines += ["", "Moves, and how hard they are"]
+    lines += ["", "Moves and their difficulty"]
     lines += [f"  {dance.starts[m.segment]:8.2f} s  {m}  {dance.segments[m.segment].name}" for m in found.moves]
     replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
     lines += ["", "Transitions replaced by the straight path:", *(replaced or ["  none"])]

@@ -1,4 +1,4 @@
-"""Which links a foot configuration excites, by which coordinates: bonnet2016 Table I, and without its division."""
+"""Links that a foot configuration excites, and the coordinates that excite them: bonnet2016 Table I, or all of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...identification.excitation.gram_matrices import GramMatrices
 from ...trajectory.legged_rig import LeggedRig
 
 EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
-"""Configurations whose transitions share a history."""
+"""Foot configurations whose transitions share a history."""
 
 
 def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
-    """Links whose inertias a configuration excites, Table I: all but the legs, or the free leg."""
+    """Links whose inertias a foot configuration excites, Table I: all except the legs, or the free leg."""
     rig = legged.rig
     chains: dict[str, set[str]] = {}
     for leg in legged.legs:
@@ -29,14 +29,14 @@ def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
 
 
 def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
-    """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
+    """Columns of the flat coordinates y that excite: Table I, and on two feet also the root's height and rotation."""
     if configuration in legged.leg_columns:
         return legged.swing_leg_columns[next(side for side in legged.leg_columns if side != configuration)]
     return np.concatenate([_root_columns(legged), legged.trunk])
 
 
 def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
-    """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
+    """Columns of y that may excite without Table I: the root's height and rotation, and all except loaded legs."""
     loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
     legs = [columns for side, columns in legged.swing_leg_columns.items() if side not in loaded]
     return np.concatenate([_root_columns(legged), legged.trunk, *legs])
@@ -50,7 +50,7 @@ def _root_columns(legged: LeggedRig) -> np.ndarray:
 def build_criterion(
     legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str
 ) -> GramMatrices:
-    """Criterion of a configuration, over Gram matrices of all links that its excitation group excites."""
+    """The criterion of a foot configuration, over Gram matrices of all links that its excitation group excites."""
     group = next(s for s in EXCITATION_GROUPS if configuration in s)
     links = [link for name in group for link in excited_links(legged, name)]
     counted = np.isin(legged.rig.links, excited_links(legged, configuration))

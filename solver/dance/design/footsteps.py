@@ -1,11 +1,11 @@
-"""From one footing to another: stations where the weight rests, and the steps that join them."""
+"""Steps between stances: standing postures with the weight above one or both feet, and the steps between them."""
 
 from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -18,29 +18,31 @@ from .mirror import Mirror
 from .transitions import TransitionPlanner
 
 LIFT_FRACTIONS = (0.12, 0.08, 0.05, 0.03)
-"""Heights to which a free foot is lifted flat, as a share of the root's height: the first that the ankle allows."""
+"""Heights of a lifted foot, as fractions of the leg's length, tried in turn until the ankle allows one."""
 STEP_HEIGHT_FRACTION = 0.06
-"""Height of a step on the way, alike."""
+"""Height of the foot during a step, as a fraction of the leg's length."""
 STEP_CLEARANCE_FACTOR, LIFT_CLEARANCE_FACTOR = 2.5, 1.25
-"""Least height of a step, and least height of a lifted foot, as multiples of what a swinging foot has to clear."""
+"""Least height of a step, and of a lifted foot, as multiples of the required clearance of a swinging foot."""
 HEIGHT_FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.35, 0.2)
-"""Shares of a step's height that are tried, the first that the ankle allows."""
+"""Fractions of a step's height, tried in turn until the ankle allows one."""
 RISE_FRACTIONS = (0.0, 0.02, 0.04)
-"""Shares of the root's height by which it rises over one foot, where an ankle does not let the other lift."""
+"""Fractions of the leg's length by which the root rises over one foot if an ankle prevents lifting the other."""
 CENTRE_FRACTIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-"""Shares of the way from the deepest point of two polygons to the middle between the feet that are tried in turn."""
+"""Fractions of the way from the deepest common point of two support polygons to the middle between the feet, tried in
+turn."""
 MIN_DEPTH = 0.004
-"""[m] that is kept to the polygons' edges there."""
+"""[m] Least distance of these points from the polygons' edges."""
 ANKLE_FRACTIONS = (0.0, 0.3, 0.6, 0.9)
-"""Shares of the way from that point to below the ankle that are tried: the farther it is, the more an ankle carries."""
+"""Fractions of the way from the deepest point to the point below the ankle, tried in turn: nearer to the ankle its
+torque is lower."""
 LEAN_ANGLES = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
-"""[rad] by which the pelvis leans to a side, the least first, where limits do not let it stay upright."""
+"""[rad] Lateral pelvis lean, smallest first, tried where limits do not allow an upright pelvis."""
 MAX_PATHS_TRIED = 5
-"""Ways to stations that keep all limits which are sought in vain at most."""
+"""Largest number of feasible standing postures to which a path from home is searched."""
 OPPOSITE = {"right": "left", "left": "right"}
 GRID_SIZE = 41
 WEIGHT_OVER = {"right": "over right", "left": "over left"}
-"""Stations on both feet with the weight above one of them, so that the other may leave the floor."""
+"""Standing postures on both feet with the weight above one of them, so that the other can leave the floor."""
 STEPS = (
     ("both", "over left", "both", ("weight onto the left foot", "weight onto both feet")),
     ("both", "over right", "both", ("weight onto the right foot", "weight onto both feet")),
@@ -50,19 +52,19 @@ STEPS = (
     ("over left", "right_forward", "left", ("right foot forward", "right foot back")),
     ("left", "right_forward", "left", ("put the right foot forward", "lift the right foot")),
 )
-"""Two stations, the footing between them, and the names of the ways there and back."""
+"""Two standing postures, the stance between them, and the names of the steps there and back."""
 SHORTCUT = {"left", "right_forward"}
-"""Stations joined by a step that not every ankle allows, and by way of another station."""
+"""Standing postures joined by a step that not every ankle allows, and by a longer path."""
 
 
 @dataclass(frozen=True, slots=True)
 class StancePostures:
-    """Where the postures of a foot configuration are danced.
+    """A stance in which postures are danced.
 
     Attributes:
-        footing: of the configuration.
-        home: (D,) its neutral posture.
-        entry: (D,) the station where steps arrive and leave.
+        footing: planted feet of the foot configuration.
+        home: (D,) neutral posture.
+        entry: (D,) standing posture at which steps arrive and leave.
     """
 
     footing: Footing
@@ -71,16 +73,16 @@ class StancePostures:
 
 
 class StepPlanner:
-    """Stations of a rig's feet, named as foot configurations are or `OVER`, and the ways between them.
+    """Plans steps between standing postures, which are named as foot configurations or as in `WEIGHT_OVER`.
 
     Args:
-        planner: finds the steps.
-        mirror: the right side's stations are the left side's mirror images.
+        planner: of the transitions.
+        mirror: if given, the standing postures of the right side mirror those of the left.
 
     Attributes:
-        both: footing side by side.
-        home: (D,) neutral posture there.
-        notes: feet that do not clear the floor by as much as is asked.
+        both: stance with the feet side by side.
+        home: (D,) neutral posture in it.
+        notes: feet that do not reach the required clearance.
     """
 
     def __init__(self, planner: TransitionPlanner, mirror: Mirror | None = None) -> None:
@@ -96,17 +98,17 @@ class StepPlanner:
         self.notes: list[str] = []
 
     def stance_postures(self, configuration: str) -> StancePostures:
-        """Home and entry of a configuration.
+        """Stance, home and entry of a foot configuration.
 
         Raises:
-            InvalidValue: the rig cannot stand so, with what stands in the way.
+            InvalidValue: the rig cannot stand in it, with what fails.
         """
         footing, entry = self._legged.get_footing(configuration), self.standing_posture(configuration)
         home = self._legged.home_posture(footing) if configuration == "right_forward" else entry
         return StancePostures(footing, home, entry)
 
     def standing_posture(self, name: str) -> np.ndarray:
-        """Posture (D,) of a station."""
+        """Flat coordinates (D,) of a standing posture."""
         if name not in self._postures:
             if self._mirror is not None and name in ("right", WEIGHT_OVER["right"]):
                 self._postures[name] = self._mirror.image(self.standing_posture(name.replace("right", "left")))
@@ -122,12 +124,12 @@ class StepPlanner:
         return self._postures[name]
 
     def footing(self, first: str, second: str) -> Footing:
-        """Footing of the step between two neighbouring stations."""
+        """Stance during the step between two neighbouring standing postures."""
         between = next(step[2] for step in STEPS if set(step[:2]) == {first, second})
         return self.both if between == "both" else self._legged.get_footing(between, moving=(OPPOSITE[between],))
 
     def find_path(self, first: str, last: str) -> list[str]:
-        """Stations from one to another, both included, by the fewest steps."""
+        """Names of the standing postures from one to another, both included, by the fewest steps."""
         came, queue = {first: first}, deque([first])
         while queue:
             here = queue.popleft()
@@ -142,10 +144,10 @@ class StepPlanner:
         return result[::-1]
 
     def plan_step(self, first: str, second: str) -> DanceSegment:
-        """The step between two neighbouring stations.
+        """The step between two neighbouring standing postures.
 
         Raises:
-            InvalidValue: there is none, with what stands in the way.
+            InvalidValue: no step is feasible, with what fails.
         """
         if (first, second) in self._impossible:
             raise InvalidValue(self._impossible[first, second])
@@ -157,15 +159,23 @@ class StepPlanner:
                 raise
         return self._steps[first, second]
 
+    def plan_steps(self, first: str, last: str) -> list[DanceSegment]:
+        """The steps from one standing posture to another, by the shortest path.
+
+        Raises:
+            InvalidValue: a step is not feasible, with what fails.
+        """
+        return [self.plan_step(a, b) for a, b in pairwise(self.find_path(first, last))]
+
     @property
     def _step_height(self) -> float:
-        """[m] to which a foot is led on its way, where its ankle allows it."""
+        """[m] Height of the foot during a step, if the ankle allows it."""
         return max(
             STEP_HEIGHT_FRACTION * self._legged.rig.leg_length, STEP_CLEARANCE_FACTOR * self._planner.foot_clearance
         )
 
     def _reverse_step(self, first: str, second: str) -> DanceSegment | None:
-        """The step the other way, where it was found, backwards in time: what a body at rest can do it can undo."""
+        """The opposite step reversed in time, if it was found; None if it is not feasible."""
         forth = self._steps.get((second, first))
         if forth is None:
             return None
@@ -183,17 +193,17 @@ class StepPlanner:
             segment, trouble = self._planner.plan_straight(name, *ends, footing, "step", lift)
             if segment is None:
                 continue
-            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and it is told;
-            # not where it may go another way
+            # a foot that cannot reach the required clearance steps as high as it can, and a note says so, unless there
+            # is another path
             if low := self._planner.describe_low_foot(segment, footing):
                 if {first, second} == SHORTCUT:
                     raise InvalidValue(f"{name}: {low}")
                 self.notes.append(f"{name}: {low}")
             return segment
-        raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
+        raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its stance: {trouble}")
 
     def _is_possible(self, first: str, second: str) -> bool:
-        """Whether a shortcut can be stepped; there is a longer way without it."""
+        """Whether a step is feasible, if there is a longer path without it; otherwise True."""
         if {first, second} != SHORTCUT:
             return True
         try:
@@ -203,17 +213,17 @@ class StepPlanner:
         return True
 
     def shift_weight(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """The posture (D,) nearest to another on both feet whose centre of mass is above goal (2,).
+        """The posture (D,) on both feet, nearest to y (D,), whose centre of mass is above goal (2,) [m].
 
         Raises:
             InvalidValue: there is none.
         """
         start, free = y.copy(), self._legged.root_free[:2]
-        start[:2] = np.where(free, goal, y[:2])  # over the foot already: Newton has less far to go
+        start[:2] = np.where(free, goal, y[:2])  # above the foot already: fewer Newton steps
         if not free[1] and abs(goal[1] - self.both.polygon.centre[1]) > MIN_DEPTH:
             raise InvalidValue(
-                f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: over two flat feet its legs "
-                "of five joints let the root go nowhere sideways"
+                f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: with two flat feet, legs "
+                "of five joints do not let the root move sideways"
             )
         for lower in (0.0, 0.03, 0.06, 0.1):
             start[2] = y[2] - lower * self._legged.rig.leg_length
@@ -226,7 +236,7 @@ class StepPlanner:
         )
 
     def _posture_on_one_foot(self, side: str) -> np.ndarray:
-        """On one foot, the other lifted flat."""
+        """The standing posture (D,) on one foot, with the other lifted flat."""
         shifted, free, trouble = self.standing_posture(WEIGHT_OVER[side]), OPPOSITE[side], ""
         size = self._legged.rig.leg_length
         heights = dict.fromkeys(
@@ -243,7 +253,7 @@ class StepPlanner:
             except InvalidValue as error:
                 trouble = trouble or f"{name}: {error}"
                 continue
-            # no search could set out from too near a limit, and this is sooner told than that the way there fails
+            # a search cannot start too near a limit, and this check is cheaper than finding that the step fails
             if cramped := self._describe_failure(lifted, footing, self._planner.coarse_checker):
                 trouble = f"{name}: {cramped}"
                 continue
@@ -258,16 +268,16 @@ class StepPlanner:
     def _describe_failure(
         self, y: np.ndarray, footing: Footing, judge: SegmentChecker, measured: SegmentChecker | None = None
     ) -> str:
-        """What to say of a station (D,) that a judge refuses by what another one measured; nothing of what passes."""
+        """Why a checker refuses a standing posture (D,), by the margins of another checker; empty if it passes."""
         measured = judge if measured is None else measured
         checks = measured.checks(np.zeros(1), self._legged.solve_static(y[None], footing.solved)[1], footing.anchors)
         if judge.worst_of(checks)[0] >= 0.0:
             return ""
         told = "; ".join(str(failure) for failure in checks.worst_failures)
-        return told or f"it leaves too little margin there: {', '.join(judge.tight_checks(checks))}"
+        return told or f"too little margin remains there: {', '.join(judge.tight_checks(checks))}"
 
     def _posture_foot_forward(self) -> np.ndarray:
-        """Right foot forward, the weight above the left one, hands aside of the knee that is raised on the way."""
+        """The standing posture (D,) with the right foot forward, the weight above the left and clear arms."""
         forward, alone = self._legged.get_footing("right_forward"), self._legged.get_footing("left")
         y = self._legged.with_feet(self.standing_posture("over left"), forward.anchors)
         raised, goal = y.copy(), deepest_common_point([alone, forward])
@@ -278,12 +288,12 @@ class StepPlanner:
         return self._posture_over_one_foot(y, alone, forward)
 
     def _posture_over_one_foot(self, y: np.ndarray, alone: Footing, both: Footing, name: str = "") -> np.ndarray:
-        """On both feet with the weight where one of them carries it alone: as deep in both polygons as limits let it.
+        """A posture (D,) on both feet with the weight where one of them can carry it alone.
 
-        Where the upright pelvis above the deepest point comes to a limit, hands are kept aside of the thighs, the
-        weight goes to where the foot's ankle or the other foot is nearer, or the pelvis leans. Where that does not
-        help either, what fails least is the answer, and the step there says what stands in the way. To a station of
-        a name there is a way from home, unless some were sought in vain.
+        The weight is as deep inside both support polygons as limits allow. If the upright pelvis above the deepest
+        point violates a limit, the arms are moved clear of the thighs, the weight moves towards the ankle or the other
+        foot, or the pelvis leans. If nothing helps, the result is the posture that fails least, and the step to it
+        reports what fails. With a name, the posture can be reached from home, unless `MAX_PATHS_TRIED` failed.
         """
         y, goals = y.copy(), self._com_goals(alone, both)
         leaving, bearing = self._planner.step_checker, replace(alone, solved=both.solved)
@@ -296,7 +306,7 @@ class StepPlanner:
                 found = self.shift_weight(tried, goal)
             except InvalidValue:
                 continue
-            # the way to what had to be searched for comes nearer to a limit than its end does
+            # the path to a posture that had to be searched for comes nearer to a limit than its end
             asked = judges if most >= 0 else judges[:2]
             kept = sum(not self._describe_failure(found, footing, judge, leaving) for judge, footing in asked)
             if kept == len(asked):
@@ -308,10 +318,10 @@ class StepPlanner:
                     y[self._legged.trunk] = self._legged.clear_arms(found, both, goal)[self._legged.trunk]
             if kept > most:
                 best, most = found, kept
-        return self.shift_weight(y, goals[0]) if best is None else best  # the former says why there is none
+        return self.shift_weight(y, goals[0]) if best is None else best  # the former raises with the reason
 
     def _can_step_from_home(self, y: np.ndarray, name: str) -> bool:
-        """Whether weight comes from home to a station (D,); the step is kept."""
+        """Whether the weight can shift from home to a standing posture (D,); stores the step."""
         segment, _ = self._planner.plan_straight(_step_name("both", name), self.home, y, self.both, "step")
         if segment is not None:
             self._steps["both", name] = segment
@@ -329,13 +339,13 @@ class StepPlanner:
 
 
 def _step_name(first: str, second: str) -> str:
-    """Name of the step from one station to a neighbouring one."""
+    """Name of the step from one standing posture to a neighbouring one."""
     found = next(step for step in STEPS if {first, second} == set(step[:2]))
     return found[3][0 if found[0] == first else 1]
 
 
 def deepest_common_point(footings: list[Footing]) -> np.ndarray:
-    """The point (2,) [m] deepest inside several support polygons at once: where weight changes feet.
+    """The point (2,) [m] deepest inside several support polygons at once, where the weight can change feet.
 
     Raises:
         InvalidValue: the polygons share no point.
@@ -347,7 +357,7 @@ def deepest_common_point(footings: list[Footing]) -> np.ndarray:
     best = int(np.argmax(depth))
     if depth[best] <= 0.0:
         raise InvalidValue(
-            "the shrunk support polygons of one foot and of both share no point, so weight cannot change feet: "
+            "the shrunk support polygons of one foot and of both share no point, so the weight cannot change feet: "
             "shrink them less"
         )
     return points[best]

@@ -1,4 +1,4 @@
-"""Left and right exchanged: postures and segments of a rig seen in the x-z plane."""
+"""Mirror images of postures and segments in the x-z plane: left and right are exchanged."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment
 
 MIRRORED_VECTOR = np.array([1.0, -1.0, 1.0])
-"""A place, or a slide's way, in the mirror."""
+"""Factors that mirror a position or a translation."""
 MIRRORED_ROTATION = np.array([-1.0, 1.0, -1.0])
-"""A turn's axis in the mirror."""
+"""Factors that mirror a rotation's axis."""
 AXIS_TOLERANCE = 1e-6
-"""By how much mirrored axes may differ."""
+"""Largest difference of mirrored axes."""
 POSITION_TOLERANCE = 0.003
-"""[m] by which a link of a mirrored posture may miss its partner's mirror image."""
+"""[m] Largest distance between a link of a mirrored posture and the mirror image of its partner."""
 MIRRORED_SIDE = {"right": "left", "left": "right", "both": "both"}
 
 
@@ -28,7 +28,7 @@ class Mirror:
     """The mirror image of a rig's flat coordinates (D,).
 
     Raises:
-        InvalidValue: the rig's sides are no mirror images of each other, with the joint or link that is not.
+        InvalidValue: the rig's sides do not mirror each other, with the joint or link that differs.
     """
 
     def __init__(self, legged: LeggedRig) -> None:
@@ -57,7 +57,7 @@ class Mirror:
                 if np.abs(sign * axis - match).max() > AXIS_TOLERANCE:
                     name = names[column - ROOT_NV]
                     raise InvalidValue(
-                        f"rig {rig.name!r} cannot be mirrored: the axis of {name} is no mirror image of its partner's; "
+                        f"rig {rig.name!r} cannot be mirrored: the axis of {name} does not mirror that of its partner; "
                         "dance without mirrored motifs"
                     )
                 self._source[source], self._sign[source] = column, sign
@@ -70,7 +70,7 @@ class Mirror:
         self._require_symmetry(rig, nv, partner)
 
     def _require_symmetry(self, rig: Rig, nv: int, partner: dict[str, str]) -> None:
-        """Some posture's links must be where those of its image are."""
+        """Refuse a rig whose links in a mirrored posture are not at the mirror images of their partners."""
         lower, upper = (np.clip(x, -1.0, 1.0) for x in (self._legged.lower[:nv], self._legged.upper[:nv]))
         y = np.zeros(self._legged.size)
         y[:nv] = lower + np.linspace(0.3, 0.7, nv) * (upper - lower)
@@ -100,7 +100,7 @@ class Mirror:
 
 
 def _joint_axes(axes: np.ndarray) -> np.ndarray:
-    """(k, 3) of a joint's coordinates; a spherical joint turns about its own three."""
+    """(k, 3) Axes of a joint's coordinates; those of its own frame for a spherical joint."""
     return axes if len(axes) else np.eye(3)
 
 

@@ -1,4 +1,4 @@
-"""Poses that an animator names as motifs: the design varies how far each is danced, on which side, and when."""
+"""Poses that an animator names: the design varies the amplitude, side and timing of each."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ...trajectory.legged_rig import Footing, LeggedRig
 from .mirror import Mirror
 
 AMPLITUDE_RANGE = (0.5, 1.15)
-"""Shares of the way from home to a named pose that are drawn: it stays recognisable."""
+"""Range of the fraction of the way from home to a named pose that is drawn, so that the pose stays recognisable."""
 LIFTED_HEIGHT = 0.03
-"""[m] by which a foot of a pose is higher than the other from which the pose says where a free leg is."""
+"""[m] Height of a foot above the other from which the pose defines the posture of a lifted leg."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPose:
-    """What an animator keyed and gave a name; where it stands, and how deep its knees bend, is the design's choice.
+    """A pose that an animator keyed and named; the design chooses the stance and how far the knees bend.
 
     Attributes:
-        name: of the motif.
+        name: of the pose.
         q: (nq,) the rig's configuration.
     """
 
@@ -36,18 +36,18 @@ class NamedPose:
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise InvalidValue("a pose that is to be danced needs a name")
+            raise InvalidValue("a named pose needs a name that is not empty")
         object.__setattr__(self, "q", frozen(f"pose {self.name!r}", self.q, (None,)))
 
 
 class PoseVariations:
-    """Named poses on one footing, ready to be varied.
+    """Variations of named poses in one stance.
 
     Args:
         legged: the rig with its limits.
         poses: at least one.
-        footing: where they are danced.
-        home: (D,) from which they are reached.
+        footing: of the stance.
+        home: (D,) neutral posture from which the poses are reached.
 
     Raises:
         InvalidValue: a pose of another rig.
@@ -58,7 +58,7 @@ class PoseVariations:
         self._legged, self._home = legged, home
         try:
             self._mirror: Mirror | None = Mirror(legged)
-        except InvalidValue:  # unlike sides: no pose is turned round
+        except InvalidValue:  # asymmetric rig: poses are not mirrored
             self._mirror = None
         raised = [side for side in legged.leg_columns if side not in footing.solved]
         self._offsets = np.array([self._offset_from_home(pose, raised) for pose in poses])
@@ -66,7 +66,7 @@ class PoseVariations:
         self._offsets = np.stack([self._offsets, mirrored])
 
     def draw(self, generator: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Variations (count, D) and the number of each one's pose (count,); the legs that stand are not yet solved."""
+        """Variations (count, D) and the index (count,) of the pose of each; standing legs are not yet solved."""
         which = np.arange(count) % len(self.names)
         side = np.zeros(count, int) if self._mirror is None else generator.integers(0, 2, count)
         share = generator.uniform(*AMPLITUDE_RANGE, count)
@@ -80,7 +80,7 @@ class PoseVariations:
         return np.concatenate([self._legged.trunk, *self._legged.leg_columns.values()])
 
     def _offset_from_home(self, pose: NamedPose, raised: Sequence[str]) -> np.ndarray:
-        """(D,) from home to a pose, of what the design leaves to it."""
+        """(D,) Offset from home to a pose in the coordinates that the pose determines."""
         rig = self._legged.rig
         if len(pose.q) != len(rig.neutral):
             raise InvalidValue(
@@ -100,7 +100,7 @@ class PoseVariations:
         return np.array(result)
 
     def _select_columns(self, flat: np.ndarray, lifted: str, raised: Sequence[str]) -> np.ndarray:
-        """(D,) from home: trunk and arms, a leg that the pose lifts where one is lifted, and how the pelvis leans."""
+        """(D,) Offset from home: trunk and arms, the lifted leg of pose and stance, and the pelvis lean."""
         legged, way = self._legged, np.zeros(self._legged.size)
         columns = legged.trunk
         for side in raised:
@@ -115,7 +115,7 @@ class PoseVariations:
 
 
 def _without_heading(turn: np.ndarray, lean: np.ndarray) -> np.ndarray:
-    """(3,) rotation vector of a pelvis that leans as one does, and faces ahead: seen from where that one faces."""
+    """(3,) Rotation vector of the pelvis lean without its heading."""
     heading = lean.T @ turn
     angle = np.arctan2(heading[1, 0], heading[0, 0])
     back = exp(np.array([0.0, 0.0, -angle]))
@@ -123,7 +123,7 @@ def _without_heading(turn: np.ndarray, lean: np.ndarray) -> np.ndarray:
 
 
 def _lifted_side(rig: Rig, q: np.ndarray) -> str:
-    """The side whose sole a posture has off the floor; empty when it stands on both."""
+    """The side whose sole is off the floor in a posture; empty if both are on it."""
     turns, places = link_poses(rig, q)
     heights = {}
     for side, name in rig.sides.items():

@@ -1,4 +1,4 @@
-"""What may be chosen of a dance, and the choices for robots, for people and of bonnet2016."""
+"""Options of a dance, with presets for robots, for people and of bonnet2016."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ from .style import DURATION_FACTORS, Style
 ROBOT_NOISE = WrenchNoise(
     DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
 )
-"""A good plate, joint encoders, and a root seen by cameras."""
+"""Noise with a good force plate, joint encoders, and a root tracked by cameras."""
 PERSON_NOISE = WrenchNoise(
     DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
 )
-"""A good plate, and a body tracked by markers."""
+"""Noise with a good force plate and a body tracked by markers."""
 OBJECTIVES = ("sigma", "criterion")
 
 
 @dataclass(frozen=True, slots=True)
 class DanceOptions:
-    """Choices of a dance; the defaults are those that identify a robot's parameters best (`benchmarks/dance.py`).
+    """Options of a dance; the defaults identify a robot's parameters best (`benchmarks/dance.py`).
 
     Attributes:
-        postures: number per foot configuration; a configuration left out or at zero is not danced.
+        postures: number per foot configuration; a configuration that is missing or zero is not danced.
         shortest: T_F [s], least duration of a transition; speed limits lengthen it (paper: 5 HOAP-3, 2 human).
-        quickest_step: [s] least duration of a shift of weight or a step of a foot.
-        spacing: [s] between the knots of a transition: who is limited in speed is excited by turning often. Beside .28,
-            HOAP-3 of 60 postures: 80 parameters instead of 77 below 10 % and a seventh less deviation; of 12, on three
-            seeds, errors identified from files .29 of the prior's instead of .32. A person so excited tells a fifth
-            more, and slides by 5 cm in MuJoCo.
-        hold: [s] each posture is held (paper, human: 5).
-        shrink: share in [0, 1) by which the support polygon shrinks about its centre.
+        quickest_step: [s] least duration of a weight shift or a step.
+        spacing: [s] between the knots of a transition. Closer knots let joints reverse more often, which excites more
+            where speeds are limited. With 0.2 instead of 0.28 s and 60 postures, HOAP-3 has 80 instead of 77
+            parameters below 10 % and deviations smaller by a seventh; with 12 postures and three seeds, the error
+            identified from files is 0.29 instead of 0.32 of the prior's. A person's dance gives a fifth more
+            information, and its feet slide by 5 cm in MuJoCo.
+        hold: [s] for which each posture is held (paper, human: 5).
+        shrink: fraction in [0, 1) by which the support polygon shrinks about its centre.
         friction: coefficient mu of (19).
-        allowed_slip: [m] as in `CheckOptions`, for whoever edits or performs the dance: its own feet stand exactly.
+        allowed_slip: [m] as in `CheckOptions`, for later edits and performances; the feet of the design do not slip.
         step: [m] by which the right foot is put forward (paper: 0.1 HOAP-3, 0.2 human); None: 0.8 sole lengths.
-        speed: [rad/s] no joint exceeds, besides its own limit (paper: 1 HOAP-3, 4 human).
+        speed: [rad/s] limit of every joint in addition to its own (paper: 1 HOAP-3, 4 human).
         emphasis: factor on a link's weight in (12).
-        pairs: which links must not touch, as in `CheckOptions`.
-        clearance: [m] to keep between links.
-        torque_reserve: share of every joint's torque limit that the design leaves to a controller.
-        balance_reserve: [m] by which it keeps the zero-moment point inside the shrunk polygon, for the same.
-        swing: [m] by which a foot that does not stand clears the floor, but where it leaves or meets it.
-        objective: of the transitions: ``"sigma"``, the geometric mean of the standard deviations to expect of all
-            base parameters, with every free joint, or ``"criterion"``, (12) over the links of Table I.
-        passes: times, odd, that each transition is danced: forth, back and forth again tell three times as much at no
-            further search.
-        via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
-        pool: feasible postures drawn per configuration.
+        pairs: links that must not touch, as in `CheckOptions`.
+        clearance: [m] between links.
+        torque_reserve: fraction of every joint's torque limit that is left to a controller.
+        balance_reserve: [m] distance of the zero-moment point from the shrunk polygon's edge, left to a controller.
+        swing: [m] by which a lifted foot clears the floor, except where it leaves or meets it.
+        objective: of the transitions: ``"sigma"``, the geometric mean of the expected standard deviations of all base
+            parameters, with every free joint; or ``"criterion"``, (12) over the links of Table I.
+        passes: odd number of times that each transition is danced, forth, back and forth again: three give three times
+            the information without a further search.
+        via: N_K, control values of each joint that a transition optimises (paper: 2); None: all of them.
+        pool: feasible postures drawn per foot configuration.
         starts: of the multi-start choice among them.
-        rounds: linear programmes per transition. Beside six, four take a fifth less time; deviations of HOAP-3's dances
-            of 12 postures come out 5 to 12 % larger, a person's 2 %.
-        noise: of the equations by which ``"sigma"`` expects deviations.
-        style: counts, motifs and skill; None: whatever identifies best.
-        poses: named by an animator: every posture is a variation of one of them; empty: any posture.
-        seed: the same seed gives the same dance, whatever the number of workers.
-        workers: processes.
+        rounds: linear programs per transition. Four instead of six take a fifth less time; the deviations of HOAP-3's
+            dances of 12 postures are 5 to 12 % larger, a person's 2 %.
+        style: beats, motifs and skill; None: the dance that identifies best.
+        poses: named by an animator; every posture is a variation of one of them. Empty: any posture.
+        seed: of every random choice; the same seed gives the same dance with any number of workers.
+        workers: number of processes.
     """
 
     postures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(FOOT_CONFIGURATIONS, 15))
@@ -92,7 +92,6 @@ class DanceOptions:
     pool: int = 200
     starts: int = 4
     rounds: int = 6
-    noise: WrenchNoise = ROBOT_NOISE
     style: Style | None = None
     poses: tuple[NamedPose, ...] = ()
     seed: int = 0
@@ -103,36 +102,34 @@ class DanceOptions:
         if unknown:
             raise InvalidValue(f"no foot configuration {unknown[0]!r}; there are {', '.join(FOOT_CONFIGURATIONS)}")
         if not any(self.postures.values()) or min(self.postures.values()) < 0:
-            raise InvalidValue("a dance needs at least one posture, and no negative number of them")
+            raise InvalidValue("a dance needs at least one posture, and numbers of postures that are not negative")
         if self.objective not in OBJECTIVES:
             raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
         for name in ("shortest", "quickest_step", "spacing", "hold", "workers", "pool", "starts", "rounds"):
             if not 0 < getattr(self, name) < np.inf:
                 raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
         if self.passes < 1 or self.passes % 2 == 0:
-            raise InvalidValue(
-                f"each transition is danced an odd number of times, so that it ends where it leads: not {self.passes}"
-            )
+            raise InvalidValue(f"passes must be odd, so that each transition ends at its target: not {self.passes}")
         if self.seed < 0 or not self.speed > 0.0:
             raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
         if self.step is not None and not np.isfinite(self.step):
             raise InvalidValue(f"the step must be finite, got {self.step}")
         if twice := find_repeated([pose.name for pose in self.poses]):
-            raise InvalidValue(f"several poses are called {', '.join(sorted(twice))}: give each its own name")
+            raise InvalidValue(f"several poses have the name {', '.join(sorted(twice))}: give each its own name")
         if self.style is not None:
             self.style.require_feasible_tempo(max(self.shortest, self.quickest_step))
         if self.via not in (None, DEFAULT_VIA_POINTS):
             raise InvalidValue(
-                f"a transition chooses {DEFAULT_VIA_POINTS} control values of each joint, or all: not {self.via!r}"
+                f"via must be {DEFAULT_VIA_POINTS} control values of each joint, or None for all: not {self.via!r}"
             )
 
     def for_configuration(self, configuration: str) -> DanceOptions:
-        """The options of one foot configuration's moves, by the arc of the dance."""
+        """The options for one foot configuration, with its factor on the shortest duration if there is a style."""
         return self if self.style is None else replace(self, shortest=DURATION_FACTORS[configuration] * self.shortest)
 
     @property
     def checks(self) -> CheckOptions:
-        """What the dance is judged by, from its verification on."""
+        """Checks of the dance, from its verification on."""
         return CheckOptions(
             shrink=self.shrink,
             friction=self.friction,
@@ -144,7 +141,7 @@ class DanceOptions:
 
     @property
     def search_checks(self) -> CheckOptions:
-        """What its segments hold while they are sought: feet that do not slip at all, and reserves for a controller."""
+        """Checks of the segments during the search: feet do not slip, and reserves are left to a controller."""
         return replace(
             self.checks, allowed_slip=0.0, torque_reserve=self.torque_reserve, balance_reserve=self.balance_reserve,
             swing=self.swing,
@@ -152,7 +149,7 @@ class DanceOptions:
 
 
 def human_options(**changes: object) -> DanceOptions:
-    """A person's tempo: at least 2 s a transition, 1 s a step, turns no quicker than knots of .28 s, at most 4 rad/s.
+    """Options for a person: transitions of at least 2 s, steps of 1 s, knots every 0.28 s, and at most 4 rad/s.
 
     Example:
         >>> import solver
@@ -165,14 +162,13 @@ def human_options(**changes: object) -> DanceOptions:
         "spacing": 0.28,
         "speed": 4.0,
         "step": 0.2,
-        "noise": PERSON_NOISE,
         **changes,
     }
     return DanceOptions(**values)  # type: ignore[arg-type]
 
 
 def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
-    """The choices of bonnet2016 for ``"hoap3"`` or ``"human"``: its criterion and tempo, two via points.
+    """Options of bonnet2016 for ``"hoap3"`` or ``"human"``: its criterion and durations, two via points.
 
     Raises:
         UnknownPreset: another kind.
@@ -194,13 +190,13 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
 
 
 def sigma_objective(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
-    """The objective over all base parameters, where it is asked for."""
+    """The objective ``"sigma"`` over all base parameters; None with the paper's criterion."""
     if options.objective != "sigma":
         return None
     factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
-    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, options.noise)
+    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, noise_model(rig))
 
 
 def noise_model(rig: Rig) -> WrenchNoise:
-    """The noise to expect of recordings of a rig: a person's, or a robot's."""
+    """The expected noise of recordings of a rig: a person's or a robot's."""
     return PERSON_NOISE if rig.provenance.get("kind") == "human" else ROBOT_NOISE

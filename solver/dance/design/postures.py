@@ -1,8 +1,8 @@
 """Static postures that excite mass and centres of mass: bonnet2016 (14).
 
-Instead of one nonlinear programme over sixty postures at once, many postures are drawn that satisfy every constraint
-by construction or by check, and the best set among them is chosen by exchange until no exchange of one posture for
-another improves the criterion. Nothing infeasible can enter, and every start ends in a local optimum of the choice.
+Instead of one nonlinear program over sixty postures at once, many postures are drawn that satisfy every constraint by
+construction or by check. The best set among them is found by exchange, until no exchange of one posture for another
+improves the criterion. Every chosen posture is feasible, and every start ends in a local optimum of the choice.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from ...trajectory.segment import SegmentChecker
 from .named_poses import PoseVariations
 
 MAX_TILT = 0.35
-"""[rad] largest root rotation about each axis that is drawn."""
+"""[rad] Largest drawn root rotation about each axis."""
 LOWEST_ROOT = 0.22
-"""Share of the leg's length by which the root may be lower than with straight legs."""
+"""Fraction of the leg's length by which the root is lower than with straight legs, at most."""
 HIGHEST_ROOT = 0.03
 POLYGON_FRACTION = 0.7
-"""Share of the (shrunk) support polygon from which the goals of the centre of mass are drawn."""
+"""Fraction of the shrunk support polygon from which the goals of the centre of mass are drawn."""
 BATCH = 96
 RANGE_FRACTION = 0.96
-"""Share of the joint ranges that is drawn from."""
+"""Fraction of the joint ranges from which angles are drawn."""
 UNKNOWN_RANGE, UNKNOWN_SLIDE = 0.8, 0.1
-"""[rad, m] to each side of home that a joint is drawn from whose range is not known."""
+"""[rad, m] Range to each side of home of a joint without known limits."""
 MIN_FAILURES = 200
-"""Postures all of which must fail the same before it is taken for failing always."""
+"""Number of postures that must all fail the same item before the search gives up."""
 MAX_REASONS = 3
 LEG_RANGE = "range of a leg's joint"
-"""What a leg fails whose foot can be reached by leaving it only."""
+"""Reported name of the check that a leg's joint ranges let it reach its foot."""
 MAX_EXCHANGE_PASSES = 3
-"""Over all chosen postures at most, in each start of the choice."""
+"""Most passes of exchange over all chosen postures, in each start."""
 
 
 @dataclass(frozen=True, slots=True)
 class PosturePool:
-    """Feasible postures on one footing.
+    """Feasible postures in one stance.
 
     Attributes:
-        footing: where they stand.
+        footing: of the stance.
         y: (P, D) flat coordinates.
         curves: P frames at rest.
         rows: (P, 6, B) of W_b.
-        draw_count: how many were tried.
-        pose_indices: (P,) number of the named pose of each; all zero where none is named.
+        draw_count: number of postures that were tried.
+        pose_indices: (P,) index of the named pose of each; all zero without named poses.
     """
 
     footing: Footing
@@ -65,14 +65,14 @@ class PosturePool:
     pose_indices: np.ndarray
 
     def select(self, kept: np.ndarray) -> PosturePool:
-        """Some of them."""
+        """The pool of some of them, by their indices or a mask."""
         curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
         return PosturePool(
             self.footing, self.y[kept], curves, self.rows[kept], self.draw_count, self.pose_indices[kept]
         )
 
     def draw_initial(self, number: int, generator: np.random.Generator) -> np.ndarray:
-        """So many of them at random, (number,) indices; of named poses each in turn."""
+        """Indices (number,) of randomly drawn postures; of each named pose in turn."""
         order = generator.permutation(len(self.y))
         motifs = self.pose_indices[order]
         turn = np.array([int((motifs[:place] == own).sum()) for place, own in enumerate(motifs)], int)
@@ -81,13 +81,13 @@ class PosturePool:
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
-    """What postures are drawn, and how many.
+    """Which postures are drawn, and how many.
 
     Attributes:
-        count: feasible ones, at least.
+        count: least number of feasible postures.
         seed: of the draws.
-        variations: poses whose variations alone are drawn; None: any postures.
-        max_draws: draws, whatever they give.
+        variations: of named poses, to draw from; None: any postures.
+        max_draws: largest number of draws.
     """
 
     count: int
@@ -104,7 +104,7 @@ def draw_posture_pool(
     structure: BaseParameters,
     draw: DrawOptions,
 ) -> PosturePool:
-    """Feasible postures on a footing, drawn about its home (D,).
+    """Draw feasible postures in a stance about its home (D,).
 
     Raises:
         InvalidValue: none of the draws was feasible, with what failed most often.
@@ -153,7 +153,7 @@ def draw_posture_pool(
 
 
 def _lacks_pose(draw: DrawOptions, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) -> bool:
-    """Whether some named pose has no variation yet, and was not tried often enough to give it up."""
+    """Whether some named pose has no feasible variation yet, and has not been tried often enough to give up."""
     if draw.variations is None:
         return False
     known = {int(k) for _, of in kept for k in of}
@@ -162,18 +162,18 @@ def _lacks_pose(draw: DrawOptions, kept: list[tuple[np.ndarray, np.ndarray]], dr
 
 @dataclass
 class _FailureCounts:
-    """What the postures drawn so far, none of them feasible, fail.
+    """Failures of the postures drawn so far, none of which is feasible.
 
     Attributes:
-        counts: frames looked at, and those that fail, by check and item.
-        leg_ranges: of the coordinates of legs.
+        counts: numbers of checked and of failing postures, by check and item.
+        leg_ranges: ranges of leg coordinates, by name.
     """
 
     counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     leg_ranges: dict[str, _LegRange] = field(default_factory=dict)
 
     def count_legs(self, legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> None:
-        """Count the coordinates (N, k) of legs, columns (k,), that are beyond their ranges under feet that stand."""
+        """Count leg coordinates (N, k), in columns (k,), that leave their ranges with the feet planted."""
         if not len(y):
             return
         names, lengths = coordinate_names(legged.rig), coordinate_lengths(legged.rig)
@@ -190,7 +190,7 @@ class _FailureCounts:
             )
 
     def count_checks(self, checks: Checks, slack: float) -> None:
-        """Count every item of every check that is refused, with a multiple of each check's slack kept."""
+        """Count every item of every check that fails with a multiple of the check's slack."""
         for margin in checks.margins:
             least = slack * margin.check.sampling_margin - margin.tolerance
             for item, count in zip(margin.items, (margin.values < least).sum(axis=0)):
@@ -202,12 +202,12 @@ class _FailureCounts:
 
     @property
     def is_hopeless(self) -> bool:
-        """Many postures, and the same thing fails in all of them."""
+        """Whether the same item fails in all of many postures."""
         return any(failing == frames >= MIN_FAILURES for frames, failing in self.counts.values())
 
     @property
     def summary(self) -> str:
-        """What fails most often."""
+        """The items that fail most often, as text."""
         often = [(what, *counts) for what, counts in self.counts.items() if counts[1]]
         often.sort(key=lambda entry: (-entry[2] / entry[1], -entry[2], entry[0]))
         return "; ".join(
@@ -219,7 +219,7 @@ class _FailureCounts:
 
 @dataclass(frozen=True, slots=True)
 class _LegRange:
-    """[rad, m] A leg's coordinate: its range, and from where to where feet that stand would take it."""
+    """[rad, m] Range of a leg's coordinate, and the range that planted feet require."""
 
     unit: str
     lower: float
@@ -242,7 +242,7 @@ def _draw_postures(
     free = [legged.trunk]
     free += [columns for side, columns in legged.swing_leg_columns.items() if side not in footing.solved]
     columns = np.concatenate(free)
-    # where the file states no range nobody knows where a joint ends: it stays near home
+    # a joint without a known range stays near home
     lengths = coordinate_lengths(legged.rig)[columns - ROOT_NV]
     near, far = np.where(lengths, UNKNOWN_SLIDE, UNKNOWN_RANGE), np.where(lengths, np.inf, np.pi)
     lower, upper = legged.lower[columns], legged.upper[columns]
@@ -250,7 +250,7 @@ def _draw_postures(
     upper = np.where(np.isfinite(upper), np.minimum(upper, far), home[columns] + near)
     middle, half = 0.5 * (lower + upper), 0.5 * RANGE_FRACTION * (upper - lower)
     share = generator.uniform(-1.0, 1.0, (count, len(columns)))
-    # a random part of the way from home keeps some postures near it, where collisions are rare
+    # a random fraction of the way from home keeps some postures near it, where collisions are rare
     way = generator.uniform(0.3, 1.0, (count, 1))
     y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
     tilted = way * generator.uniform(-MAX_TILT, MAX_TILT, (count, 3))
@@ -261,7 +261,7 @@ def _draw_postures(
 
 
 def _draw_com_goals(footing: Footing, generator: np.random.Generator, count: int) -> np.ndarray:
-    """Points (count, 2) [m] in the inner part of the support polygon."""
+    """Goals (count, 2) [m] of the centre of mass in the inner part of the support polygon."""
     corners = footing.polygon.vertices
     weights = generator.dirichlet(np.ones(len(corners)), count)
     return footing.polygon.centre + POLYGON_FRACTION * (weights @ corners - footing.polygon.centre)
@@ -275,9 +275,9 @@ def choose_postures(
     seed: int,
     starts: int,
 ) -> tuple[list[np.ndarray], float]:
-    """The best postures of each pool, (14): indices per pool and the criterion of them all.
+    """Choose the best postures of each pool, (14): indices per pool, and the criterion of all of them.
 
-    A variation of a named pose is exchanged for others of the same pose only, so that each is danced.
+    A variation of a named pose is exchanged for variations of the same pose only, so that each pose is danced.
 
     Args:
         pools: one per group.
@@ -285,7 +285,7 @@ def choose_postures(
         structure: base parameters.
         weights: (L,) M_i of (12).
         seed: of the random starts.
-        starts: multi-start: the best of so many exchanges from random choices.
+        starts: number of random initial choices; the best result is returned.
     """
     objective = GramMatrices(structure, weights, "static")
     matrices = [objective.row_matrices(pool.rows) for pool in pools]

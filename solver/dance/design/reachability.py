@@ -1,7 +1,7 @@
-"""Which straight paths between postures are open: feasible at rest everywhere on them.
+"""Reachability of postures: straight paths between them that are feasible at rest at every instant.
 
-A motion slowed down enough differs from rest as little as one likes, so a way that is balanced, strong enough and free
-of collisions at rest is feasible at some speed. Whole sets of ways are looked at together.
+A motion that is slow enough differs arbitrarily little from rest. A path that is balanced, within torque limits and
+free of collisions at rest is therefore feasible at some speed. Many paths are checked in one batch.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from ...trajectory.legged_rig import COARSE_BALANCE_TOLERANCE, Footing, LeggedRi
 from ...trajectory.segment import SegmentChecker
 
 INSTANTS, FINE_INSTANTS = 13, 101
-"""Instants of a way that are looked at, and where it matters."""
+"""Number of instants at which a path is checked, coarsely and finely."""
 DIP_FRACTIONS = (0.0, 0.05)
-"""Shares of the root's height by which it may dip on the way, where the legs do not reach otherwise."""
+"""Fractions of the leg's length by which the root is lowered on the path, tried in turn until the legs reach."""
 
 
 def find_open_paths(
     legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray,
     instants: int = INSTANTS,
 ) -> np.ndarray:  # fmt: skip
-    """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight path keeps every limit at rest."""
+    """(K,) True for pairs of balanced postures (K, D), (K, D) whose straight path is feasible at rest."""
     count = len(starts)
     if not count:
         return np.zeros(0, bool)
@@ -52,13 +52,16 @@ def find_open_paths(
 def travel_times(
     legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, postures: np.ndarray
 ) -> np.ndarray:
-    """(P + 1, P + 1) [s] time the slowest joint needs between home (entry 0) and postures (P, D); by home if closed."""
+    """(P + 1, P + 1) [s] Time of the slowest joint between home (entry 0) and postures (P, D).
+
+    Without a feasible straight path it is the time by way of home, plus 10 s.
+    """
     places = np.concatenate([home[None], postures])
     joints = slice(6, legged.rig.model.nv)
     speed = np.where(np.isfinite(legged.speed[joints]), legged.speed[joints], 1.0)
     direct = (np.abs(places[:, None, joints] - places[None, :, joints]) / speed).max(axis=2)
     first, second = np.triu_indices(len(places), 1)
-    inner = first > 0  # postures were chosen with an open way home
+    inner = first > 0  # all postures have a feasible path to home
     is_open = find_open_paths(legged, checker, footing, places[first[inner]], places[second[inner]])
     closed = np.zeros(direct.shape, bool)
     closed[first[inner][~is_open], second[inner][~is_open]] = True

@@ -1,48 +1,49 @@
-"""A run of postures joined by transitions: the unit of work that is handed to a worker process."""
+"""Sequences of postures joined by exciting transitions, bonnet2016 Fig. 3; one sequence is the work of one process."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import InvalidValue
+from ...errors import Cancelled
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import link_weights
+from ...parallel import parallel_map
+from ...progress import Progress
 from ...rig import Rig
+from ...termination import interruptible
 from ...threads import one_blas_thread
-from ...trajectory.legged_rig import Footing, LeggedRig
-from ...trajectory.segment import DanceSegment, SegmentChecker, hold_posture
+from ...trajectory.legged_rig import Footing
+from ...trajectory.segment import DanceSegment, hold_posture
 from ...trajectory.transition_problem import Objective
 from .dance import SAME_POSTURE, TraceEntry
-from .excitation_groups import build_criterion, excited_columns, free_columns
-from .footsteps import StancePostures, StepPlanner
-from .mirror import Mirror
-from .named_poses import PoseVariations
+from .excitation_groups import EXCITATION_GROUPS, build_criterion, excited_columns, free_columns
 from .options import DanceOptions, sigma_objective
-from .postures import DrawOptions, PosturePool, draw_posture_pool
+from .plan import DesignTask, StancePlan, build_transition_planner, derive_seed
+from .posture_choice import PostureChoice
 from .reachability import find_open_paths
-from .style import comfort_limits
-from .transitions import SearchOptions, TransitionPlanner, TransitionResult
+from .transitions import TransitionPlanner, TransitionResult
 
 History = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
 class PostureSequence:
-    """What a worker returns.
+    """The result of a `SequenceTask`.
 
     Attributes:
         segments: transitions and holds, in order.
-        postures: index of the hold of every posture reached.
-        names: of these postures, as the task names them.
+        postures: index of the hold of every posture that was reached.
+        names: of these postures, as in the task.
         trace: of the transitions.
         history: Gram matrices (n, k, k) of the criterion after it.
-        added_information: (n, k, k) what it added for the objective.
+        added_information: (n, k, k) information that it added for the objective.
         stop: (D,) where it ends.
-        reached_stop: it ends at the task's stop.
-        notes: detours, and postures left out and why.
-        missing: of these, the postures left out.
+        reached_stop: whether it ends at the task's stop.
+        notes: detours, and postures that are left out, with reasons.
+        missing: of these notes, those on postures that are left out.
     """
 
     segments: tuple[DanceSegment, ...]
@@ -57,99 +58,20 @@ class PostureSequence:
     missing: tuple[str, ...] = ()
 
 
-def build_transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
-    """Search and judges for a rig under the options."""
-    style = options.style
-    speed = options.speed if style is None else min(options.speed, style.skill_limits.max_speed)
-    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed, checks=options.search_checks)
-    search = SearchOptions(
-        options.rounds, options.via, options.shortest, options.quickest_step, spacing=options.spacing
-    )
-    if style is not None:
-        legged.lower, legged.upper = comfort_limits(
-            legged, legged.home_posture(legged.get_footing("both")), style.skill_limits
-        )
-        search = replace(search, beat_duration=style.beat_duration, hold_before=options.hold)
-    coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
-    leaving = SegmentChecker(rig, replace(options.search_checks, swing=0.0), 0.0)
-    return TransitionPlanner(legged, coarse, fine, leaving, search)
-
-
-def build_step_planner(planner: TransitionPlanner, options: DanceOptions) -> StepPlanner:
-    """The rig's steps; even ones where motifs are mirrored.
-
-    Raises:
-        InvalidValue: a rig that cannot be mirrored.
-    """
-    mirrored = options.style is not None and options.style.mirrored
-    return StepPlanner(planner, Mirror(planner.legged) if mirrored else None)
-
-
-@dataclass(frozen=True, slots=True)
-class PostureCandidates:
-    """A foot configuration before its postures are chosen.
-
-    Attributes:
-        pool: feasible postures with an open way home.
-        notes: what was missing.
-        missing: of these, that fewer postures than requested are feasible.
-    """
-
-    pool: PosturePool
-    notes: tuple[str, ...]
-    missing: tuple[str, ...] = ()
-
-
-def find_candidates(rig: Rig, options: DanceOptions, ground: StancePostures, seed: int) -> PostureCandidates:
-    """Postures where a foot configuration is danced.
-
-    Raises:
-        InvalidValue: none is feasible, with what fails most often.
-    """
-    with one_blas_thread():
-        own = build_transition_planner(rig, options)
-        configuration = ground.footing.configuration
-        number = options.postures[configuration]
-        motifs = PoseVariations(own.legged, options.poses, ground.footing, ground.home) if options.poses else None
-        draw = DrawOptions(max(options.pool, 4 * number), seed, motifs)
-        pool = draw_posture_pool(
-            own.legged, own.coarse_checker, ground.footing, ground.home, base_parameters(rig), draw
-        )
-        homes = np.tile(ground.home, (len(pool.y), 1))
-        pool = pool.select(find_open_paths(own.legged, own.coarse_checker, ground.footing, homes, pool.y))
-        few = len(pool.y) < number
-        fewer = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) * few
-        unfound = [pose.name for n, pose in enumerate(options.poses) if not (pool.pose_indices == n).any()]
-        notes = [
-            f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in unfound
-        ]
-        return PostureCandidates(pool, (*fewer, *notes), fewer)
-
-
-def try_find_candidates(
-    rig: Rig, options: DanceOptions, ground: StancePostures, seed: int
-) -> PostureCandidates | InvalidValue:
-    """`find_candidates`, or why there are none."""
-    try:
-        return find_candidates(rig, options, ground, seed)
-    except InvalidValue as error:
-        return error
-
-
 @dataclass(frozen=True, slots=True)
 class SequenceTask:
-    """A run of postures to be danced.
+    """A sequence of postures to join.
 
     Attributes:
         configuration: of the feet.
-        home: (D,) where it may go by.
-        start: (D,) where it begins.
-        stop: (D,) where it ends, after the configuration's last run; None: at its last posture.
-        postures: (P, D) to be reached in order.
-        names: P, empty where nobody named the pose.
-        first_number: of the first posture, in the configuration.
-        history: Gram matrices of everything danced before in the excitation group; None: nothing.
-        known_information: of the objective, by everything danced and recorded before.
+        home: (D,) neutral posture, for detours.
+        start: (D,) where it starts.
+        stop: (D,) where it ends after the last posture of the foot configuration; None: at its last posture.
+        postures: (P, D) to reach in order.
+        names: P names of their poses; empty without a name.
+        first_number: index of the first posture within the foot configuration.
+        history: Gram matrices of all earlier motion of the excitation group; None: no motion.
+        known_information: of the objective, from all earlier motion and recordings.
         seed: of every transition's search.
     """
 
@@ -166,7 +88,7 @@ class SequenceTask:
 
 
 def run_sequence(rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:
-    """Dance a run of postures."""
+    """Join a sequence of postures."""
     with one_blas_thread():
         return _SequenceRun(rig, options, task).run()
 
@@ -199,11 +121,11 @@ class _SequenceRun:
         self.trace: list[TraceEntry] = []
         self.notes: list[str] = []
         self.missing: list[str] = []
-        self.history_before: list[History] = []  # history before each segment, should it be dropped
+        self.history_before: list[History] = []  # history before each segment, in case it is removed
         self.count = 0
 
     def run(self) -> PostureSequence:
-        """Dance it."""
+        """Join all postures in order."""
         task = self.task
         here = task.start
         for number, (posture, called) in enumerate(zip(task.postures, task.names), start=task.first_number):
@@ -222,17 +144,17 @@ class _SequenceRun:
         )  # fmt: skip
 
     def _move_to(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
-        """Straight there, or by way of home; a posture that can be neither reached nor left again is left out."""
+        """Whether a posture was reached, directly or by way of home; otherwise it is left out."""
         trouble = self._try_move_to(here, there, name)
         if trouble:
-            self._omit(f"a posture is left out, no feasible way leads there: {trouble}")
+            self._omit(f"a posture is left out, because no feasible path leads to it: {trouble}")
         return not trouble
 
     def _try_move_to(self, here: np.ndarray, there: np.ndarray, name: str) -> str:
-        """Dance there, straight or by way of home; or why neither is feasible."""
+        """Move to a posture, directly or by way of home; returns why neither is feasible, or an empty text."""
         if np.abs(here - there).max() < SAME_POSTURE:
             return ""
-        trouble = "the straight path is closed even at rest"
+        trouble = "the straight path is not feasible even at rest"
         if self._is_path_open(here, there):
             direct, trouble = self._straight(name, here, there)
             if direct is not None:
@@ -244,23 +166,23 @@ class _SequenceRun:
             second, why = self._straight(f"{name}: from home", self.home, there)
         if first is None or second is None:
             return f"{trouble}; by way of home: {why}"
-        self.notes.append(f"by way of home, the direct way is not feasible: {trouble}")
+        self.notes.append(f"by way of home, because the direct path is not feasible: {trouble}")
         self._add_exciting([first, second])
         return ""
 
     def _move_to_stop(self, here: np.ndarray, stop: np.ndarray) -> bool:
-        """To where the steps begin, leaving out the last postures should there be no way from them."""
+        """Move to the stop; the last postures are left out if no path leads on from them."""
         while True:
             trouble = self._try_move_to(here, stop, f"{self.configuration}: to the next step")
             if not trouble:
                 return True
             if not self.postures:
                 return False
-            self._omit(f"a posture is left out, no feasible way leads on from it: {trouble}")
+            self._omit(f"a posture is left out, because no feasible path leads on from it: {trouble}")
             self.postures.pop()
             self.names.pop()
             kept = self.postures[-1] + 1 if self.postures else 0
-            here = self.segments[kept].start  # of the way to the dropped posture
+            here = self.segments[kept].start  # of the path to the removed posture
             self.segments, self.trace = self.segments[:kept], [s for s in self.trace if s.segment < kept]
             self.history = self.history_before[kept]
             self.history_before = self.history_before[:kept]
@@ -280,14 +202,14 @@ class _SequenceRun:
     def _add_exciting(self, paths: list[DanceSegment]) -> None:
         for path in paths:
             resting = self.segments[-1].kind == "hold" if self.segments else self.task.first_number > 0
-            if self.options.style is not None and not resting:  # every move on counts has its hold before it
+            if self.options.style is not None and not resting:  # with beats, a hold precedes every transition
                 self._add_hold("breath", path.start)
             outcome: TransitionResult = self.planner.plan_exciting(
                 path, self.footing, self.objective, self.history[1], self.columns, self._next_seed()
             )
             self.history_before.append(self.history)
             criterion, straight, matrices = outcome.criterion, outcome.straight_criterion, outcome.matrices
-            if self.objective is not self.criterion:  # the trace tells (12) whatever was searched for
+            if self.objective is not self.criterion:  # the trace records (12) with either objective
                 matrices = self.planner.added_information(outcome.segments[-1], self.criterion)
                 criterion = float(self.criterion.value(self.history[0] + matrices))
                 straight = float(
@@ -302,10 +224,10 @@ class _SequenceRun:
             self._repeat_transition(outcome.segments[-1], (matrices, outcome.matrices))
 
     def _repeat_transition(self, forth: DanceSegment, information: History) -> None:
-        """Back and forth for as many passes as are asked for: what was danced tells as much each time.
+        """Repeat a transition backwards and forwards for the requested passes; each pass adds the same information.
 
-        Nothing is judged again: back in time, accelerations and wrenches are the same at every place and the speeds'
-        limits are even, so that every margin is.
+        No further check is needed: reversed in time, accelerations and wrenches are the same at every posture, and the
+        speed limits are symmetric, so every margin is the same.
         """
         back = forth.reverse(f"{forth.name}, back")
         for number in range(1, self.options.passes):
@@ -324,3 +246,86 @@ class _SequenceRun:
     def _next_seed(self) -> int:
         self.count += 1
         return int(np.random.SeedSequence([self.task.seed, self.count]).generate_state(1)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class PostureSequences:
+    """All sequences of a dance.
+
+    Attributes:
+        by_configuration: sequences of each foot configuration, in order.
+        notes: what to know, a sentence each.
+        missing: of these notes, what is requested and not danced.
+        cancelled: the search was cancelled; the sequences are those that were finished.
+    """
+
+    by_configuration: Mapping[str, tuple[PostureSequence, ...]]
+    notes: tuple[str, ...]
+    missing: tuple[str, ...]
+    cancelled: bool = False
+
+
+def optimise_transitions(
+    task: DesignTask, plan: StancePlan, choice: PostureChoice, progress: Progress
+) -> PostureSequences:
+    """Join the postures of each foot configuration by exciting transitions, bonnet2016 (18) and (20).
+
+    Two excitation groups are independent and run in parallel: on two feet trunk and arms are excited, on one foot the
+    free leg, and the paper's criterion of each group counts its own links only (Table I). Within a group every
+    transition accounts for all earlier ones. The objective ``"sigma"`` adds the information of both groups after each
+    round of parts.
+
+    Raises:
+        Cancelled: before any sequence was finished.
+    """
+    options, planner = task.options, plan.step_planner
+    groups = [[name for name in group if name in plan.stances] for group in EXCITATION_GROUPS]
+    queues = [[(name, part) for name in group for part in _split(len(choice.postures[name]))] for group in groups]
+    done: dict[str, list[PostureSequence]] = {name: [] for name in plan.stances}
+    history: list[np.ndarray | None] = [None, None]
+    notes: list[str] = []
+    missing: list[str] = []
+    known, finished, total = task.known, 0, sum(len(queue) for queue in queues)
+    cancelled = False
+    for turn in range(max(len(queue) for queue in queues)):
+        tasks, owners = [], []
+        for group, queue in enumerate(queues):
+            if turn >= len(queue):
+                continue
+            name, (first, last) = queue[turn]
+            earlier, (entry, exit_) = done[name], plan.ends[name]
+            start = earlier[-1].stop if earlier else planner.standing_posture(entry)
+            stop = planner.standing_posture(exit_) if last == len(choice.postures[name]) else None
+            part = SequenceTask(
+                name, plan.stances[name].home, start, stop, choice.postures[name][first:last],
+                choice.names[name][first:last], first, history[group], known,
+                derive_seed(options.seed, 100 + 10 * group + turn),
+            )  # fmt: skip
+            tasks.append((task.rig, options.for_configuration(name), part))
+            owners.append((group, name))
+        try:
+            with interruptible():
+                workers = min(options.workers, len(EXCITATION_GROUPS))
+                for (group, name), sequence in zip(owners, parallel_map(run_sequence, tasks, workers)):
+                    done[name].append(sequence)
+                    history[group] = sequence.history
+                    if known is not None:
+                        known = known + sequence.added_information
+                    notes += sequence.notes
+                    missing += sequence.missing
+            finished += len(tasks)
+            progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
+        except (Cancelled, KeyboardInterrupt):
+            if not any(done.values()):
+                raise
+            cancelled = True
+            notes.append("cancelled: the dance holds what was done until then")
+            missing.append(notes[-1])
+            break
+    by_configuration = {name: tuple(sequences) for name, sequences in done.items()}
+    return PostureSequences(by_configuration, tuple(notes), tuple(missing), cancelled)
+
+
+def _split(count: int, size: int = 4) -> list[tuple[int, int]]:
+    """First and last index of runs of postures: short, so that progress is frequent and cancelling is quick."""
+    return [(first, min(first + size, count)) for first in range(0, count, size)]

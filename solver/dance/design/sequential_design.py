@@ -1,4 +1,4 @@
-"""Sequential design: what recordings made already tell enters the objective, and what more of a dance would bring."""
+"""Sequential design: information of earlier recordings in the objective, and the expected gain of a longer dance."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...rig import Rig
 from .dance import Dance
 
 MORE_SECONDS = 10.0
-"""[s] of a dance that are thought of being danced besides."""
+"""[s] Additional duration whose gain is predicted."""
 MOVING_KINDS = ("exciting", "straight", "step")
-"""Kinds of segments in which something moves."""
+"""Kinds of segments with motion."""
 
 
 def recorded_information(rig: Rig, objective: ExpectedDeviations, motions: Sequence[Motion]) -> np.ndarray:
-    """Information (1, B, B) of recordings, as the objective keeps it: a second counts the same at any rate.
+    """Information (1, B, B) of recordings for the objective; a second counts the same at any sampling rate.
 
     Raises:
         InvalidValue: a recording of another rig, or of a single frame.
@@ -28,21 +28,21 @@ def recorded_information(rig: Rig, objective: ExpectedDeviations, motions: Seque
     total = np.zeros_like(objective.prior_matrices)
     for motion in motions:
         if len(motion) < 2:
-            raise InvalidValue("a recording of a single frame has no speeds and tells nothing to design by")
+            raise InvalidValue("a recording of a single frame has no speeds and no information for the design")
         total += objective.motion_matrices(rig, motion)[0] * DESIGN_RATE / motion.rate
     return total
 
 
 @dataclass(frozen=True, slots=True)
 class MoreTime:
-    """What `MORE` seconds of a dance's most telling segments, danced again, would bring.
+    """Expected gain of `MORE_SECONDS` of a dance's most informative segments, danced again.
 
     Attributes:
-        seconds: that they last [s].
-        segments: their names, the most telling first.
-        gain: share by which the geometric mean of the deviations falls.
-        link: whose base parameter gains most.
-        largest_gain: share by which that falls.
+        seconds: [s] their duration.
+        segments: their names, the most informative first.
+        gain: fraction by which the geometric mean of the deviations falls.
+        link: of the base parameter with the largest gain.
+        largest_gain: fraction by which its deviation falls.
     """
 
     seconds: float
@@ -62,7 +62,7 @@ class MoreTime:
 def predict_more_time(
     dance: Dance, objective: ExpectedDeviations, recorded: np.ndarray | None = None
 ) -> MoreTime | None:
-    """The most telling segments of a dance, one after another until they last `MORE`; None where nothing moves."""
+    """Expected gain of repeating the most informative segments for `MORE_SECONDS`; None if nothing moves."""
     legged, parts = dance.legged_rig(dance.rig), []
     total = objective.prior_matrices + (0.0 if recorded is None else recorded)
     for segment in dance.segments:

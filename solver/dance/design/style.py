@@ -1,4 +1,4 @@
-"""What makes an exciting motion a dance: counts, phrases, motifs and their mirror images, an arc, a level of skill."""
+"""Style of a dance: beats and phrases, mirrored motifs, durations by stance, and the dancer's skill."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 
 DURATION_FACTORS = {"both": 1.25, "right_forward": 1.1, "left": 1.0, "right": 1.0}
-"""Least durations of moves by foot configuration, as danced: calm, build, peak; the first comes back, calm."""
+"""Factors on the least duration of transitions by foot configuration, in the order of the dance."""
 SIDEWAYS_FRACTION = 0.5
-"""Share of an axis that must point sideways for its turn to count as bending forward or backward."""
+"""Least sideways component of a joint axis whose rotation counts as bending forward or backward."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """What a dancer is asked for.
+    """Limits for a dancer's skill.
 
     Attributes:
-        range_fraction: of the way from home to the ends of the joints' ranges, but for the legs that stand.
-        max_speed: [rad/s] no joint exceeds.
-        max_backward_bend: [rad] by which trunk and head bend backward at most, each joint and the root.
-        allows_one_leg: postures on one foot.
+        range_fraction: of the way from home to the limits of the joints.
+        max_speed: [rad/s] speed limit of every joint.
+        max_backward_bend: [rad] limit of backward bending of the root and of each joint of trunk and head.
+        allows_one_leg: whether there are postures on one foot.
     """
 
     range_fraction: float
@@ -44,17 +44,17 @@ SKILLS = {
     "intermediate": Skill(0.8, 3.5, 0.2, allows_one_leg=True),
     "expert": Skill(1.0, np.inf, np.inf, allows_one_leg=True),
 }
-"""Ranges of comfort; an expert's are those of anatomy."""
+"""Comfortable ranges by skill; an expert uses the anatomical ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Choices that make a dance worth dancing.
+    """Style of a dance.
 
     Attributes:
-        bpm: beats a minute; postures land on beats, phrases have eight.
+        bpm: beats a minute; transitions end on beats, and a phrase has eight beats.
         skill: one of `SKILLS`.
-        mirrored: motifs are danced again in the mirror, so that left and right are alike.
+        mirrored: motifs are repeated as mirror images, so that left and right are alike.
     """
 
     bpm: float = 120.0
@@ -64,7 +64,7 @@ class Style:
     def __post_init__(self) -> None:
         if not is_tempo(self.bpm):
             raise InvalidValue(
-                f"a tempo lies between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not at {self.bpm!r}"
+                f"the tempo must be between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not {self.bpm!r}"
             )
         if self.skill not in SKILLS:
             raise UnknownPreset(self.skill, SKILLS)
@@ -76,39 +76,39 @@ class Style:
 
     @property
     def skill_limits(self) -> Skill:
-        """What the dancer is asked for."""
+        """Limits for the dancer's skill."""
         return SKILLS[self.skill]
 
     def require_feasible_tempo(self, quickest: float) -> None:
-        """Raise for a tempo at which no move fits into a phrase.
+        """Refuse a tempo at which no transition fits into a phrase.
 
         Args:
-            quickest: [s] least duration of a move with its hold, or of a step.
+            quickest: [s] least duration of a transition with its hold, or of a step.
 
         Raises:
-            InvalidValue: with the fastest tempo that does.
+            InvalidValue: the tempo is too fast; names the fastest one that is possible.
         """
         if quickest > PHRASE * self.beat_duration:
             raise InvalidValue(
-                f"at {self.bpm:g} beats a minute a phrase of {PHRASE} counts lasts "
-                f"{PHRASE * self.beat_duration:.2f} s, and no "
-                f"move may be quicker than {quickest:.2f} s: no joint can follow; choose at most "
+                f"at {self.bpm:g} beats a minute a phrase of {PHRASE} beats lasts "
+                f"{PHRASE * self.beat_duration:.2f} s, but no "
+                f"transition can be shorter than {quickest:.2f} s; choose at most "
                 f"{math.floor(60.0 * PHRASE / quickest)} beats a minute"
             )
 
 
 def round_to_counts(seconds: float, beat: float, lead: float = 0.0) -> float:
-    """[s] The least duration not below another that with a hold of ``lead`` before it fills 1, 2, 4, 8 ... counts."""
+    """[s] Shortest duration of at least ``seconds`` that, with a hold of ``lead`` [s], fills 1, 2, 4, 8 ... beats."""
     counts = math.ceil((seconds + lead) / beat - 1e-9)
     whole = 1 << max(counts - 1, 0).bit_length() if counts <= PHRASE else PHRASE * math.ceil(counts / PHRASE)
     return whole * beat - lead
 
 
 def comfort_limits(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper limits (D,) of the coordinates that a dancer of a skill is asked for.
+    """Lower and upper limits (D,) of the flat coordinates for a dancer's skill.
 
     Args:
-        legged: with the limits of anatomy.
+        legged: with the anatomical limits.
         home: (D,) about which the ranges shrink.
         skill: of the dancer.
     """
@@ -118,7 +118,7 @@ def comfort_limits(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[n
     lower[moved] = np.maximum(lower[moved], home[moved] - skill.range_fraction * (home[moved] - lower[moved]))
     upper[moved] = np.minimum(upper[moved], home[moved] + skill.range_fraction * (upper[moved] - home[moved]))
     if np.isfinite(skill.max_backward_bend):
-        lower[4] = max(lower[4], -skill.max_backward_bend)  # the root's turn about y: forward is positive
+        lower[4] = max(lower[4], -skill.max_backward_bend)  # the root's rotation about y: forward is positive
         for column, sign in bending_columns(legged):
             if sign > 0.0:
                 lower[column] = max(lower[column], min(home[column], 0.0) - skill.max_backward_bend)
@@ -128,7 +128,7 @@ def comfort_limits(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[n
 
 
 def bending_columns(legged: LeggedRig) -> list[tuple[int, float]]:
-    """Columns by which trunk and head bend, with the sign of bending forward."""
+    """Columns in which trunk and head bend, with the sign of bending forward."""
     rig = legged.rig
     paired = {link for pair in rig.pairs for link in pair}
     turns = link_poses(rig, rig.neutral)[0]
@@ -145,9 +145,9 @@ def bending_columns(legged: LeggedRig) -> list[tuple[int, float]]:
 
 
 def align_to_beats(segments: Sequence[DanceSegment], style: Style) -> tuple[list[DanceSegment], np.ndarray]:
-    """Segments with waits before those that would cross a phrase, and the new place (S,) of each.
+    """Insert waits before segments that would cross a phrase; returns the segments and the new index (S,) of each.
 
-    A hold and the move after it are one: their end lands on a beat. The first segment is the pick-up.
+    A hold and the transition after it are one unit that ends on a beat. The first segment is the pick-up.
     """
     beat, count = style.beat_duration, 0.0
     first = segments[0]

@@ -1,8 +1,7 @@
-"""Motions between postures that excite inertias, and that can be danced: bonnet2016 (18) and (20).
+"""Exciting transitions between postures, bonnet2016 (18) and (20).
 
-First feasible, then exciting. The straight path between two postures, rebalanced, is feasible or becomes so when slowed
-down; `search` deviates from it as far as the limits allow. What is returned was judged at ten times the search's
-sampling.
+The straight path between two postures is balanced and slowed down until it is feasible. The search then deviates from
+it as far as the limits allow. The result is checked at ten times the sampling rate of the search.
 """
 
 from __future__ import annotations
@@ -24,34 +23,34 @@ from ...trajectory.transition_search import search_transition
 from .style import round_to_counts
 
 FINE_RATE = 500.0
-"""[1/s] at which a segment is judged before it may be danced."""
+"""[1/s] Rate at which a segment is verified."""
 COARSE_RATE = 50.0
-"""[1/s] at which most of those that may not be danced show it."""
+"""[1/s] Rate of a first check, at which most infeasible segments fail."""
 SLOWDOWN = 1.4
 STEP_SLOWDOWN = 1.12
-"""Alike of steps, which are few, tell little and are gone through in every dance."""
+"""Factors on the duration of an infeasible transition, and of an infeasible step; steps add little information."""
 MAX_SLOWDOWN = 5.4
-"""How much slower than at first a segment may become before it is given up."""
+"""Largest ratio of a segment's duration to its first one before the search gives up."""
 IMPROVEMENT = 0.95
-"""Share of what is beyond a limit that must be left at most where a slower step is to be tried on."""
+"""Largest ratio of successive violations of a step for which slower steps are tried."""
 DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
-"""Shares of a deviation that are tried where all of it breaks a limit between the instants of the search."""
+"""Fractions of a deviation that are tried in turn if all of it violates a limit between the search's instants."""
 MAX_DIP = 0.15
 DIP_STEP = 0.03
-"""Share of the root's height by which it dips on the way, again and again to the deepest, until the legs reach."""
+"""Fractions of the leg's length: largest lowering of the root on the path, and its increment until the legs reach."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How hard to search for an exciting transition.
+    """Options of the search for an exciting transition.
 
     Attributes:
-        rounds: linear programmes.
-        via: N_K, free control values per joint; None: all that the segment has.
+        rounds: linear programs.
+        via: N_K, free control values per joint; None: all of the segment.
         shortest: T_F [s], the least duration of a transition.
-        quickest_step: [s] the same of a step.
-        beat_duration: [s] on which segments land; None: there is none.
-        hold_before: [s] of the hold before a transition.
+        quickest_step: [s] the least duration of a step.
+        beat_duration: [s] duration of a beat, at which segments end; None: no beats.
+        hold_before: [s] duration of the hold before a transition.
         spacing: [s] between the knots of a transition.
     """
 
@@ -64,7 +63,7 @@ class SearchOptions:
     spacing: float = 0.2
 
     def round_duration(self, seconds: float, kind: str) -> float:
-        """[s] A duration not below ``seconds``: where there are beats, so that the segment lands on one."""
+        """[s] The shortest duration of at least ``seconds`` at which the segment ends on a beat, if there are beats."""
         if self.beat_duration is None:
             return seconds
         return round_to_counts(seconds, self.beat_duration, 0.0 if kind == "step" else self.hold_before)
@@ -72,15 +71,15 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class TransitionResult:
-    """A segment found, or why there is none.
+    """A transition that was found.
 
     Attributes:
-        segments: feasible at `FINE_RATE`; empty when none was found.
-        matrices: (n, k, k) what they add for the criterion.
+        segments: feasible at `FINE_RATE`; empty if none was found.
+        matrices: (n, k, k) Gram matrices that they add to the criterion.
         criterion: J_exc with them.
-        straight_criterion: J_exc had the straight path been taken.
-        notes: what had to be given up.
-        candidates_checked: candidates judged.
+        straight_criterion: J_exc with the straight path instead.
+        notes: rejected steps of the search.
+        candidates_checked: number of candidates checked.
     """
 
     segments: tuple[DanceSegment, ...]
@@ -93,13 +92,13 @@ class TransitionResult:
 
 @dataclass(frozen=True, slots=True)
 class TransitionPlanner:
-    """Everything a transition's search needs.
+    """Plans transitions of one rig.
 
     Attributes:
-        legged: who dances.
-        coarse_checker: judge with slack, for the search.
-        fine_checker: judge by the limits, for what is returned.
-        step_checker: the same for steps, whose feet leave and meet the floor.
+        legged: the rig.
+        coarse_checker: with slack, for the search.
+        fine_checker: with the limits themselves, for results.
+        step_checker: the same for steps, whose feet leave and meet the floor, without clearance.
         options: of the search.
     """
 
@@ -113,7 +112,7 @@ class TransitionPlanner:
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
         lift: dict[str, float] | None = None,
     ) -> tuple[DanceSegment | None, str]:  # fmt: skip
-        """The straight path between two static postures, slowed down until it keeps every limit, or why there is none.
+        """The straight path between two static postures, slowed down until it is feasible; or None and the reason.
 
         Args:
             name: of the segment.
@@ -125,7 +124,7 @@ class TransitionPlanner:
         least, slower = (
             (self.options.quickest_step, STEP_SLOWDOWN) if kind == "step" else (self.options.shortest, SLOWDOWN)
         )
-        least -= self.options.hold_before if kind != "step" else 0.0  # a move on counts has its hold within them
+        least -= self.options.hold_before if kind != "step" else 0.0  # with beats, the duration includes the hold
         duration = first = self.options.round_duration(max(least, self._shortest_duration(start, stop)), kind)
         trouble, dip, beyond = "", 0.0, -np.inf
         while duration <= MAX_SLOWDOWN * first and dip <= MAX_DIP * self.legged.rig.leg_length:
@@ -141,8 +140,8 @@ class TransitionPlanner:
                 if worst >= 0.0:
                     return segment, ""
             failures = checks.worst_failures
-            # slower does not help against these, so they stand in the way, and the others only until then; but a step
-            # that is led less far beyond its ends may
+            # slowing down does not repair static failures, so they end the search; but a slower step overshoots its
+            # ends less, which can repair them
             lasting = [failure for failure in failures if failure.failed and failure.check.fails_at_rest]
             trouble = "; ".join(str(failure) for failure in lasting or failures)
             if lasting:
@@ -153,7 +152,7 @@ class TransitionPlanner:
         return None, f"{name}: {trouble}"
 
     def check_segment(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
-        """All margins of a segment at a rate, and the worst of them; negative: not feasible."""
+        """All checks of a segment at a rate [1/s], and the worst margin; negative: not feasible."""
         times = segment.spline_space.samples(rate)
         _, curves, good = segment.evaluate(self.legged, times)
         judge = self.step_checker if segment.kind == "step" else self.fine_checker
@@ -162,11 +161,14 @@ class TransitionPlanner:
 
     @property
     def foot_clearance(self) -> float:
-        """[m] by which a foot that does not stand clears the floor."""
+        """[m] by which a lifted foot must clear the floor."""
         return self.fine_checker.options.swing
 
     def describe_low_foot(self, segment: DanceSegment, footing: Footing) -> str:
-        """What to say of a foot that is led along the floor: away from where it leaves and meets it, it clears it."""
+        """A note on a foot whose clearance during a step is too low; empty if it is high enough.
+
+        Clearance counts where the foot is farther than the required clearance from its start and end.
+        """
         times = segment.spline_space.samples(FINE_RATE)
         curves = segment.evaluate(self.legged, times)[1]
         loaded = {anchor.patch for anchor in footing.anchors}
@@ -177,9 +179,8 @@ class TransitionPlanner:
             away = np.minimum(*(np.linalg.norm(centre - centre[end], axis=1) for end in (0, -1)))
             height = np.where(away > self.foot_clearance, corners[:, :, 2].min(axis=1), np.inf).min()
             if height < self.foot_clearance:
-                told = f"swings {1e3 * height:.1f} mm above the floor where {1e3 * self.foot_clearance:g} mm are "
-                "asked (--swing)"
-                return f"the {leg.side} foot {told}"
+                required = 1e3 * self.foot_clearance
+                return f"the {leg.side} foot clears the floor by {1e3 * height:.1f} mm, not {required:g} mm (--swing)"
         return ""
 
     def plan_exciting(
@@ -194,10 +195,10 @@ class TransitionPlanner:
         """The best deviation from a feasible straight path, (18) then (20).
 
         Args:
-            straight: feasible.
+            straight: feasible straight path.
             footing: of the segment.
-            objective: of the criterion over the links to excite.
-            history: (n, k, k) of everything danced before.
+            objective: criterion over the links to excite.
+            history: (n, k, k) Gram matrices of all earlier motion.
             columns: of y that excite, Table I.
             seed: of the candidates.
         """
@@ -217,13 +218,13 @@ class TransitionPlanner:
         return TransitionResult((result,), matrices, value, found.values[0], notes, problem.checked_count)
 
     def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
-        """Gram matrices (n, k, k) a segment adds at 50 Hz, the paper's sampling."""
+        """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""
         times = segment.spline_space.samples(rate)
         _, curves, _ = segment.evaluate(self.legged, times)
         return objective.motion_matrices(self.legged.rig, Motion(times, curves.q, curves.v, curves.a))[0]
 
     def _shortest_duration(self, start: np.ndarray, stop: np.ndarray) -> float:
-        """[s] a straight spline needs to keep the speed limits with a reserve for the rebalancing."""
+        """[s] Duration of a straight spline at the speed limits, with a reserve for the rebalancing."""
         unit = Spline(1.0, free_control_count(1.0, self.options.spacing))
         path = unit.straight_line(np.zeros(1), np.ones(1))
         fastest = unit.basis(unit.samples(200.0)).velocity @ path
@@ -235,10 +236,10 @@ class TransitionPlanner:
     def _rebalance(
         self, even: DanceSegment, footing: Footing, dip: float, lift: dict[str, float]
     ) -> tuple[DanceSegment, bool]:
-        """The straight path led by its zero-moment point, root lowered and feet lifted [m]; do the legs reach."""
+        """The straight path with a balanced zero-moment point, lowered root and lifted feet [m]; whether legs reach."""
         spline, control = even.spline_space, np.array(even.control)
         inner, phase = slice(REST_CONTROLS, -REST_CONTROLS), np.linspace(0.0, 1.0, spline.free + 2)[1:-1]
-        if lift:  # a foot leaves the floor and meets it gently: a knee that is nearly straight would race
+        if lift:  # a foot leaves and meets the floor slowly: a nearly straight knee would turn too fast
             share = phase**3 * (10.0 - 15.0 * phase + 6.0 * phase**2)
             control[inner] = even.start + share[:, None] * (even.stop - even.start)
         control[inner, 2] -= dip * np.sin(np.pi * phase)

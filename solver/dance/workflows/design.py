@@ -1,12 +1,14 @@
-"""Design a dance, verify it, and write it for robots, people and Blender."""
+"""Design a dance: read the task, plan stances, choose postures, optimise transitions, assemble, check and write."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import InvalidValue
+from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
 from ...formats.codec import json_text
 from ...formats.output_folder import write_folder
 from ...motion import Motion
@@ -16,12 +18,14 @@ from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.rig import write_rig
 from ...scene.summary import SUMMARY, SceneSummary
-from ..design import design as designing
-from ..design.body_parts import require_danceable
-from ..design.dance import Dance
-from ..design.dance_file import DESIGNED_DANCE
+from ...threads import one_blas_thread
+from ..design.assembly import assemble_dance
+from ..design.dance import DESIGNED_DANCE, Dance
 from ..design.evaluation import Evaluation, evaluate_dance, format_report
 from ..design.options import DanceOptions, human_options
+from ..design.plan import plan_stances, read_task
+from ..design.posture_choice import choose_dance_postures
+from ..design.sequence import optimise_transitions
 from .export import write_motion_table
 from .summaries import summarise_design
 
@@ -32,13 +36,13 @@ SCENE_RATE = 60.0
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DesignedDance:
-    """A dance that holds every check at 500 samples a second.
+    """A designed dance that passes every check at 500 samples a second.
 
     Attributes:
         rig: that dances.
-        dance: as plain data.
-        options: it was designed with.
-        evaluation: margins, excitation, deviations to expect.
+        dance: the dance.
+        options: of the design.
+        evaluation: margins, excitation and expected deviations.
     """
 
     rig: Rig
@@ -51,7 +55,7 @@ class DesignedDance:
 
     @property
     def report(self) -> str:
-        """For people, plain text."""
+        """The report, plain text."""
         return format_report(self.rig, self.dance, self.evaluation)
 
     @property
@@ -61,11 +65,11 @@ class DesignedDance:
 
     @property
     def message(self) -> str:
-        """What it is, in one sentence."""
+        """The result in one sentence."""
         return self.summary.message
 
     def write(self, path: str | Path, rate: float = 100.0) -> None:
-        """Write the folder of a dance, complete or not at all; joint tables at ``rate`` [1/s].
+        """Write the folder of a dance, completely or not at all; joint tables at ``rate`` [1/s].
 
         Raises:
             InvalidValue: a rate that is not positive.
@@ -92,16 +96,16 @@ class DesignedDance:
 def design(
     rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
 ) -> DesignedDance:
-    """A dance that excites a body's inertias inside its limits, in balance and free of collisions, verified.
+    """A dance that excites a body's inertias within its limits, in balance and without collisions, verified at 500 Hz.
 
     Args:
         rig: with two feet.
-        options: of the dance; by default those of a person or of a robot, as the rig is one.
-        progress: told about the progress; cancelling it returns what is done, its notes say so.
-        recorded: motions of this rig recorded already: the dance adds most to what they tell.
+        options: of the dance; by default those of a person or of a robot, by the rig's kind.
+        progress: receives the progress; cancelling returns what is finished, and a note says so.
+        recorded: motions of this rig that are recorded already: the dance adds most to their information.
 
     Raises:
-        InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which says that the design is wrong.
+        InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which is a defect of the design.
 
     Example:
         >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
@@ -110,16 +114,51 @@ def design(
         Designed a dance of 2 postures and ... s, every check holds
         >>> designed.write("designed")
     """
-    require_danceable(rig)
     if options is None:
         options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
-    dance = designing.design(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE), recorded)
-    if others := [patch.name for patch in rig.contacts if not patch.sole]:
-        left_out = f"designed on feet alone: {', '.join(others)} carry nothing; key their strips by hand and repair"
-        dance = replace(dance, notes=(*dance.notes, left_out))
+    dance = design_dance(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE), recorded)
     progress(DESIGN_SHARE, "verifying at 500 Hz")
-    evaluation = evaluate_dance(rig, dance, recorded)
-    if evaluation.failures:
-        raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
+    evaluation = check_dance(dance, recorded)
     progress(1.0, "designed")
     return DesignedDance(rig, dance, options, evaluation)
+
+
+def design_dance(
+    rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
+) -> Dance:
+    """The design without its verification: bonnet2016 Fig. 3, step by step.
+
+    When ``progress`` raises `Cancelled`, or Ctrl-C is pressed during the search for transitions, the result is the part
+    of the dance that is finished, marked as incomplete.
+
+    Raises:
+        InvalidValue: a rig without feet or torque limits, or without feasible postures or steps, with the reason;
+            recordings of another rig, or for the paper's criterion.
+        Cancelled: before any sequence of postures was finished.
+    """
+    began = time.perf_counter()
+    with one_blas_thread():
+        task = read_task(rig, DanceOptions() if options is None else options, recorded)
+        try:
+            plan = plan_stances(task, progress)
+            planned = time.perf_counter()
+            choice = choose_dance_postures(task, plan)
+            sequences = optimise_transitions(task, plan, choice, progress)
+            dance = assemble_dance(task, plan, choice, sequences)
+        except InvalidValue as error:
+            advice = f"{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
+            raise InvalidValue(f"{error}{advice}") from error
+    seconds = {"postures [s]": planned - began, "design [s]": time.perf_counter() - began}
+    return replace(dance, report={**seconds, **dance.report})
+
+
+def check_dance(dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
+    """The verification of a designed dance by all checks that it carries.
+
+    Raises:
+        InvalidValue: a check fails.
+    """
+    evaluation = evaluate_dance(dance.rig, dance, recorded)
+    if evaluation.failures:
+        raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
+    return evaluation

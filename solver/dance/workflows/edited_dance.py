@@ -11,9 +11,8 @@ from ...formats.output_folder import write_folder
 from ...scene.dance_folder import AUTHORED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.summary import SUMMARY, SceneSummary, Status
-from ..authoring.authored_dance import AuthoredDance
+from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance
 from ..authoring.complete import CompletedDance
-from ..authoring.keyed_file import AUTHORED_DANCE
 from ..authoring.repair import RepairedDance
 from ..authoring.retime import RetimedMotion
 

@@ -24,11 +24,9 @@ from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trial_files
 from ...scene.timeline import TIMELINE, SceneTimeline
 from ...trajectory.ballistic import find_flights, max_flight_duration
-from ..authoring.authored_dance import AuthoredDance, Samples
-from ..authoring.keyed_file import AUTHORED_DANCE
+from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Samples
 from ..authoring.timeline import dance_from_timeline
-from ..design.dance import Dance
-from ..design.dance_file import DESIGNED_DANCE
+from ..design.dance import DESIGNED_DANCE, Dance
 from ..design.named_poses import NamedPose
 from .recorded_contacts import find_contacts
 

@@ -11,9 +11,9 @@ from solver.dance.authoring.authored_dance import AuthoredDance, Samples
 from solver.dance.authoring.complete import CompletedDance, CompleteOptions, complete
 from solver.dance.authoring.repair import RepairOptions
 from solver.dance.authoring.timeline import dance_from_timeline
-from solver.dance.design.design import design
 from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.complete import complete as answered
+from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
 from solver.rig import Rig
@@ -40,7 +40,7 @@ def robot() -> Rig:
 def designed(robot: Rig) -> AuthoredDance:
     """A dance of two postures, one on both feet and one on the right foot, from a scene."""
     postures = {"both": 1, "right": 1}
-    dance = design(robot, DanceOptions(postures, 2.0, 0.5, pool=10, starts=1, rounds=1, workers=1))
+    dance = design_dance(robot, DanceOptions(postures, 2.0, 0.5, pool=10, starts=1, rounds=1, workers=1))
     motion = dance.sample(robot, RATE)
     shown, last = scene_motion(robot, motion), float(motion.times[-1])
     keys = [replace(key, time=min(round(RATE * key.time) / RATE, last)) for key in posture_keys(dance)]

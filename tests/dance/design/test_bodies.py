@@ -14,11 +14,11 @@ from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, stanc
 from solver.coordinates import joint_slices
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import repair
-from solver.dance.design.design import DanceOptions, design
 from solver.dance.design.named_poses import NamedPose
-from solver.dance.design.options import sigma_objective
+from solver.dance.design.options import DanceOptions, sigma_objective
+from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
-from solver.dance.design.sequence import build_transition_planner
+from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate, link_motions
 from solver.dynamics.legs import build_legs
 from solver.errors import InvalidValue
@@ -62,7 +62,7 @@ def _home(rig: Rig) -> tuple[np.ndarray, Footing]:
 def test_an_odd_body_dances(tmp_path: Path, odd: str) -> None:
     """A posture on both feet is designed, and every check holds at 500 samples a second."""
     rig, options = from_urdf(Biped(**ODD[odd]).write(tmp_path)), _options(both=2)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     assert dance.complete
     assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
 
@@ -70,7 +70,7 @@ def test_an_odd_body_dances(tmp_path: Path, odd: str) -> None:
 def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
     """A hinge below the sole would press on the floor: it does not move, and the other foot is lifted."""
     rig, options = from_urdf(Biped(toes=True).write(tmp_path)), _options(left=1)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     motion = dance.sample(rig, 50.0)
     places = {joint.name: own for joint, own, _ in joint_slices(rig)}
     assert dance.complete
@@ -84,7 +84,7 @@ def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) ->
     rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
     assert free_root_coordinates(rig) == (True, True, True, True, False, False)
     options = _options(both=1, left=1, right=1, right_forward=1)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     assert dance.complete
     for found in dance.check(rig, 500.0, options.checks):
         assert found.feasible
@@ -99,7 +99,7 @@ def test_legs_without_a_roll_at_the_ankle_dance_on_both_feet(tmp_path: Path) -> 
     rig = from_urdf(Biped(**NO_ROLL).write(tmp_path))
     assert free_root_coordinates(rig) == (True, False, True, False, True, False)
     options = _options(both=2, left=1)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     assert len(dance.postures) == 2
     assert any(note.startswith("left is left out") and "sideways" in note for note in dance.notes)
     assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
@@ -116,7 +116,7 @@ def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> N
     rig = from_urdf(path)
     assert [len(leg.solved) for leg in build_legs(rig)] == [5, 5]
     options = _options(both=1, left=1)
-    dance = design(rig, options)
+    dance = design_dance(rig, options)
     assert dance.complete
     motion = dance.sample(rig, 50.0)
     for joint, own, _ in joint_slices(rig):
@@ -144,7 +144,7 @@ def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[st
 def test_planted_feet_of_five_joints_keep_still(tmp_path: Path, odd: dict[str, Any]) -> None:
     """At 500 samples a second every planted foot is where it stands, to 1e-10 m, and does not move."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
-    dance = design(rig, _options(both=2, left=1))
+    dance = design_dance(rig, _options(both=2, left=1))
     motion, schedule = dance.sample(rig, 500.0), dance.schedule
     links = link_motions(rig, motion)
     phases = schedule.index_at(motion.times)
@@ -189,7 +189,7 @@ def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str
     step = np.zeros(rig.nv)
     step[3:5], step[-2] = (0.1, 0.15), -0.6
     options = replace(_options(both=1), poses=(NamedPose("bow", integrate(rig, q, step)),))
-    assert design(rig, options).complete
+    assert design_dance(rig, options).complete
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
@@ -199,7 +199,7 @@ def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, 
     """
     rig, options = from_urdf(Biped(**odd).write(tmp_path)), _options(both=3)
     designed, planner, objective = (
-        design(rig, options),
+        design_dance(rig, options),
         build_transition_planner(rig, options),
         sigma_objective(rig, options),
     )
@@ -225,7 +225,7 @@ def test_legs_of_four_joints_are_told_and_can_be_checked(tmp_path: Path) -> None
     """A planted foot needs five: leg, joints and what works instead are named; a still pose keeps all checks."""
     rig = from_urdf(Biped(**FOUR).write(tmp_path))
     with pytest.raises(InvalidValue, match=r"leg of rig 'biped' has 4 joint coordinates .* can be checked"):
-        design(rig, _options(both=1))
+        design_dance(rig, _options(both=1))
     q = np.tile(rig.neutral, (5, 1))
     anchors = stance(rig, "both")
     foot = rig.index(rig.contacts[0].link)
@@ -242,7 +242,7 @@ def test_a_leg_that_its_joint_s_range_keeps_from_bending_is_named(tmp_path: Path
     path.write_text(path.read_text().replace('lower="-0.1" upper="2.2"', 'lower="-0.1" upper="-0.05"'))
     told = r"range of a leg's joint \((left|right)_shank: goes from -6 to -3 deg, postures .*\) fails in every one"
     with pytest.raises(InvalidValue, match=told):
-        design(from_urdf(path), _options(both=1))
+        design_dance(from_urdf(path), _options(both=1))
 
 
 def test_sides_that_contradict_each_other_are_told_where_no_posture_stands(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_sides_that_contradict_each_other_are_told_where_no_posture_stands(tmp_p
     with pytest.raises(
         InvalidValue, match=r"fails in every one.*contradict each other.*left_knee.*correct axes or limits"
     ):
-        design(from_urdf(path), _options(both=1))
+        design_dance(from_urdf(path), _options(both=1))
 
 
 def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,8 +264,8 @@ def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: 
             raise InvalidValue("none of 200 postures stands")
         return draw_posture_pool(*given)
 
-    monkeypatch.setattr("solver.dance.design.sequence.draw_posture_pool", drawn)
-    dance = design(from_urdf(Biped().write(tmp_path)), _options(both=1, left=1))
+    monkeypatch.setattr("solver.dance.design.plan.draw_posture_pool", drawn)
+    dance = design_dance(from_urdf(Biped().write(tmp_path)), _options(both=1, left=1))
     assert len(dance.postures) == 1
     assert not dance.complete
     assert "left is left out: none of 200 postures stands" in dance.notes
@@ -277,13 +277,13 @@ def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', ball))
     with pytest.raises(InvalidValue, match=r"no contact patches .*--soles") as told:
-        design(from_urdf(path), _options(both=1))
+        design_dance(from_urdf(path), _options(both=1))
     words = str(told.value).split("(--soles ")[1].removesuffix(")").split()
     assert {word.split("=")[0] for word in words} == {"left_foot", "right_foot"}
     sides = {word.split("=")[0]: word.split("=")[1].split("x") for word in words}
     sizes = {link: (float(length), float(width)) for link, (length, width) in sides.items()}
     rig, options = with_soles(from_urdf(path), sizes), _options(both=1)
-    assert all(found.feasible for found in design(rig, options).check(rig, 500.0, options.checks))
+    assert all(found.feasible for found in design_dance(rig, options).check(rig, 500.0, options.checks))
 
 
 def test_too_few_joints_are_told_before_soles_are_asked_for(tmp_path: Path) -> None:
@@ -291,4 +291,4 @@ def test_too_few_joints_are_told_before_soles_are_asked_for(tmp_path: Path) -> N
     path = Biped(**FOUR).write(tmp_path)
     path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', '<sphere radius="0.09"/>'))
     with pytest.raises(InvalidValue, match=r"has 4 joint coordinates between 'pelvis' and 'left_foot'"):
-        design(from_urdf(path), _options(both=1))
+        design_dance(from_urdf(path), _options(both=1))

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from solver.check_options import CheckOptions
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
-from solver.dance.design.design import DanceOptions, build_transition_planner, design, paper_options
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.excitation_groups import free_columns
+from solver.dance.design.options import DanceOptions, paper_options
+from solver.dance.design.plan import build_transition_planner
+from solver.dance.design.posture_choice import shortest_route
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
-from solver.dance.design.route import shortest_route
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
+from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
 from solver.errors import Cancelled, InputError, InvalidValue
@@ -39,7 +40,7 @@ TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, shortest=
 @pytest.fixture(scope="module")
 def dance() -> Dance:
     """A dance of two postures, one on both feet and one on the right foot."""
-    return design(RIG, SMALL)
+    return design_dance(RIG, SMALL)
 
 
 def test_every_segment_keeps_every_limit_at_500_hz(dance: Dance) -> None:
@@ -78,7 +79,7 @@ def test_exciting_beats_the_straight_path(dance: Dance) -> None:
 
 def test_same_seed_same_dance() -> None:
     """A dance is a function of rig, options and seed."""
-    once, again = design(RIG, TINY), design(RIG, TINY)
+    once, again = design_dance(RIG, TINY), design_dance(RIG, TINY)
     assert len(again.segments) == len(once.segments)
     for first, second in zip(once.segments, again.segments):
         np.testing.assert_array_equal(first.control, second.control)
@@ -87,8 +88,8 @@ def test_same_seed_same_dance() -> None:
 
 def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
     """Forth, back in time and forth: every limit is kept at 500 Hz, it ends as before, each pass tells alike."""
-    once = design(RIG, TINY)
-    thrice = design(RIG, replace(TINY, passes=3))
+    once = design_dance(RIG, TINY)
+    thrice = design_dance(RIG, replace(TINY, passes=3))
     assert len(thrice.postures) == len(once.postures)
     assert thrice.complete
     assert thrice.largest_discontinuity() < 1e-9
@@ -106,7 +107,7 @@ def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
             told.append(found.factor.T @ found.factor)
         scale = np.abs(told[0]).max()
         assert np.abs(np.array(told[1:]) - told[0]).max() < 1e-9 * scale
-    with pytest.raises(InvalidValue, match="odd number of times"):
+    with pytest.raises(InvalidValue, match="passes must be odd"):
         replace(TINY, passes=2)
 
 
@@ -117,7 +118,7 @@ def test_cancelling_keeps_what_is_done() -> None:
         if fraction > 0.1:
             raise Cancelled("enough")
 
-    partial = design(RIG, TINY, stop)
+    partial = design_dance(RIG, TINY, stop)
     assert not partial.complete
     assert any("cancelled" in note for note in partial.notes)
 

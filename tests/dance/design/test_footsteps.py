@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.dance.design.blocks import CONFIGURATION_ORDER
-from solver.dance.design.design import DanceOptions, build_transition_planner, human_options
 from solver.dance.design.footsteps import STEPS, StepPlanner
+from solver.dance.design.options import DanceOptions, human_options
+from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.errors import InvalidValue
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hrp2, human

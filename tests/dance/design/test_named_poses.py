@@ -10,13 +10,12 @@ import pytest
 
 from solver.contacts.schedule import Schedule
 from solver.coordinates import to_flat
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
-from solver.dance.design.design import design
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
 from solver.dance.design.options import DanceOptions
+from solver.dance.design.plan import build_step_planner, build_transition_planner, find_candidates
 from solver.dance.design.postures import DrawOptions, PosturePool, choose_postures, draw_posture_pool
-from solver.dance.design.sequence import build_step_planner, build_transition_planner, find_candidates
+from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
 from solver.errors import InputError, InvalidValue
@@ -84,7 +83,7 @@ def test_only_variations_are_drawn_and_each_pose_is_chosen(rig: Rig, pool: Postu
 
 def test_a_dance_of_named_poses_tells_them(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
     """Its postures bear the names in the dance, in its file's keys and on the timeline, and keep every limit."""
-    dance = design(rig, replace(SMALL, postures={"both": 2}, poses=poses))
+    dance = design_dance(rig, replace(SMALL, postures={"both": 2}, poses=poses))
     assert sorted(dance.poses) == ["bow", "reach"]
     assert {dance.segments[k].name for k in dance.postures} == {"both bow", "both reach"}
     assert {"bow", "reach"} <= {key.name.split(": ")[-1] for key in posture_keys(dance)}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, design, paper_options
 from solver.dance.design.evaluation import evaluate_dance
-from solver.dance.design.options import sigma_objective
+from solver.dance.design.options import DanceOptions, paper_options, sigma_objective
 from solver.dance.design.sequential_design import MORE_SECONDS, predict_more_time, recorded_information
+from solver.dance.workflows.design import design_dance
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
 
@@ -23,7 +23,7 @@ OBJECTIVE = sigma_objective(RIG, TINY)
 @pytest.fixture(scope="module")
 def dance() -> Dance:
     """Of one posture."""
-    return design(RIG, TINY)
+    return design_dance(RIG, TINY)
 
 
 def test_a_second_counts_the_same_at_any_rate(dance: Dance) -> None:
@@ -41,7 +41,7 @@ def test_after_a_recording_another_dance_adds_more(dance: Dance) -> None:
     again = replace(TINY, seed=3, rounds=3)
     values = []
     for recorded in ((), (first,)):
-        second = design(RIG, again, recorded=recorded).sample(RIG, 50.0)
+        second = design_dance(RIG, again, recorded=recorded).sample(RIG, 50.0)
         values.append(float(OBJECTIVE.value(known + recorded_information(RIG, OBJECTIVE, [second]))))
     assert values[1] < values[0]
 
@@ -64,4 +64,4 @@ def test_ten_more_seconds_lower_what_they_say(dance: Dance) -> None:
 def test_the_papers_criterion_takes_no_recordings(dance: Dance) -> None:
     """It looks at a group's own links and does not add up what others found: said, not ignored."""
     with pytest.raises(InvalidValue, match="sigma"):
-        design(RIG, paper_options(postures={"both": 1}), recorded=[dance.sample(RIG, 50.0)])
+        design_dance(RIG, paper_options(postures={"both": 1}), recorded=[dance.sample(RIG, 50.0)])

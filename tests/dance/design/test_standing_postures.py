@@ -12,8 +12,9 @@ import pytest
 
 from solver.check_options import DANCE_CHECKS
 from solver.coordinates import joint_slices
-from solver.dance.design.design import DanceOptions, build_transition_planner
 from solver.dance.design.footsteps import StepPlanner
+from solver.dance.design.options import DanceOptions
+from solver.dance.design.plan import build_transition_planner
 from solver.feasibility.collisions import CollisionDetector
 from solver.patch import ContactPolygon
 from solver.rig import ROOT_NV, Rig

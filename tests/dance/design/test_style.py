@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from solver.coordinates import to_manifold
-from solver.dance.design.blocks import apply_style, order_blocks
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, build_transition_planner, design, human_options
 from solver.dance.design.difficulty import HARDEST, rate_moves
 from solver.dance.design.mirror import Mirror
+from solver.dance.design.options import DanceOptions, human_options
+from solver.dance.design.plan import apply_style, build_transition_planner, order_blocks
 from solver.dance.design.style import SKILLS, Style, bending_columns, comfort_limits, round_to_counts
+from solver.dance.workflows.design import design_dance
 from solver.dynamics import link_poses
 from solver.errors import InvalidValue, UnknownPreset
 from solver.rig import Rig
@@ -29,7 +30,7 @@ STYLED = DanceOptions(postures={"both": 2}, pool=12, starts=1, rounds=1, workers
 @pytest.fixture(scope="module")
 def dance() -> Dance:
     """A motif of one posture and its mirror image."""
-    return design(ROBOT, STYLED)
+    return design_dance(ROBOT, STYLED)
 
 
 @pytest.mark.parametrize("rig", [ROBOT, PERSON, hrp2()], ids=["HOAP-3", "person", "HRP-2"])
@@ -87,7 +88,7 @@ def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -
 
 def test_both_legs_are_lifted_where_one_is_designed() -> None:
     """Asked for one posture on each foot, the dance shows the left foot's and its mirror image on the right foot."""
-    dance = design(ROBOT, replace(STYLED, postures={"left": 1, "right": 1}))
+    dance = design_dance(ROBOT, replace(STYLED, postures={"left": 1, "right": 1}))
     stands = {tuple(anchor.patch for anchor in s.anchors) for s in dance.segments if "posture" in s.name}
     assert stands == {(ROBOT.sides["left"],), (ROBOT.sides["right"],)}
     assert dance.complete
@@ -165,7 +166,7 @@ def test_bad_styles_are_refused() -> None:
 def test_postures_that_a_skill_leaves_out_are_told() -> None:
     """Who asks for postures on one foot in a beginner's dance hears how many are missing, and why."""
     asked = replace(STYLED, postures={"both": 1, "left": 1, "right": 2}, style=Style(skill="beginner", mirrored=False))
-    found = design(ROBOT, asked)
+    found = design_dance(ROBOT, asked)
     assert len(found.postures) == 1
     assert any("left out" in note and "beginners" in note and note.endswith(": 3") for note in found.notes)
-    assert not any("beginners" in note for note in design(ROBOT, replace(asked, postures={"both": 1})).notes)
+    assert not any("beginners" in note for note in design_dance(ROBOT, replace(asked, postures={"both": 1})).notes)

@@ -14,9 +14,8 @@ import pytest
 from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
-from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE
+from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
 from solver.differences import differences
 from solver.inertials import InertialParameters
@@ -78,8 +77,8 @@ WRITERS: dict[str, tuple[Callable[[Path, Rig], Path], str, str]] = {
     "rig": (lambda folder, rig: RIG.write(folder / "rig.json", rig), "scene.rig", "RIG"),
     "calibration": (write_calibrated, "calibration.calibration_file", "CALIBRATION"),
     "timeline": (write_shown, "scene.timeline", "TIMELINE"),
-    "authored dance": (write_authored, "dance.authoring.keyed_file", "KEYED"),
-    "designed dance": (write_designed, "dance.design.dance_file", "DANCE"),
+    "authored dance": (write_authored, "dance.authoring.authored_dance", "AUTHORED_DANCE"),
+    "designed dance": (write_designed, "dance.design.dance", "DESIGNED_DANCE"),
 }
 
 

@@ -12,9 +12,9 @@ import pytest
 from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.authoring.timeline import dance_from_timeline
-from solver.dance.design.dance_file import DESIGNED_DANCE
+from solver.dance.design.dance import DESIGNED_DANCE
 from solver.dance.workflows.check import check
 from solver.dance.workflows.loading import load_dance
 from solver.dance.workflows.slow import slow

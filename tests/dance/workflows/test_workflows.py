@@ -12,8 +12,7 @@ import pytest
 import solver
 from solver.cli import OK, main
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.keyed_file import AUTHORED_DANCE
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.authoring.repair import IMPROVED, RepairedDance
 from solver.dance.workflows.repair import describe_repair
 from solver.errors import InputError, InvalidValue
