@@ -14,7 +14,7 @@ import solver
 
 FUNCTIONS = [name for name in solver.__all__ if inspect.isfunction(inspect.unwrap(getattr(solver, name)))]
 NUMBER = re.compile(r"\bfloat\b|ndarray")
-BARE = "share|ratio|factor|coefficient|relative|dimensionless|a number|in its own unit|logarithm"
+BARE = "share|fraction|ratio|factor|coefficient|relative|dimensionless|a number|in its own unit|logarithm"
 MEASURED = re.compile(rf"\[[^\]]+\]|\(\w[^)]*,[^)]*\)|\b({BARE})\b")
 """A unit as [m], a shape as (N, 3), a range as [0, 1), or the word that says there is none."""
 

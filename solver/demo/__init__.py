@@ -1,4 +1,4 @@
-"""A labelled simulation of a person and of HRP-2 through the whole chain, with the error against the known truth."""
+"""The demonstration: a simulated person and HRP-2 through the whole pipeline, with errors against the known truth."""
 
 from .run import run_demo
 

@@ -1,4 +1,4 @@
-"""Moving the root so that the centre of pressure stays under the feet."""
+"""Shift the root of a motion so that the centre of pressure stays under the feet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..rig import GRAVITY, Rig
 
 
 def centre_of_pressure(rig: Rig, motion: Motion) -> np.ndarray:
-    """Where the ground would push a body with the rig's prior (N, 2) [m], on the plane z = 0."""
+    """Centre of pressure (N, 2) [m] on the plane z = 0 of a body with the rig's prior."""
     wrench = ground_wrench(rig, motion, rig.prior)
     return np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
 
@@ -19,8 +19,8 @@ def centre_of_pressure(rig: Rig, motion: Motion) -> np.ndarray:
 def rebalancing_shift(rig: Rig, motion: Motion, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Horizontal shift of the whole body (N, 2) [m] that brings the centre of pressure into a box.
 
-    A body whose centre of mass at height z is shifted by s moves its centre of pressure by s - (z / g) s''; the s for
-    a wanted move solves this two-point problem with s = 0 at both ends.
+    A body whose centre of mass at height z is shifted by s moves its centre of pressure by s - (z / g) s''. The s for
+    a required move is the solution of this two-point problem with s = 0 at both ends.
 
     Args:
         rig: that moves.

@@ -1,4 +1,4 @@
-"""Short simulated recordings, for examples and notebooks: small enough to run anywhere, and the truth is known."""
+"""Short simulated recordings with known truth, for examples and notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS, RATE = 6.0, 100.0
 
 @dataclass(frozen=True, slots=True)
 class SimulatedPerson:
-    """A simulated person and what a laboratory recorded.
+    """A simulated person and the laboratory's recordings.
 
     Attributes:
         rig: true skeleton; its prior is the table's, not the truth.
@@ -34,7 +34,7 @@ class SimulatedPerson:
 
 @lru_cache(maxsize=4)
 def simulated_person(seed: int = 1) -> SimulatedPerson:
-    """A simulated man of 1.76 m and 71 kg, two seconds standing and six seconds dancing, as read from files.
+    """A simulated man of 1.76 m and 71 kg, standing for two and dancing for six seconds, as read from files.
 
     Args:
         seed: of body, motion and noise.

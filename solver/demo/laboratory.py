@@ -1,4 +1,4 @@
-"""What a motion laboratory would have recorded of a simulated body: markers, force plates, their noise and files."""
+"""Simulated recordings of a motion laboratory: markers, force plates, their noise and files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MARKER_NOISE = 0.002
 FORCE_NOISE, MOMENT_NOISE = 1.0, 1.0
 """[N], [N m] standard deviation per component and sample of each plate."""
 LIFTED_HEIGHT = 1e-3
-"""[m] by which the ankle of a foot that left the ground is higher than it stood."""
+"""[m] Height of an ankle above its standing height from which the foot counts as lifted."""
 MIN_LOAD_SHARE = 0.15
-"""Share of the load that the lighter foot keeps while it stands: less would look like an unloaded plate's offset."""
+"""Least fraction of the load on a standing foot; less would look like the offset of an unloaded plate."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerPlacement:
-    """A marker glued to a link at a point (3,) [m] of its frame."""
+    """A marker attached to a link at a point (3,) [m] of its frame."""
 
     marker: str
     link: str
@@ -64,7 +64,7 @@ def sole_centres(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def find_lifted_feet(rig: Rig, motion: Motion) -> np.ndarray:
-    """(N, 2) True where the foot of each sole of the rig is off the ground it stood on at the start."""
+    """(N, 2) True where the foot of each sole of the rig is higher than at the start."""
     heights = link_motions(rig, motion).position[2, [rig.index(contact.link) for contact in rig.soles]].T
     return heights > heights[0] + LIFTED_HEIGHT
 
@@ -91,17 +91,17 @@ def record_plates(
     lifted: np.ndarray | None = None,
     noise: PlateNoise | None = None,
 ) -> Wrenches:
-    """One plate under each of two feet, together carrying what the motion needs, with white noise if asked for.
+    """One plate under each of two feet, which together measure the wrench of the motion, with white noise if requested.
 
-    The foot nearer to the centre of pressure carries more, in proportion (bonnet2016 (2) as meant); the rest of the
-    moment is shared in the same proportion.
+    The foot nearer to the centre of pressure carries proportionally more, the intended meaning of bonnet2016 (2); the
+    remaining moment is distributed in the same proportion.
 
     Args:
         rig: that moves.
         motion: of it.
         truth: its true inertials.
         feet: plate name -> middle of the foot on the ground (3,) [m], world.
-        lifted: (N, 2) True where a foot is in the air and the other one carries everything.
+        lifted: (N, 2) True where a foot is lifted and the other carries all the load.
         noise: of the plates.
     """
     wrench = ground_wrench(rig, motion, truth)

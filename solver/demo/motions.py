@@ -1,4 +1,4 @@
-"""Made-up motions: sums of a few slow sinusoids in every joint, with one foot or both held on the ground."""
+"""Simulated motions: sums of a few slow sinusoids in every joint, with one foot or both planted."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ SINUSOIDS = 3
 EASE_DURATION = 1.0
 """[s] in which the motion grows from rest and returns to it."""
 BALANCE_RATE, BALANCE_ROUNDS = 50.0, 3
-"""[Hz] and number of corrections that keep the centre of pressure under the feet."""
+"""[Hz] Rate and number of corrections that keep the centre of pressure under the feet."""
 SOLE_FRACTION = 0.8
-"""Share of a sole's length and width that the centre of pressure may use."""
+"""Fraction of a sole's length and width within which the centre of pressure stays."""
 NEWTON_STEPS = 4
-"""Newton steps a frame; each frame starts from its predecessor."""
+"""Newton steps per frame; each frame starts from the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MotionAmplitudes:
-    """How far everything swings.
+    """Amplitudes of a simulated motion.
 
     Attributes:
         root: (6,) amplitudes of the root: position [m], rotation vector [rad].
-        joints: amplitudes [rad] by the end of a link's name; joints not named keep their place.
-        centres: offset from the start posture [rad] that the joints swing about, by the end of a link's name.
-        lean: (3,) [m] offset from the start posture that the root swings about, world.
+        joints: amplitudes [rad] by the end of a link's name; other joints do not move.
+        centres: [rad] mean offsets of joints from the start posture, by the end of a link's name.
+        lean: (3,) [m] mean offset of the root from the start posture, world.
     """
 
     root: tuple[float, float, float, float, float, float]
@@ -49,7 +49,7 @@ class MotionAmplitudes:
         centres: tuple[tuple[str, tuple[float, ...]], ...],
         lean: tuple[float, float, float],
     ) -> MotionAmplitudes:
-        """The same with a free leg, leaning over the other."""
+        """The same with a free leg, and the root leaning over the other."""
         return MotionAmplitudes(self.root, (*self.joints, *joints), (*self.centres, *centres), lean)
 
 
@@ -65,7 +65,7 @@ class _Path:
     seconds: float
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        """(N, nv): first the root leans, then everything swings, and back."""
+        """(N, nv) Tangent steps: first the root leans, then all joints oscillate, and back."""
         angles = 2.0 * np.pi * self.frequencies[:, None] * times[None, :, None] + self.phases[:, None]
         # sines s, freedoms c, frames n
         waves = np.einsum("sc,snc->nc", self.shares, np.sin(angles))
@@ -78,12 +78,12 @@ class _Path:
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """How a simulated body stands while it moves.
+    """Planted feet of a simulated motion.
 
     Attributes:
-        start: (nq,) posture it starts from.
-        feet: links held on the ground.
-        legs: links whose joints are solved for so that the feet stay.
+        start: (nq,) posture at the start.
+        feet: links fixed to the ground.
+        legs: links whose joints are solved so that the feet stay fixed.
     """
 
     start: np.ndarray
@@ -92,11 +92,11 @@ class Stance:
 
 
 def simulate_motion(rig: Rig, stance: Stance, amplitudes: MotionAmplitudes, times: np.ndarray, seed: int) -> Motion:
-    """A motion in which some feet stay where they are at the start and carry the body.
+    """Simulate a motion in which some feet stay planted and carry the body.
 
     Args:
         rig: that moves.
-        stance: on which feet.
+        stance: with the planted feet.
         amplitudes: amplitudes.
         times: (N,) [s] from zero.
         seed: of frequencies and phases.
@@ -134,14 +134,14 @@ def _path(
 
 
 def _motion_along_path(rig: Rig, standing: Stance, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
-    """The motion along a path with the root shifted horizontally (N, 2) [m] and the legs following."""
+    """The motion along a path, with the root shifted horizontally (N, 2) [m] and the legs solved for the feet."""
     free = np.array([_from_start(rig, standing.start, row) for row in path(times)])
     free[:, :2] += shift
     return smooth_motion(rig, times, _plant_feet(rig, standing, free), None)
 
 
 def _support_boxes(rig: Rig, standing: Stance, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
+    """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those of the planted feet."""
     corners = {}
     for contact, sole in zip(rig.soles, contact_corners(rig, standing.start)):
         points = sole[:, :2]
@@ -154,7 +154,7 @@ def _support_boxes(rig: Rig, standing: Stance, leaning: np.ndarray) -> tuple[np.
 
 
 def still_motion(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
-    """Standing without moving."""
+    """A motion that stays in one posture."""
     count = len(times)
     zeros = np.zeros((count, rig.model.nv))
     return Motion(times, np.tile(posture, (count, 1)), zeros, zeros)
@@ -193,7 +193,7 @@ def _from_start(rig: Rig, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
 
 
 def _plant_feet(rig: Rig, standing: Stance, free: np.ndarray) -> np.ndarray:
-    """The postures with the legs moved so that the feet stay; spare freedom keeps the legs near their start."""
+    """Solve the legs so that the feet stay planted; redundant joints stay near the start posture."""
     workspace = Workspace(rig)
     turns, origins = link_poses(rig, standing.start)
     targets = [(link, turns[link], origins[link]) for link in (rig.index(foot) for foot in standing.feet)]

@@ -1,4 +1,4 @@
-"""A simulated person: skeleton, true inertials, marker places and motions, recorded into files."""
+"""A simulated person: skeleton, true inertials, marker locations and motions, recorded into files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARKER_SET = "plug_in_gait"
 LENGTH_SPREAD = 0.03
 """Relative standard deviation of the true segment lengths about those of stature."""
 PLACEMENT_SPREAD = 0.004
-"""[m] standard deviation of where a marker is glued about where its set says."""
+"""[m] standard deviation of a marker's location about that of its set."""
 FORCE_RATE, MARKER_RATE = 200, 100
 STATIC_SECONDS, MOVING_SECONDS = 3.0, 12.0
 SIDES = ("right", "left")
@@ -67,12 +67,12 @@ WHOLE_BODY = MotionAmplitudes(
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What the simulation knows and the identification does not.
+    """A simulated person with the truth that the identification does not know.
 
     Attributes:
         rig: true skeleton; its prior is the table's, not the truth.
         truth: true inertials.
-        placements: true marker places.
+        placements: true marker locations.
         motions: true motions by trial.
     """
 
@@ -83,11 +83,11 @@ class Person:
 
 
 def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
-    """A person with a skeleton of its own, standing once and moving its whole body on both feet and on each.
+    """A person with its own skeleton: one static trial, and whole-body motions on both feet and on each foot.
 
     Args:
         seed: of the body and its motion.
-        seconds: that each of the three motions lasts.
+        seconds: [s] duration of each of the three motions.
     """
     generator = np.random.default_rng((seed, 1))
     usual = default_lengths(HEIGHT, SEX)
@@ -110,7 +110,7 @@ def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
 
 
 def record_person(person: Person, folder: Path, seed: int) -> None:
-    """Write what a laboratory would have: a .trc and a .mot for every trial."""
+    """Write the files of a laboratory: a .trc and a .mot for every trial."""
     generator = np.random.default_rng((seed, 2))
     every = FORCE_RATE // MARKER_RATE
     for name, motion in person.motions.items():
@@ -124,7 +124,7 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
 
 
 def _one_leg_amplitudes(side: str, reach: float) -> MotionAmplitudes:
-    """The other leg swings; the pelvis leans over the foot that stands, ``reach`` [m] beside the middle."""
+    """Amplitudes with a swinging leg; the pelvis leans over the standing foot, ``reach`` [m] beside the middle."""
     free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
     swing = (("thigh", (0.2, 0.5, 0.25)), ("shank", (0.5,)), ("foot", (0.2, 0.25, 0.2)))
     centres = (("thigh", (0.15 * outwards, -0.4, 0.0)), ("shank", (0.6,)), ("foot", (0.0, 0.25, 0.0)))

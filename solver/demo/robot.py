@@ -57,10 +57,10 @@ WHOLE_BODY = MotionAmplitudes(
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """A simulated robot and what its sensors recorded.
+    """A simulated robot and the recordings of its sensors.
 
     Attributes:
-        rig: with its drawings' inertials as prior, not the truth.
+        rig: with the inertials of its drawings as prior, not the truth.
         truth: true inertials.
         recordings: joint coordinates with the waist's pose, and wrenches, by trial.
     """
@@ -70,7 +70,7 @@ class Robot:
     recordings: tuple[Recording, ...]
 
     def write(self, folder: str | Path) -> None:
-        """What a robot's laboratory would have: a table of joint coordinates and one of wrenches for every trial."""
+        """Write the files of a robot's laboratory: tables of joint coordinates and of wrenches for every trial."""
         folder = Path(folder)
         for recording in self.recordings:
             assert recording.joints is not None
@@ -90,15 +90,15 @@ def simulate_robot(
     rate: float = RATE,
     load: tuple[str, float] | None = None,
 ) -> Robot:
-    """HRP-2 moving its whole body on both feet and on each.
+    """Simulate whole-body motions of HRP-2 on both feet and on each foot.
 
     Args:
         seed: of truth, motion and noise.
         trials: of `STANDING`.
-        seconds: of each trial.
+        seconds: [s] duration of each trial.
         rate: [1/s] of all sensors.
-        load: link that carries a small ball in the middle of its box, and the ball's mass [kg]; None for none. The
-            noise is another with a load than without.
+        load: link that carries a small ball in the middle of its box, and the ball's mass [kg]; None: no load. The
+            noise differs with and without a load.
     """
     generator = np.random.default_rng((seed, 3) if load is None else (seed, 4))
     rig = hrp2()
@@ -121,7 +121,7 @@ def simulate_robot(
 
 
 def add_ball(rig: Rig, body: InertialParameters, link: str, mass: float) -> InertialParameters:
-    """A body that carries a small ball of a mass [kg] in the middle of a link's box."""
+    """Add a small ball of a mass [kg] in the middle of a link's box to a body."""
     middle = rig.boxes[rig.index(link)].mean(axis=0)
     inertia = 0.4 * mass * BALL**2 * np.eye(3)
     ball = InertialParameters.from_com((link,), np.array([mass]), middle[None], inertia[None])
@@ -129,7 +129,7 @@ def add_ball(rig: Rig, body: InertialParameters, link: str, mass: float) -> Iner
 
 
 def _one_leg_amplitudes(side: str) -> MotionAmplitudes:
-    """The other leg swings; the waist leans over the foot that stands."""
+    """Amplitudes with a swinging leg; the waist leans over the standing foot."""
     free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
     swing = (("hip_yaw", 0.2), ("hip_roll", 0.15), ("thigh", 0.35), ("shank", 0.4), ("ankle", 0.3), ("foot", 0.15))
     centres = (("hip_roll", 0.12 * outwards), ("thigh", -0.25), ("shank", 0.4), ("ankle", -0.1))

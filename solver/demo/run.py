@@ -1,4 +1,4 @@
-"""The demonstration: simulate, record, identify as if it came from elsewhere, show, compare with the truth."""
+"""The demonstration: simulate, record, identify from the files, draw, and compare with the truth."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from .robot import simulate_robot
 
 PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
 PERSON_FILTER, ROBOT_FILTER = "jovic_human", "human_8hz"
-"""The motions end at 1.2 Hz; a higher cut-off lets more noise through, and noise in the motion pulls masses away."""
+"""The motions have frequencies up to 1.2 Hz; a higher cut-off passes more noise, which biases the masses."""
 BOOTSTRAP = 20
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENE_SECONDS = 300.0
-"""Blender gets no longer than this for one scene."""
+"""[s] Longest time for Blender to make one scene."""
 BLENDER_FOLDERS = ("BLENDER_USER_RESOURCES", "XDG_CACHE_HOME", "TMPDIR", "TEMP", "TMP")
-"""Where Blender puts its preferences, thumbnails and passing files: nothing of the user's is read or left."""
+"""Where Blender stores preferences, thumbnails and temporary files; none of the user's files are read or changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class InertialError:
-    """How far parameters are from the truth: root mean square over the links.
+    """Error of parameters against the truth: root mean square over the links.
 
     Attributes:
         mass: [kg].
@@ -52,7 +52,7 @@ class InertialError:
 
 
 def inertial_error(truth: InertialParameters, parameters: InertialParameters) -> InertialError:
-    """The error of parameters."""
+    """The error of parameters against the truth."""
     masses = parameters.masses - truth.masses
     coms = np.linalg.norm(parameters.coms - truth.coms, axis=1)
     true, found = truth.inertias_at_com, parameters.inertias_at_com
@@ -61,7 +61,7 @@ def inertial_error(truth: InertialParameters, parameters: InertialParameters) ->
 
 
 def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tuple[str, ...]:
-    """Run everything into a folder that appears complete or not at all.
+    """Run the demonstration into a folder, which is written completely or not at all.
 
     Args:
         output: folder.
@@ -69,9 +69,9 @@ def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tup
         progress: receives progress.
 
     Returns:
-        what a person should read: errors against the truth, then the paths of what was made.
+        text for the user: errors against the truth, then the paths of the written files.
     """
-    lines = ["All of this is simulated; the truth is known because it was made up."]
+    lines = ["All data are simulated, so the truth is known."]
     with one_blas_thread(), write_folder(output) as building:
         person, truth = _person(building, seed, PartialProgress(progress, 0.0, 0.45))
         lines += _describe_error("person", person, truth)
@@ -87,13 +87,13 @@ def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tup
 
 
 def make_scene(folder: Path) -> str | None:
-    """Blender's scene and picture of a study's folder, made by the add-on in a process of its own.
+    """Make Blender's scene and picture of a study's folder with the add-on, in another process.
 
     Returns:
-        None, or why there is none.
+        None, or why there is no scene.
     """
     if not (REPOSITORY / "addon" / "__main__.py").exists():
-        return f"{folder.name}: the add-on makes scene and picture, and pip does not install it: run this in a clone"
+        return f"{folder.name}: no scene and picture, because pip does not install the add-on: run this in a clone"
     if importlib.util.find_spec("bpy") is None:
         return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
     command = [sys.executable, "-m", "addon", str(folder.resolve())]

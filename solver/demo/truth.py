@@ -1,4 +1,4 @@
-"""Bodies whose true inertials are known because they are made up: a stated, seeded, physical change of the prior."""
+"""True inertials of simulations: a random, physically consistent change of the prior."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SHIFT = 0.2
 
 
 def perturb_inertials(rig: Rig, seed: int) -> InertialParameters:
-    """True inertials of a simulation: every link's prior mass distribution scaled, stretched and shifted.
+    """Scale, stretch and shift the prior mass distribution of every link to get the true inertials of a simulation.
 
     Moving the points of a body by x -> A x + d and scaling their masses by s turns its pseudo-inertia P into
-    s T P T' with T = [[A, d], [0, 1]], which is positive semi-definite again: a body like that exists. The shift is
-    cut so that the centre of mass stays inside the link's box; the total mass is that of the prior.
+    s T P T' with T = [[A, d], [0, 1]], which is positive semi-definite again, so that such a body exists. The
+    shift is limited so that the centre of mass stays inside the link's box; the total mass is that of the prior.
     """
     generator = np.random.default_rng(seed)
     count = len(rig.links)

@@ -1,1 +1,1 @@
-"""The checks while somebody edits: checker, excitation, protocol, server."""
+"""The live check: checks and excitation of a dance while it is edited, and the server that Blender starts."""

@@ -1,8 +1,8 @@
-"""The checks while somebody edits: the frames nearest to the one that is looked at first, and only what changed anew.
+"""Incremental checks of a motion that is edited: frames nearest to the current frame first, and changed frames only.
 
-A frame is checked again when its posture, speed or acceleration changed, or what stands. An edited sample shifts the
-derivatives of the spline through all samples, by less than half as much from one sample to the next; so the states
-themselves are compared, and some twenty frames about an edit are checked again.
+A frame is checked again when its posture, velocity, acceleration or contacts changed. An edited sample shifts the
+derivatives of the spline through all samples, by less than half as much from one sample to the next. The states
+themselves are therefore compared, and some twenty frames about an edit are checked again.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ T = TypeVar("T")
 SAME_STATE = {"q": 1e-9, "v": 1e-7, "a": 1e-5}
 """[rad, m], [rad/s, m/s], [rad/s^2, m/s^2] Smaller changes move no margin by a tenth of its tolerance."""
 SAME_PLACE = 1e-9
-"""[m] and largest entry of a rotation: a foot that moved less stands where it stood."""
+"""[m] and largest difference of a rotation matrix: a foot that moved less has not moved."""
 REPEATED_FRAMES = 4
-"""Frames known already that may be told with each one that is checked: a long answer takes time to write as well."""
+"""Most frames with known results that are reported per checked frame, because writing a long response takes time."""
 MAX_CHECKERS = 2
-"""Prepared checkers that are kept, one for each set of options."""
+"""Most prepared checkers that are stored, one for each set of options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Chunk(Generic[T]):
     """Some frames of the motion.
 
     Attributes:
-        frames: index and what was read of its check, nearest to the frame looked at first.
+        frames: index and result, nearest to the current frame first.
         uncheckable: index and message of frames that cannot be checked.
     """
 
@@ -46,11 +46,11 @@ class Chunk(Generic[T]):
 
 
 class LiveCheck(Generic[T]):
-    """Checks one rig's motion in small pieces, and keeps what still holds when another motion replaces it.
+    """Checks the motion of one rig in small pieces, and reuses unchanged results when the motion is replaced.
 
     Args:
         rig: that dances.
-        read: what to keep of checked frames, one value a frame.
+        read: result of checked frames, one value a frame.
     """
 
     def __init__(self, rig: Rig, read: Callable[[Checks, CheckOptions], Sequence[T]]) -> None:
@@ -70,14 +70,14 @@ class LiveCheck(Generic[T]):
 
     @property
     def results(self) -> tuple[T | None, ...]:
-        """What is known of each frame; None where it is not checked yet, or cannot be."""
+        """Result of each frame; None if it is not checked yet, or cannot be checked."""
         return tuple(self._results)
 
     def set_motion(self, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> int:
-        """Check another motion from now on; how many of its frames are known already.
+        """Replace the motion; returns the number of its frames whose results are known already.
 
         Raises:
-            InvalidValue: a rig without contact patches. Nothing is left to check then.
+            InvalidValue: a rig without contact patches; then no frame remains to check.
         """
         options = CheckOptions() if options is None else options
         self.stop()
@@ -85,7 +85,7 @@ class LiveCheck(Generic[T]):
         before = self._unchanged_frames(motion, schedule) if options == self._options else np.full(len(motion), -1)
         found = [None if k < 0 else self._results[k] for k in before.tolist()]
         old = self._motion
-        if old is not None and (before >= 0).any():  # what was checked, or small changes would add up unseen
+        if old is not None and (before >= 0).any():  # checked states: small changes must not accumulate
             same = (before >= 0)[:, None]
             q, v, a = (np.where(same, getattr(old, name)[before], getattr(motion, name)) for name in SAME_STATE)
             motion = Motion(motion.times, q, v, a)
@@ -94,16 +94,16 @@ class LiveCheck(Generic[T]):
         return int((before >= 0).sum())
 
     def stop(self) -> None:
-        """Check nothing more until another motion comes; what is known stays."""
+        """Check no further frame until the next motion; known results are kept."""
         self._pending = []
 
     def set_focus(self, frame: int) -> None:
-        """Take the frames that are left in the order of their distance to this one."""
+        """Order the remaining frames by their distance from this one."""
         self._focus = int(frame)
         self._pending = self._nearest_last(np.array(self._pending, int))
 
     def check_next(self, count: int) -> Chunk[T]:
-        """Check at least one and at most ``count`` frames more, fewer at the end; empty when all are told."""
+        """Check one to ``count`` further frames, fewer at the end; empty when all are reported."""
         frames: list[int] = []
         new: list[int] = []
         while self._pending and len(new) < count and len(frames) < (1 + REPEATED_FRAMES) * count:
@@ -112,8 +112,8 @@ class LiveCheck(Generic[T]):
             if self._results[frame] is None:
                 new.append(frame)
         broken = self._check(sorted(new))
-        told = [(frame, self._results[frame]) for frame in frames]
-        return Chunk(tuple((frame, value) for frame, value in told if value is not None), tuple(broken))
+        results = [(frame, self._results[frame]) for frame in frames]
+        return Chunk(tuple((frame, value) for frame, value in results if value is not None), tuple(broken))
 
     def check_posture(
         self,
@@ -123,22 +123,22 @@ class LiveCheck(Generic[T]):
         options: CheckOptions | None = None,
         time: float = 0.0,
     ) -> T:
-        """A posture held at rest, standing on patches where it has them, flat on the ground.
+        """Check a posture at rest, with given patches flat on the floor where the posture has them.
 
         Args:
             q: (nq,).
-            patches: names of those that stand.
+            patches: names of those on the floor.
             ground: [m] height of the floor.
             options: of the checks.
-            time: [s] that the result tells.
+            time: [s] of the result.
 
         Raises:
-            InvalidValue: a rig without contact patches, or a patch it does not have.
+            InvalidValue: a rig without contact patches, or a patch that it does not have.
         """
         options = CheckOptions() if options is None else options
         anchors = [flat_on_ground(self.rig, anchor, ground) for anchor in anchors_at(self.rig, q, patches)]
         schedule = Schedule.constant(anchors, time, time + 1.0, ground)
-        # a checker of its own schedule on the same workspaces: the motion's stays prepared
+        # a copy with its own schedule on the same workspaces, so that the motion's checker stays prepared
         checker = copy.copy(self._checker(options, schedule)).with_schedule(schedule)
         rest = np.zeros(self.rig.model.nv)
         return self._read(checker.check(q, rest, rest, time), options)[0]
@@ -161,7 +161,7 @@ class LiveCheck(Generic[T]):
         part = motion.frames(frames)
         try:
             checks = self._checkers[self._options].check_frames(part)
-        except SolverError as error:  # the frames of other phases can still be told
+        except SolverError as error:  # frames of other phases can still be checked
             if len(frames) == 1:
                 return [(frames[0], str(error))]
             return [broken for frame in frames for broken in self._check([frame])]
@@ -170,7 +170,7 @@ class LiveCheck(Generic[T]):
         return []
 
     def _unchanged_frames(self, motion: Motion, schedule: Schedule) -> np.ndarray:
-        """Index (N,) of the frame before that says the same as each of a new motion; -1 where none does."""
+        """Index (N,) of the previous motion's frame with the same result as each new frame; -1 if there is none."""
         old, footing = self._motion, self._schedule
         if old is None or footing is None or footing.ground != schedule.ground or not len(old):
             return np.full(len(motion), -1)
@@ -187,7 +187,7 @@ class LiveCheck(Generic[T]):
 
 
 def same_state(name: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(N,) True where ``"q"``, ``"v"`` or ``"a"`` (N, n) of two motions differ too little to matter."""
+    """(N,) True where ``"q"``, ``"v"`` or ``"a"`` (N, n) of two motions differ negligibly."""
     return np.abs(one - other).max(axis=1, initial=0.0) <= SAME_STATE[name]
 
 

@@ -1,4 +1,4 @@
-"""How well a dance has excited each link so far, at some times along it, kept up while somebody edits."""
+"""Excitation of each link from the start of a dance up to some times along it, updated while it is edited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rig import Rig
 from .check import SAME_STATE, same_state
 
 PIECE_COUNT = 20
-"""Times along a dance at which its excitation so far is told."""
+"""Number of times along a dance at which its excitation up to then is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Piece:
 class LiveExcitation:
     """Condition number of each link's part of the base-parameter regressor of the dance so far, bonnet2016 (12).
 
-    A motion is cut into pieces, each kept as one triangular factor until it changes.
+    A motion is divided into pieces; the triangular factor of each is reused until the piece changes.
 
     Args:
         rig: that dances.
@@ -41,14 +41,14 @@ class LiveExcitation:
         self._total: Excitation | None = None
 
     def set_motion(self, motion: Motion) -> None:
-        """Tell of another motion from now on."""
+        """Replace the motion."""
         edges = np.linspace(0, len(motion), min(PIECE_COUNT, len(motion)) + 1).astype(int).tolist()
         self._motion, self._total = motion, None
         self._pending = list(pairwise(edges))[::-1]
         self._pieces = {span: piece for span, piece in self._pieces.items() if span in self._pending}
 
     def stop(self) -> None:
-        """Tell nothing more until another motion comes."""
+        """Evaluate nothing more until the next motion."""
         self._pending = []
 
     def evaluate_next(self) -> tuple[float, dict[str, float]] | None:

@@ -1,4 +1,4 @@
-"""Lines of a pipe, none of which takes more than its share of memory."""
+"""Lines of a pipe with bounded memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ BLOCK = 1 << 16
 
 
 def bounded_lines(read: Callable[[int], bytes], longest: int) -> Iterator[bytes | None]:
-    r"""Lines that hold something, without their ends; None for one that is too long, after which the next follows.
+    r"""Lines that are not empty, without their ends; None in place of one that is too long.
 
     Args:
-        read: some bytes, at most so many, as soon as there are any; none at the end, which ends the last line as well.
+        read: returns at most the given number of bytes, as soon as there are any; none at the end of the input.
         longest: [bytes] of a line.
 
     >>> blocks = iter([b"one\ntw", b"o\nmuch too ", b"long\n\nfour", b""])

@@ -1,4 +1,4 @@
-"""The two pipes of a program that serves another: requests read ahead, answers written behind, no wait for ever."""
+"""Pipes of a server process: requests are read ahead, responses written in the background, and waits are bounded."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from .line_reader import bounded_lines
 
 T = TypeVar("T")
 MAX_LINE_BYTES = 1 << 16
-"""Bytes of a request: a path, in which each character may stand as six."""
+"""Bytes of a request: a path, in which each character may be escaped by six."""
 
 QUEUE_LENGTH = 256
-"""Requests that are read before they are taken, and answers that are given before they are read."""
+"""Most requests that wait to be processed, and most responses that wait to be read."""
 WRITE_TIMEOUT = 5.0
-"""[s] that who asks no more may leave answers unread."""
+"""[s] For so long responses may stay unread after the input has ended."""
 POLL_INTERVAL = 0.1
-"""[s] between looks at whether the input has ended."""
+"""[s] Interval of checks whether the input has ended."""
 WRITE_POLL_INTERVAL = 0.002
-"""[s] between looks at whether there is room for an answer."""
+"""[s] Interval of checks whether another response fits into the queue."""
 
 
 class RequestReader(Generic[T]):
-    """Requests from a descriptor, up to its end or to the request to end.
+    """Reads requests from a file descriptor, up to its end or to the request to end.
 
-    The descriptor is read directly, by a thread: one that waits in a buffered stream would hold its lock when Python
+    A thread reads the descriptor directly, because a thread that waits in a buffered stream holds its lock when Python
     ends.
 
     Args:
-        descriptor: of the descriptor.
-        parse: what a line asks for; None stands for one that is longer than `LONGEST`.
-        is_last: whether a request is the one to end.
+        descriptor: number of the file descriptor.
+        parse: returns the request of a line; None is a line longer than `MAX_LINE_BYTES`.
+        is_last: returns whether a request is the one to end.
     """
 
     def __init__(self, descriptor: int, parse: Callable[[bytes | None], T], is_last: Callable[[T], bool]) -> None:
@@ -45,18 +45,18 @@ class RequestReader(Generic[T]):
 
     @property
     def ended(self) -> bool:
-        """Whether no more requests come, though some may still wait to be taken."""
+        """Whether the input has ended; requests may still wait to be processed."""
         return self._ended.is_set()
 
     def take(self, *, wait: bool) -> list[T]:
-        """Requests that have come.
+        """The requests that have arrived.
 
         Args:
-            wait: until there is one, or none comes any more.
+            wait: until there is one, or the input ends.
         """
         found: list[T] = []
         while True:
-            over = self.ended  # asked first: what came before the end is found afterwards
+            over = self.ended  # first, so that requests before the end are found below
             try:
                 while len(found) < QUEUE_LENGTH:
                     idle = wait and not over and not found
@@ -68,11 +68,11 @@ class RequestReader(Generic[T]):
 
     def _run(self) -> None:
         for line in bounded_lines(self._read, MAX_LINE_BYTES):
-            asked = self._parse(line)
-            over = self._is_last(asked)
+            request = self._parse(line)
+            over = self._is_last(request)
             if over:
                 self._ended.set()
-            self._requests.put(asked)
+            self._requests.put(request)
             if over:
                 return
         self._ended.set()
@@ -85,11 +85,11 @@ class RequestReader(Generic[T]):
 
 
 class ResponseWriter:
-    """Answers to a descriptor, written by a thread in their order.
+    """Writes responses to a file descriptor, in order and by a thread.
 
     Args:
-        descriptor: of the descriptor.
-        input_ended: whether nobody asks any more: then answers that nobody reads are waited for only so long.
+        descriptor: number of the file descriptor.
+        input_ended: whether the input has ended; then unread responses are waited for only until a timeout.
     """
 
     def __init__(self, descriptor: int, input_ended: Callable[[], bool]) -> None:
@@ -99,12 +99,12 @@ class ResponseWriter:
         threading.Thread(target=self._run, daemon=True).start()
 
     def write(self, line: str) -> None:
-        """Have a line written; waits while many are unread.
+        """Write a line; waits while many are unread.
 
         Raises:
-            BrokenPipeError: nobody reads any more.
+            BrokenPipeError: the reader has closed the pipe, or the responses stay unread.
         """
-        # JSON's text may hold half of a surrogate pair, as names of files do that are not UTF-8: this is its escape
+        # JSON text may contain half a surrogate pair, from file names that are not UTF-8; it is written as its escape
         content = line.encode("utf-8", errors="backslashreplace") + b"\n"
         self._wait(lambda: not self._responses.full())
         self._responses.put(content)
@@ -113,7 +113,7 @@ class ResponseWriter:
         """Wait until all is written.
 
         Raises:
-            BrokenPipeError: nobody reads any more.
+            BrokenPipeError: the reader has closed the pipe, or the responses stay unread.
         """
         self._wait(lambda: not self._responses.unfinished_tasks)
 
@@ -121,11 +121,11 @@ class ResponseWriter:
         begun = time.monotonic()
         while True:
             if self._closed:
-                raise BrokenPipeError("nobody reads the answers")
+                raise BrokenPipeError("the reader has closed the pipe")
             if reached():
                 return
             if self._input_ended() and time.monotonic() - max(begun, self._last_write) > WRITE_TIMEOUT:
-                raise BrokenPipeError("the answers stay unread")
+                raise BrokenPipeError("the responses stay unread")
             time.sleep(WRITE_POLL_INTERVAL)
 
     def _run(self) -> None:

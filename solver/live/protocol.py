@@ -1,4 +1,4 @@
-"""The lines of the live check: requests read, answers written; `scene_frame` says what they mean."""
+"""Protocol of the live check: parses request lines and writes response lines; `scene.checked_frame` describes both."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..scene.labels import append_time
 from .pipes import MAX_LINE_BYTES
 
 LARGEST_INTEGER = 1 << 53
-"""Of serials and frames: beyond it JSON's readers disagree about whole numbers."""
+"""Largest serial or frame number: JSON readers disagree about larger integers."""
 QUOTED_CHARACTERS = 60
-"""Characters of what was not understood that are told."""
+"""Characters that are quoted of a malformed entry."""
 MESSAGE_CHARACTERS = 2000
-"""Characters of a message."""
+"""Most characters of a message."""
 REQUIRED = {"timeline": ("serial", "path"), "pose": ("serial", "path"), "look": ("frame",), "end": ()}
 OPTIONAL = {"timeline": ("excitation",), "pose": ("excitation",), "look": (), "end": ()}
 
@@ -33,7 +33,7 @@ class CheckRequest:
         serial: of the request.
         path: of the timeline's file.
         is_posture: the first frame only.
-        excitation: tell it too.
+        excitation: evaluate it too.
     """
 
     serial: int
@@ -44,7 +44,7 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class LookRequest:
-    """The frame that is looked at."""
+    """Report frames near this one first."""
 
     frame: int
 
@@ -56,7 +56,7 @@ class EndRequest:
 
 @dataclass(frozen=True, slots=True)
 class MalformedRequest:
-    """No request: why, and the serial if there was one."""
+    """A malformed request: the reason, and its serial if it has one."""
 
     message: str
     serial: int | None
@@ -66,7 +66,7 @@ Request = CheckRequest | LookRequest | EndRequest | MalformedRequest
 
 
 def parse_request(line: bytes | str | None) -> Request:
-    """What a line asks for, None standing for one without end; one that cannot be understood is data as well."""
+    """Parse a line; None is a line that is too long. A malformed request is returned as a value, not raised."""
     serial: int | None = None
     if line is None:
         return MalformedRequest(f"a request has at most {MAX_LINE_BYTES} bytes", None)
@@ -84,12 +84,12 @@ def parse_json_line(line: bytes | str) -> Any:
     """The JSON of a line.
 
     Raises:
-        InvalidValue: it is not UTF-8 or no JSON; NaN, infinity, a name that stands twice and endless nesting are none.
+        InvalidValue: the line is not UTF-8 or not JSON; NaN, infinity, repeated names and deep nesting are refused.
     """
     try:
         return parse_json(line)
     except InvalidJson as error:
-        raise InvalidValue(f"one JSON object a line is understood: {error}") from None
+        raise InvalidValue(f"a line must be one JSON object: {error}") from None
 
 
 def frames_line(serial: int, frames: Iterable[tuple[int, SceneFrame]]) -> str:
@@ -103,7 +103,7 @@ def pose_line(serial: int, frame: SceneFrame) -> str:
 
 
 def excitation_line(serial: int, time: float, links: Mapping[str, float]) -> str:
-    """Excitation up to a time [s]; null where it is infinite."""
+    """Excitation up to a time [s]; null if it is infinite."""
     values = {link: float(f"{value:.6g}") if math.isfinite(value) else None for link, value in links.items()}
     return format_line({"kind": "excitation", "serial": serial, "time": time, "links": values})
 
@@ -111,7 +111,7 @@ def excitation_line(serial: int, time: float, links: Mapping[str, float]) -> str
 def done_line(
     serial: int, frames: Sequence[SceneFrame | None], uncheckable: Mapping[int, str], notes: Sequence[str] = ()
 ) -> str:
-    """The end of a timeline: which frames fail, and where each check does so first."""
+    """The end of a timeline's results: which frames fail, and where each check fails first."""
     failed = sorted({k for k, frame in enumerate(frames) if frame is not None and frame.failed} | set(uncheckable))
     first: dict[str, str] = {}
     for frame in frames:
@@ -128,7 +128,7 @@ def done_line(
 
 
 def error_line(message: str, serial: int | None = None, frames: Iterable[int] = ()) -> str:
-    """What went wrong, with the frames that it concerns if not all."""
+    """An error, with the frames that it concerns if not all."""
     tree: dict[str, object] = {"kind": "error"}
     if serial is not None:
         tree["serial"] = serial
@@ -148,7 +148,7 @@ def frame_ranges(frames: Iterable[int]) -> list[list[int]]:
 def _parse_fields(tree: Mapping[str, object]) -> Request:
     do = tree.get("do")
     if not isinstance(do, str) or do not in REQUIRED:
-        raise InvalidValue(f"a request's 'do' is one of {', '.join(REQUIRED)}, got {_quote(do)}")
+        raise InvalidValue(f"a request's 'do' must be one of {', '.join(REQUIRED)}, got {_quote(do)}")
     if missing := [name for name in REQUIRED[do] if name not in tree]:
         raise InvalidValue(f"the request {do!r} needs {' and '.join(map(repr, missing))}")
     if unknown := sorted(set(tree) - {"do", *REQUIRED[do], *OPTIONAL[do]}):
@@ -160,15 +160,15 @@ def _parse_fields(tree: Mapping[str, object]) -> Request:
         return LookRequest(_integer(tree, "frame"))
     path, excitation = tree["path"], tree.get("excitation", True)
     if not isinstance(path, str) or not path or "\0" in path:
-        raise InvalidValue(f"'path' is the name of a file, got {_quote(path)}")
+        raise InvalidValue(f"'path' must be the name of a file, got {_quote(path)}")
     if not isinstance(excitation, bool):
-        raise InvalidValue(f"'excitation' is true or false, got {_quote(excitation)}")
+        raise InvalidValue(f"'excitation' must be true or false, got {_quote(excitation)}")
     return CheckRequest(_integer(tree, "serial"), path, do == "pose", excitation)
 
 
 def _integer(tree: Mapping[str, Any], name: str) -> int:
     if not _is_integer(tree[name]):
-        raise InvalidValue(f"{name!r} is a whole number within 2^53, got {_quote(tree[name])}")
+        raise InvalidValue(f"{name!r} must be an integer within 2^53, got {_quote(tree[name])}")
     return int(tree[name])
 
 

@@ -1,4 +1,4 @@
-"""What the checks found, frame by frame, as plain values for a scene to draw."""
+"""Results of the checks frame by frame, as plain values for a scene to draw."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from ..rig import Rig
 from ..scene.checked_frame import SceneFoot, SceneFrame, SceneMargin
 
 DIGITS = 6
-"""After the point, in SI units: a micrometre, far below every tolerance."""
+"""Decimals in SI units: a micrometre is far below every tolerance."""
 FORCE_DIGITS = 3
 DESCRIBED_MARGINS = 3
-"""Margins of a frame that are said in words besides those that fail: the worst that are worth a word."""
+"""Margins of a frame that are described in words in addition to failed ones: the worst of the notable ones."""
 
 
 def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[SceneFrame, ...]:
-    """Every frame of the checks (N,), numbered from zero.
+    """All frames (N,) of the checks, numbered from zero.
 
     Args:
         rig: that was checked.
         checks: of its motion.
         options: with which they were made.
     """
-    margins = [_scene_margins(margin, told) for margin, told in zip(checks.margins, _select_described(checks).T)]
+    margins = [
+        _scene_margins(margin, described) for margin, described in zip(checks.margins, _select_described(checks).T)
+    ]
     failing = _links_where(checks, rig, _is_failed)
     near = _links_where(checks, rig, lambda m: (m.values + m.tolerance) / m.scale < 1.0, "joints")
     colliding = _links_where(checks, rig, _is_failed, "touch")
@@ -60,7 +62,7 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
 
 
 def _select_described(checks: Checks) -> np.ndarray:
-    """(N, C) True for the checks of each frame that fail, and for its worst that are news."""
+    """(N, C) True for the failed checks of each frame, and for its worst notable ones."""
     comfort = np.full((len(checks), len(checks.margins)), np.inf)
     failed = np.zeros(comfort.shape, bool)
     for place, margin in enumerate(checks.margins):

@@ -1,4 +1,4 @@
-"""The live check as a server of requests: the newest of each kind counts, and work is done in small pieces between."""
+"""Server of the live check: the newest request of each kind counts, and checks run in small pieces between requests."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from .protocol import (
 from .scene_frames import scene_frames
 
 MAX_PIECE = 32
-"""Frames checked without looking for requests: some 10 ms."""
+"""Most frames that are checked between two looks for requests: about 10 ms."""
 GROWTH = 4
-"""The first piece after a change is one frame, so that it is told at once; each further one so many times larger."""
+"""Factor on the size of successive pieces; the first after a change is one frame, so that it is reported at once."""
 DEFECT_PREFIX = "a defect of the live check, please report it"
 
 
 class LiveServer:
-    """Answers requests.
+    """Processes requests and writes responses.
 
     Args:
-        respond: takes a line.
-        rig: that every timeline must show; None: the one that the newest timeline shows.
+        respond: writes a line.
+        rig: of every timeline; None: the rig of the newest timeline.
     """
 
     def __init__(self, respond: Callable[[str], None], rig: Rig | None = None) -> None:
@@ -57,7 +57,7 @@ class LiveServer:
             self._prepare(rig)
 
     def accept(self, requests: Sequence[Request]) -> None:
-        """Take requests in: of each kind the newest, postures first."""
+        """Start the newest request of each kind, postures first."""
         newest: dict[str, CheckRequest] = {}
         for each in requests:
             if isinstance(each, MalformedRequest):
@@ -71,15 +71,15 @@ class LiveServer:
                 self._start(newest[name])
 
     def work(self) -> bool:
-        """Do one small piece of what is left; False when nothing is."""
+        """Process one small piece of the remaining work; False if there is none."""
         with self._report_errors(self._serial):
             if self._checking:
                 self._next_frames()
             elif self._exciting:
-                told = self._excitation.evaluate_next()
-                self._exciting = told is not None
-                if told is not None:
-                    self._respond(excitation_line(self._serial, *told))
+                found = self._excitation.evaluate_next()
+                self._exciting = found is not None
+                if found is not None:
+                    self._respond(excitation_line(self._serial, *found))
         return self._checking or self._exciting
 
     def _start(self, request: CheckRequest) -> None:
@@ -91,7 +91,7 @@ class LiveServer:
 
     @contextmanager
     def _report_errors(self, serial: int) -> Iterator[None]:
-        """Have one request fail, and be told so, without those that follow."""
+        """Report the failure of one request without affecting those that follow."""
         try:
             yield
         except BrokenPipeError:
@@ -117,7 +117,7 @@ class LiveServer:
         )
 
     def _timeline(self, request: CheckRequest) -> None:
-        self._checking = self._exciting = False  # whatever becomes of this one, older ones say no more
+        self._checking = self._exciting = False  # older requests end even if this one fails
         self._serial, self._count, self._uncheckable = request.serial, 1, {}
         timeline = TIMELINE.read(request.path)
         check = self._check_for(timeline)
@@ -145,7 +145,7 @@ class LiveServer:
         if not self._has_fixed_rig and (self._check is None or self._check.rig != timeline.rig):
             self._prepare(timeline.rig)
             if self._checking:
-                self._respond(error_line("another rig was asked for before all was checked", self._serial))
+                self._respond(error_line("another rig was requested before all frames were checked", self._serial))
             self._checking = self._exciting = False
         assert self._check is not None
         return self._check
@@ -156,14 +156,14 @@ class LiveServer:
 
 
 def describe_defect(error: Exception) -> str:
-    """What to say of an error that no input should cause."""
+    """Description of an error that no input should cause."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{DEFECT_PREFIX}: {type(error).__name__}: {error}{place}"
 
 
 def _timeline_motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedule]:
-    """What a timeline shows at its own times; one frame alone is a posture at rest."""
+    """Motion and contacts of a timeline at its own times; a single frame is a posture at rest."""
     if len(timeline) == 1:
         q, rest = timeline_configurations(timeline, rig), np.zeros((1, rig.model.nv))
         time = float(timeline.times[0])

@@ -1,1 +1,1 @@
-"""The language between the solver and a scene editor: plain values and files that need no dynamics library."""
+"""Values and files that the solver and a scene editor exchange; they need no dynamics library."""

@@ -1,4 +1,4 @@
-"""The file of a recording's centroidal estimate: what was found and what it was made of, as a scene draws both."""
+"""A recording's centroidal estimate and its measured sources, as a scene draws them, and their file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import InvalidValue
 from ..formats.codec import FileKind
 
 KINEMATIC, WRENCH = "kinematic", "wrench"
-"""Of motion and inertials alone; of the contact wrench."""
+"""Sources: motion and inertials alone, or the contact wrench."""
 COM, MOMENTUM, MOMENTUM_RATE = "com", "momentum", "momentum_rate"
 SOURCES = (
     (KINEMATIC, COM),
@@ -22,13 +22,13 @@ SOURCES = (
     (WRENCH, COM),
     (WRENCH, MOMENTUM_RATE),
 )
-"""Who says what: the wrench says of the centre of mass the point of its central axis, bailly2019 (6b), and of the
-momentum rate (8)."""
+"""Quantities by source: the wrench measures the centre of mass by the point of its central axis, bailly2019 (6b), and
+the momentum rate by (8)."""
 UNITS: Mapping[str, str] = MappingProxyType(
     {COM: "m", "acceleration": "m/s^2", MOMENTUM: "kg m^2/s", MOMENTUM_RATE: "N m", "force": "N", "moment": "N m"}
 )
 MIN_FORCE = 20.0
-"""[N] below which a wrench's central axis is not drawn: noise would turn it about."""
+"""[N] Below this force a wrench's central axis is not drawn, because noise dominates its direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class SceneEstimate:
         acceleration: (N, 3) [m/s^2] of the centre of mass, estimated.
         momentum: (N, 3) [kg m^2/s] angular, about the centre of mass.
         momentum_rate: (N, 3) [N m] estimated.
-        required_wrench: (N, 6) [N, N m] contact wrench that the estimate needs: force, then moment about the world
-            origin.
-        wrench: (N, 6) the measured one; NaN where unknown.
-        flights: first frame and one past the last of each time in which nothing touches the body.
-        sources: (N, 3) of each of `SOURCES` that there is, as ``"kinematic com"``; NaN where it says nothing.
-        notes: what a careful reader must know.
+        required_wrench: (N, 6) [N, N m] contact wrench that the estimate requires: force, then moment about
+            the world origin.
+        wrench: (N, 6) measured contact wrench; NaN where unknown.
+        flights: first frame and one past the last of each flight phase.
+        sources: (N, 3) of each available one of `SOURCES`, as ``"kinematic com"``; NaN where it is unknown.
+        notes: what to know, a sentence each.
     """
 
     method: str
@@ -73,7 +73,7 @@ class SceneEstimate:
         object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 6), finite=False))
         spans = tuple((int(start), int(stop)) for start, stop in self.flights)
         if any(not 0 <= start < stop <= count for start, stop in spans):
-            raise InvalidValue(f"a flight lies within the {count} frames: {spans}")
+            raise InvalidValue(f"flights must lie within the {count} frames: {spans}")
         object.__setattr__(self, "flights", spans)
         known = {f"{who} {what}" for who, what in SOURCES}
         if not set(self.sources) <= known:
@@ -86,12 +86,12 @@ class SceneEstimate:
         return len(self.times)
 
     def source(self, who: str, what: str) -> np.ndarray:
-        """(N, 3) what one of `SOURCES` says; NaN where it says nothing."""
+        """(N, 3) Values of one of `SOURCES`; NaN where it is unknown."""
         return self.sources.get(f"{who} {what}", np.full((len(self), 3), np.nan))
 
     @property
     def central_axis(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the contact wrench's central axis the point (N, 3) [m] nearest to the centre of mass, and its direction
+        """Central axis of the contact wrench: its point (N, 3) [m] nearest to the centre of mass, and its direction
         (N, 3); NaN where there is none.
         """
         force, moment = self.wrench[:, :3], self.wrench[:, 3:]
@@ -103,7 +103,7 @@ class SceneEstimate:
 
     @property
     def mean_flight_momentum(self) -> np.ndarray:
-        """(N, 3) [kg m^2/s] the mean momentum of each flight, which it would keep throughout; NaN elsewhere."""
+        """(N, 3) [kg m^2/s] Mean momentum of each flight, in which it is constant; NaN elsewhere."""
         result = np.full(self.momentum.shape, np.nan)
         for start, stop in self.flights:
             result[start:stop] = self.momentum[start:stop].mean(axis=0)

@@ -1,31 +1,31 @@
-"""What the checks say about one frame, as plain values for a scene to draw, and the lines that carry them.
+"""Results of the checks in one frame, as plain values for a scene to draw, and the protocol of the live check.
 
-Requests and answers of the live check (``python -m solver live``) are one JSON object a line. Requests, of which the
-newest of each kind counts:
+Requests and responses of the live check (``python -m solver live``) are one JSON object a line. Of each kind of
+request, the newest counts:
 
-``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline by the checks that it carries; answers of older
-serials end. ``"excitation"``: false leaves it out.
-``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
-``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all;
-the patches whose strips hold its time stand where it has them, flat on the floor.
-``{"do": "end"}``  stop at once; the end of the input stops it when all that was asked for is answered.
+``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline by its own checks; responses to older serials
+end. ``"excitation": false`` omits the excitation.
+``{"do": "look", "frame": I}``  the current frame of the user: it and its neighbours come first.
+``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before
+everything else; patches whose strips include its time are flat on the floor where the posture has them.
+``{"do": "end"}``  stop at once; at the end of the input, the process stops after all requests are processed.
 
-A request has at most 65,536 bytes of UTF-8; serials and frames lie within 2^53. Each wrong one is answered by an error,
-and those that follow are taken as ever.
+A request has at most 65,536 bytes of UTF-8; serials and frames are within 2^53. An error responds to each malformed
+request, which does not affect those that follow.
 
-Answers, each with the ``serial`` of the request it belongs to:
+Responses, each with the ``serial`` of its request:
 
-``{"kind": "frames", "frames": [...]}``  checked frames (`SceneFrame.tree`), every frame of the timeline once. Those
-that say the same as in the timeline before are told again but not checked again.
+``{"kind": "frames", "frames": [...]}``  checked frames (`SceneFrame.tree`), every frame of the timeline once. Frames
+with unchanged results are sent again but not checked again.
 ``{"kind": "done", "feasible": ..., "failed": [[FIRST, LAST], ...], "failures": [TEXT, ...], "notes": [TEXT, ...]}``
-every frame is told. Frames FIRST to LAST, both included, fail; a sentence says where each check does so first; notes
-say what this rig cannot be checked for.
-``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``  after that, some twenty times along the timeline:
+all frames are sent. Frames FIRST to LAST, both included, fail; each failure says where a check fails first; notes say
+what cannot be checked on this rig.
+``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``  after that, about twenty times along the timeline:
 condition number of each link's regressor from the start to T; null: not determined yet.
 ``{"kind": "pose", "frame": ...}``  the posture.
-``{"kind": "error", "message": TEXT, "frames": [[FIRST, LAST], ...]}``  the request came to nothing; or, with
-``frames``, these frames of its timeline cannot be checked and the others follow. A request that cannot be understood
-is answered without ``serial`` if it has none, and changes nothing.
+``{"kind": "error", "message": TEXT, "frames": [[FIRST, LAST], ...]}``  the request failed; or, with ``frames``, these
+frames of its timeline cannot be checked and the others follow. The response to a malformed request has no ``serial`` if
+the request has none, and the request changes nothing.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class SceneFoot:
 
     Attributes:
         patch: its name.
-        force: (3,) [N] that the floor exerts, world.
-        centre: (3,) [m] centre of pressure on the floor, world; None where it carries nothing.
+        force: (3,) [N] of the floor on the patch, world.
+        centre: (3,) [m] centre of pressure on the floor, world; None if it carries no load.
     """
 
     patch: str
@@ -62,12 +62,12 @@ class SceneMargin:
 
     Attributes:
         check: its name, ``"joint torque"``.
-        item: what is worst there.
-        value: [unit] what is left; negative beyond the limit.
+        item: the worst item of the check.
+        value: [unit] margin to the limit; negative beyond it.
         unit: of the value.
-        comfort: value over a comfortable margin: below 0 it fails, above 1 all is well.
-        failed: beyond the tolerance.
-        text: the margin in words; empty where it holds and is none of the frame's worst.
+        comfort: ratio of the value to a comfortable margin: below 0 it fails, above 1 it is comfortable.
+        failed: the value is beyond the tolerance.
+        text: the margin in words; empty if it holds and is not one of the frame's worst.
     """
 
     check: str
@@ -81,7 +81,7 @@ class SceneMargin:
 
 @dataclass(frozen=True, slots=True)
 class SceneFrame:
-    """One frame checked.
+    """The checks of one frame.
 
     Attributes:
         frame: index in the timeline.
@@ -111,22 +111,22 @@ class SceneFrame:
 
     @property
     def worst(self) -> SceneMargin | None:
-        """The margin with the least comfort; None where no check applies."""
+        """The margin with the least comfort; None if no check applies."""
         return min(self.margins, key=lambda margin: margin.comfort, default=None)
 
     @property
     def comfort(self) -> float:
-        """Of the worst margin; infinite where no check applies."""
+        """Comfort of the worst margin; infinite if no check applies."""
         worst = self.worst
         return float("inf") if worst is None else worst.comfort
 
     @property
     def failed(self) -> bool:
-        """Some check fails."""
+        """Whether some check fails."""
         return any(margin.failed for margin in self.margins)
 
     def tree(self) -> dict[str, object]:
-        """Plain values for JSON; the reverse of `scene_frame`."""
+        """Plain values for JSON; the inverse of `scene_frame`."""
         return {
             "frame": self.frame,
             "time": self.time,
@@ -145,7 +145,7 @@ class SceneFrame:
 
 
 def scene_frame(tree: Mapping) -> SceneFrame:
-    """The value behind `SceneFrame.tree`.
+    """The frame of a `SceneFrame.tree`.
 
     Raises:
         InvalidValue: an entry is missing or malformed.
@@ -181,7 +181,7 @@ def _triple(values: Iterable[object]) -> tuple[float, float, float]:
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise TypeError(f"{value!r:.40} is no number")
+        raise TypeError(f"{value!r:.40} is not a number")
     return float(value)
 
 
@@ -191,5 +191,5 @@ def _texts(values: Iterable[object]) -> tuple[str, ...]:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{value!r:.40} is not a text")
     return value

@@ -1,4 +1,4 @@
-"""The file of what is not known of a result's inertials: for whoever weighs them against other evidence."""
+"""The covariance of a result's inertial parameters, and its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class InertialCovariance:
 
     Attributes:
         links: L names.
-        root: (M, L, 10) changes of the parameters, SI, whose squares sum to their covariance.
+        root: (M, L, 10) square root of the covariance, SI: the covariance is the sum of its M outer products.
     """
 
     links: tuple[str, ...]

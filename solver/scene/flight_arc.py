@@ -1,4 +1,4 @@
-"""Where gravity takes a body that jumps: the parabola of its centre of mass between two stances. SI, world z up."""
+"""The parabola of the centre of mass of a jumping body between two stances. SI, world z up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRAVITY_VECTOR = np.array([0.0, 0.0, -GRAVITY])
 
 @dataclass(frozen=True, slots=True)
 class FlightArc:
-    """The parabola through the centre of mass where a body leaves the floor and where it comes back to it.
+    """The parabola through the centre of mass at take-off and landing.
 
     c(t) = take_off + velocity t + g t^2 / 2, with the velocity that has c(stop - start) = landing.
 
@@ -43,12 +43,12 @@ class FlightArc:
 
     @property
     def apex(self) -> np.ndarray:
-        """(3,) [m] the highest point: an end of a flight that only rises or only falls."""
+        """(3,) [m] The highest point; an end of the flight if it only rises or only falls."""
         return self.at(np.array([np.clip(self.start + self.velocity[2] / GRAVITY, self.start, self.stop)]))[0]
 
     @property
     def rise(self) -> float:
-        """[m] of the apex over the take-off."""
+        """[m] Height of the apex above the take-off."""
         return float(self.apex[2] - self.take_off[2])
 
     def at(self, times: np.ndarray) -> np.ndarray:
@@ -57,5 +57,5 @@ class FlightArc:
         return self.take_off + self.velocity * since + 0.5 * GRAVITY_VECTOR * since**2
 
     def distances(self, times: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """(N,) [m] by which a centre of mass at places (N, 3) [m] at times (N,) [s] misses the parabola."""
+        """(N,) [m] Distance of centre-of-mass positions (N, 3) [m] at times (N,) [s] from the parabola."""
         return np.linalg.norm(np.asarray(positions, float) - self.at(times), axis=1)

@@ -1,4 +1,4 @@
-"""Which keys of a sampled curve are enough: cubics through them stay within a tolerance of every sample."""
+"""Reduction of keys: cubics through few keys of a sampled curve stay within a tolerance of every sample."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ..errors import InvalidValue
 
 
 def central_slopes(frames: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Slopes (N, C) of values (N, C) per frame, by central differences."""
+    """Slopes (N, C) per frame of values (N, C), by central differences."""
     return np.gradient(values, frames, axis=0) if len(frames) > 1 else np.zeros_like(values)
 
 
 def hermite_cubic(frames: np.ndarray, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Values (N, C) of Hermite's cubics through the kept samples, with the slopes that the samples have there.
+    """Values (N, C) of cubic Hermite splines through some samples, with the slopes of the samples.
 
     Args:
         frames: (N,) rising.
         values: (N, C) samples.
-        keys: (K,) indices of at least the first and the last one, rising.
+        keys: (K,) increasing indices of samples, with the first and the last.
     """
     place = np.clip(np.searchsorted(keys, np.arange(len(frames)), side="right") - 1, 0, len(keys) - 2)
     before, after = keys[place], keys[place + 1]
@@ -31,12 +31,12 @@ def hermite_cubic(frames: np.ndarray, values: np.ndarray, keys: np.ndarray) -> n
 
 
 def select_keys(frames: np.ndarray, values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Indices (K,) of samples, the worst one added until no sample is farther away than the tolerance.
+    """Indices (K,) of keys: the sample with the largest error is added until all errors are within the tolerance.
 
     Args:
         frames: (N,) rising.
-        values: (N, C) of channels that are keyed together.
-        tolerance: on the Euclidean distance between a sample and the cubic.
+        values: (N, C) of channels with common keys.
+        tolerance: on the Euclidean distance between a sample and the cubic, in the unit of the values.
 
     Raises:
         InvalidValue: a tolerance that is not positive.

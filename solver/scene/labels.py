@@ -1,4 +1,4 @@
-"""Names and numbers as people say them, alike in reports, panels and the live check."""
+"""Names and numbers as text for reports, panels and the live check."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 MAX_NAMED = 3
-"""Things named in a sentence before it says how many more there are."""
+"""Most names in a list before it gives the number of others."""
 
 
 def display_name(name: str) -> str:
-    """A link, joint or patch as a person says it: ``right_ankle`` becomes ``"right ankle"``."""
+    """A link, joint or patch for people: ``right_ankle`` becomes ``"right ankle"``."""
     return name.replace("_", " ")
 
 
@@ -25,7 +25,7 @@ def format_length(metres: float) -> str:
 
 
 def format_angle(radians: float) -> str:
-    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth three decimals, and never a row of zeros."""
+    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth three decimals, or ``"under 0.001 deg"``."""
     degrees = math.degrees(radians)
     if abs(degrees) < 0.0005:
         return "under 0.001 deg" if degrees else "0 deg"
@@ -33,22 +33,22 @@ def format_angle(radians: float) -> str:
 
 
 def format_angular_speed(speed: float) -> str:
-    """An angle a second, as `angle`."""
+    """An angle a second, formatted as by `format_angle`."""
     return f"{format_angle(speed)}/s"
 
 
 def format_percent(share: float) -> str:
-    """A share with three digits: ``"12.5 %"``."""
+    """A fraction as a percentage with three digits: ``"12.5 %"``."""
     return f"{100.0 * share:.3g} %"
 
 
 def append_time(sentence: str, time: float) -> str:
-    """A sentence of something that happens at a time [s]."""
+    """A sentence about a time [s]."""
     return f"{sentence} at {time:.2f} s"
 
 
 def join_names(words: Sequence[str], shown: int = MAX_NAMED) -> str:
-    """``"a, b and c"``; of many the first ones and how many more."""
+    """``"a, b and c"``; for many names the first ones and the number of others."""
     if len(words) > shown + 1:
         return f"{', '.join(words[:shown])} and {len(words) - shown} more"
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

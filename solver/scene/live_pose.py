@@ -1,4 +1,4 @@
-"""A pose of a body that is followed live, as a scene editor draws it: one line of JSON. SI, world z up."""
+"""A pose of a body that is tracked live, as a scene editor draws it: one line of JSON. SI, world z up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..arrays import frozen
 from ..errors import InvalidValue
 
 DIGITS = 6
-"""After the point, in SI units: a micrometre."""
+"""Decimals in SI units: a micrometre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +21,18 @@ class ScenePose:
 
     Attributes:
         time: [s] on the stream's clock.
-        arrived: [s] when its sample came, by `time.perf_counter`, which all processes of a machine share.
-        latency: [s] from then to the pose.
+        arrived: [s] arrival of its sample, by `time.perf_counter`, which all processes of a machine share.
+        latency: [s] from the arrival to the pose.
         root: (3,) [m] root link's origin, world.
         rotations: (L, 4) xyzw of each joint from its neutral pose, in joint axes; the root's in the world.
-        translations: (L, 3) [m] the same of joints that slide; zero for others.
+        translations: (L, 3) [m] the same of sliding joints; zero for others.
         com: (3,) [m] centre of mass, world.
-        zmp: (2,) [m] zero-moment point on the floor; None where it is not known.
+        zmp: (2,) [m] zero-moment point on the floor; None if unknown.
         polygon: (V, 2) [m] support polygon; V = 0 in flight.
         margin: [m] of the zero-moment point, or else of the centre of mass, inside it; None without a polygon.
-        tracked: False where the pose was held.
-        error: [m] root mean square distance of the markers; None without any.
-        measured, modelled: (P, 3) [m] markers as seen (NaN: not) and as the body has them; P may be 0.
+        tracked: False if the previous pose was kept.
+        error: [m] root mean square distance of the markers; None without markers.
+        measured, modelled: (P, 3) [m] measured markers (NaN: missing) and markers of the body; P may be 0.
     """
 
     time: float
@@ -66,7 +66,7 @@ class ScenePose:
         object.__setattr__(self, "modelled", frozen("markers of the body", modelled, own, finite=False))
 
     def tree(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Plain values for JSON."""
         return {
             "time": round(self.time, DIGITS), "arrived": self.arrived, "latency": round(self.latency, DIGITS),
             "root": _to_list(self.root), "rotations": _to_list(self.rotations),
@@ -78,10 +78,10 @@ class ScenePose:
 
 
 def scene_pose(tree: Mapping[str, Any]) -> ScenePose:
-    """The reverse of `ScenePose.tree`.
+    """The pose of a `ScenePose.tree`.
 
     Raises:
-        InvalidValue: something is missing or of another shape.
+        InvalidValue: an entry is missing or has another shape.
     """
     try:
         rotations = np.array(tree["rotations"], float)
@@ -102,7 +102,7 @@ def _round(value: float | None) -> float | None:
 
 
 def _to_list(values: np.ndarray | None) -> list[Any]:
-    """Nested lists; null where a number is missing."""
+    """Nested lists; None where a number is missing."""
     if values is None:
         return []
     rounded = np.round(values, DIGITS)

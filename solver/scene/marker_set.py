@@ -1,8 +1,8 @@
-"""A marker set as its file has it, which people read, edit and approve: JSON, no dynamics library needed.
+"""The file of a marker set, which users read, edit and approve: JSON, without a dynamics library.
 
-Every marker has one entry: on a landmark, on a link, at a joint centre, or virtual, not tracked. One that was found out
-(``markers``) also tells how sure its place is and why, and where it was seen on the links that it could lie on instead;
-``use`` is false where it was rejected. What is to change is changed in the file itself, which stays a marker set.
+Every marker has one entry: on a landmark, on a link, at a joint centre, or virtual, that is not tracked. A marker that
+was recognised (command ``markers``) also has the confidence in its location, the reason, and its locations on other
+links where it might be; ``use`` is false if it was rejected. Changes are made in the file itself.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ..person import LINKS, SIDES
 from .labels import display_name
 
 MIDLINE_LANDMARKS = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
-"""Landmarks that a body has once."""
+"""Landmarks in the middle of the body, without sides."""
 REVIEW_CONFIDENCE = 0.5
-"""Confidence below which a place is to be looked at before it is believed."""
+"""Confidence below which a location needs a review."""
 HOW_TO_WRITE = (
     "Write a marker set: a JSON file with name, about, markers and aliases, each marker one of "
     '{"landmark": "left lateral_malleolus"}, {"link": "left_thigh"}, {"link": "left_thigh", "fraction": 0.5, "offset": '
@@ -38,16 +38,16 @@ HOW_TO_WRITE = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A marker, or a landmark, as a file has it; ``child`` is its ``from``.
+    """A marker or a landmark in a file; ``child`` is its entry ``from``.
 
     Attributes:
-        landmark, joint_centre, virtual, link: what it is; one of them.
-        child, fraction, offset, spread, weight: of its place, see `calibration.markerset.MarkerLocation`; an offset
-            that is missing is what was ``seen`` of that link or, without that, the middle of the link, widely spread.
-        use: False where it was rejected.
-        confidence: share of certainty in the place, 0 to 1.
-        because: what tells it.
-        seen: (3,) place on each link that it could lie on: forwards, outwards, up, in shares of stature.
+        landmark, joint_centre, virtual, link: kind of location; one of them.
+        child, fraction, offset, spread, weight: of its location, see `calibration.markerset.MarkerLocation`; a missing
+            offset is that ``seen`` on the link or, without it, the middle of the link with a wide spread.
+        use: False if it was rejected.
+        confidence: in the location, 0 to 1.
+        because: reason for the location.
+        seen: (3,) location on each link where it might be: forwards, outwards, up, as fractions of stature.
     """
 
     landmark: str | None = None
@@ -67,15 +67,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MarkerRow:
-    """One row of a marker set, for approval.
+    """One marker of a set, for approval.
 
     Attributes:
         marker: its name in the recording.
-        location: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is neither.
+        location: landmark (``"left asis"``) or link (``"left_thigh"``); empty if neither.
         use: whether it is tracked.
-        confidence: share of certainty in the place, 0 to 1.
-        reason: what tells it, or why it is not used.
-        alternatives: links that it could lie on instead, the likeliest first.
+        confidence: in the location, 0 to 1.
+        reason: for the location, or why the marker is not used.
+        alternatives: other links where it might be, the most probable first.
     """
 
     marker: str
@@ -87,12 +87,12 @@ class MarkerRow:
 
     @property
     def needs_review(self) -> bool:
-        """Whether it is to be looked at before it is believed."""
+        """Whether its location needs a review."""
         return self.use and self.confidence < REVIEW_CONFIDENCE
 
 
 def known_landmarks() -> dict[str, Any]:
-    """What is known of every landmark, by its name without side; the trees are not to be changed."""
+    """Entries of all landmarks, by name without side; do not change the trees."""
     path = MARKER_SETS / f"{LANDMARKS}.json"
     return _landmarks(path, read_bytes(path))
 
@@ -104,13 +104,13 @@ def _landmarks(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def marker_locations() -> tuple[str, ...]:
-    """Every place that a marker may have: landmarks with their sides, then links."""
+    """All locations that a marker may have: landmarks with their sides, then links."""
     sided = [name if name in MIDLINE_LANDMARKS else f"{side} {name}" for name in known_landmarks() for side in SIDES]
     return (*dict.fromkeys(sided), *LINKS)
 
 
 def parse_location(words: str) -> str:
-    """The place that a person means: ``"left thigh"`` or ``"left_thigh"``.
+    """The location of a name as users write it: ``"left thigh"`` or ``"left_thigh"``.
 
     Raises:
         UnknownPlace: none.
@@ -127,17 +127,17 @@ def read_marker_set_tree(source: str | Path) -> dict[str, Any]:
 
     Raises:
         UnknownPreset: neither a built-in name nor a file.
-        InputError: the file is no marker set.
+        InputError: the file is not a marker set.
     """
     path = marker_set_path(source)
     tree = parse_json_object(path, read_bytes(path), HOW_TO_WRITE)
     if not isinstance(tree.get("markers"), dict):
-        raise InputError(path, "is no marker set: it has no markers", remedy=HOW_TO_WRITE)
+        raise InputError(path, "is not a marker set: it has no markers", remedy=HOW_TO_WRITE)
     return tree
 
 
 def marker_set_path(source: str | Path) -> Path:
-    """Where a marker set is written: a built-in one by its name, or a JSON file.
+    """The file of a marker set: of a built-in one by its name, or a JSON file.
 
     Raises:
         UnknownPreset: neither a built-in name nor a file.
@@ -151,27 +151,27 @@ def marker_set_path(source: str | Path) -> Path:
 
 
 def write_marker_set_tree(path: str | Path, tree: Mapping[str, Any]) -> Path:
-    """Write a marker set, whole or not at all.
+    """Write a marker set, completely or not at all.
 
     Raises:
         InputError: another suffix, or the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() != ".json":
-        raise InputError(path, "is no name for a marker set", remedy="End it on .json")
+        raise InputError(path, "is not a file name for a marker set", remedy="Use the suffix .json")
     with write_atomically(path) as stream:
         stream.write(json_text(dict(tree)))
     return path
 
 
 def parse_entry(tree: Any, place: str) -> Entry:
-    """A marker's entry; one on a landmark has what the landmark says, unless it says otherwise itself.
+    """A marker's entry; values that it does not have are those of its landmark.
 
     Raises:
         WrongEntry: it is none; ``place`` says where it stands.
     """
     if not isinstance(tree, dict):
-        raise WrongEntry(place, "is no JSON object")
+        raise WrongEntry(place, "is not a JSON object")
     if isinstance(words := tree.get("landmark"), str):
         key = words.split()[-1] if words.split() else ""
         landmarks = known_landmarks()
@@ -208,16 +208,16 @@ def _marker_row(marker: str, entry: Entry) -> MarkerRow:
 
 
 def apply_decisions(tree: Mapping[str, Any], rows: Iterable[MarkerRow]) -> dict[str, Any]:
-    """A marker set as somebody decided.
+    """Apply a user's decisions to a marker set.
 
     Args:
         tree: of the set.
-        rows: decisions, on its markers and on others; a place that differs from the set's stands, without a place or
-            not used a marker is rejected.
+        rows: decisions on its markers and on others. A location that differs from that in the set replaces it; a
+            marker that is not used or has no location is rejected.
 
     Raises:
-        UnknownPlace: a place that is none.
-        InputError: ``tree`` is no marker set.
+        UnknownLandmark: an unknown location.
+        InputError: ``tree`` is not a marker set.
     """
     markers, aliases = dict(tree["markers"]), dict(tree.get("aliases", {}))
     before = {row.marker: row.location for row in marker_rows(tree)}
@@ -235,7 +235,7 @@ def apply_decisions(tree: Mapping[str, Any], rows: Iterable[MarkerRow]) -> dict[
 
 
 def _move_entry(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """An entry at a place that somebody chose."""
+    """An entry at a location that the user chose."""
     kept = {name: entry[name] for name in ("weight", "seen") if name in entry}
     what = {"link": place} if place in LINKS else {"landmark": place}
     return {**what, **kept, "confidence": 1.0, "because": "chosen"}

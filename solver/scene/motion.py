@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ..wrenches import Wrenches
 
 MIN_FORCE = 20.0
-"""Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
+"""[N] Vertical force above which a centre of pressure is drawn, because noise dominates below it."""
 NEAR_GROUND = 0.04
-"""[m] Height up to which a point of a contact patch counts as on the floor: tracked soles sink and lift by some cm."""
+"""[m] Height up to which a point of a contact patch counts as on the floor: tracked soles are off by a few cm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class SceneMotion:
         root: (N, 3) [m] root link's origin, world.
         rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world.
             Signs are continuous in time.
-        translations: (N, L, 3) [m] the same for joints that slide, zero for others; root excluded (zero).
+        translations: (N, L, 3) [m] the same for sliding joints, zero for others and for the root.
         com: (N, 3) [m] the body's centre of mass, world.
         momentum: (N, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s], world axes.
-        standing: (N, P, 3) [m] corners of the contact patches, world; NaN while off the floor. P may be 0.
+        standing: (N, P, 3) [m] corners of the contact patches, world; NaN if off the floor. P may be 0.
     """
 
     times: np.ndarray
@@ -71,15 +71,15 @@ class SceneMotion:
 
 @dataclass(frozen=True, slots=True)
 class SceneRecording:
-    """What was measured, to draw. Times are those of each instrument.
+    """Measurements to draw. Times are those of each instrument.
 
     Attributes:
         marker_times: (N,) [s]; empty without markers.
         markers: M names.
-        positions: (N, M, 3) [m], world; NaN where not seen.
+        positions: (N, M, 3) [m], world; NaN where missing.
         force_times: (F,) [s]; empty without forces.
         plates: K names.
-        centres: (F, K, 3) [m] centre of pressure on the floor, world; NaN where the plate is not loaded.
+        centres: (F, K, 3) [m] centre of pressure on the floor, world; NaN if the plate is not loaded.
         forces: (F, K, 3) [N], world; NaN where missing.
     """
 
@@ -104,12 +104,12 @@ class SceneRecording:
 
 
 def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> SceneMotion:
-    """What a scene draws of a rig's motion.
+    """A rig's motion as a scene draws it.
 
     Args:
         rig: that moves.
         motion: of it.
-        parameters: give the centre of mass and the momentum; the rig's prior by default.
+        parameters: for the centre of mass and the momentum; by default the rig's prior.
 
     Raises:
         InvalidValue: the motion or the parameters are of another rig.
@@ -137,10 +137,10 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
 
 
 def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far each joint moved from its neutral pose, in joint axes; the root in the world.
+    """Displacement of each joint from its neutral pose, in joint axes; of the root in the world.
 
     Args:
-        rig: whose links they are.
+        rig: with the links.
         turns: (N, L, 3, 3) link axes in the world.
         origins: (N, L, 3) [m] world.
 
@@ -160,7 +160,7 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
 
 
 def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:
-    """What a scene draws of a recording; the centre of pressure is taken on the floor z = 0."""
+    """A recording as a scene draws it, with the centre of pressure on the floor z = 0."""
     names: tuple[str, ...] = ()
     plates: tuple[str, ...] = ()
     marker_times, positions = np.zeros(0), np.zeros((0, 0, 3))
@@ -179,7 +179,7 @@ def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> Scene
 
 
 def read_trials(paths: Paths) -> dict[str, SceneRecording]:
-    """Recordings of any readable format, ready to draw, by trial; files of one name make one trial.
+    """Recordings of all readable formats as scenes draw them, by trial; files of one name are one trial.
 
     Raises:
         InputError: a file is missing or wrong.
@@ -191,7 +191,7 @@ def read_trials(paths: Paths) -> dict[str, SceneRecording]:
 
 
 def find_trial_files(paths: Paths) -> dict[str, tuple[Path, ...]]:
-    """The files of each trial in files and folders, paired as `read_trials` does, without reading them whole.
+    """The files of each trial in files and folders, paired as by `read_trials`, without reading all of them.
 
     Raises:
         InputError: a path that does not exist, an unknown format, or no trial.
@@ -202,4 +202,4 @@ def find_trial_files(paths: Paths) -> dict[str, tuple[Path, ...]]:
 
 
 RECORDING = FileKind(SceneRecording, "exciting dance recording", remedy="Track the recording again with this version")
-"""The file of what was measured."""
+"""The file of measurements."""

@@ -1,6 +1,6 @@
-"""The one file of a motion: whose it is and how it went, without loss, and the same as a scene draws it.
+"""The file of a motion: the rig, its motion without loss, and the same as a scene draws it.
 
-Recordings and dances are written alike. No dynamics library is needed to read the file. SI, world z up.
+Recordings and dances use the same file. Reading it needs no dynamics library. SI, world z up.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .motion import SceneMotion, scene_motion
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MotionRecord:
-    """How a rig moved.
+    """The motion of a rig.
 
     Attributes:
         name: of the trial or dance.
-        rig: that moved, by value.
+        rig: that moves, by value.
         motion: N frames.
         scene: the same poses as a scene draws them.
-        wrenches: at the motion's times, through its filter; None where no forces were measured, or of a dance.
+        wrenches: at the motion's times, with its filter; None without measured forces, as for a dance.
         counted: (N,) True where every contact with the world is measured; None without wrenches.
-        excluded: why frames do not count: (reason, number of frames).
-        schedule: when which patch stands where; None of a recording, which does not tell.
-        checks: what the motion is held to.
+        excluded: why frames are excluded: (reason, number of frames).
+        schedule: of the contacts; None for a recording.
+        checks: that the motion must pass.
     """
 
     name: str
@@ -53,9 +53,9 @@ class MotionRecord:
         if self.scene.links != self.rig.links:
             raise InvalidValue(f"motion {self.name!r} draws other links than those of {self.rig.name}")
         if not np.array_equal(self.scene.times, self.motion.times):
-            raise InvalidValue(f"motion {self.name!r} is drawn at other times than it moves")
+            raise InvalidValue(f"motion {self.name!r} is drawn at other times than those of its frames")
         if (self.wrenches is None) != (self.counted is None):
-            raise InvalidValue(f"motion {self.name!r}: wrenches and the frames that count come together or not at all")
+            raise InvalidValue(f"motion {self.name!r}: wrenches and counted frames must be given together")
         if self.wrenches is not None and not np.array_equal(self.wrenches.times, self.motion.times):
             raise InvalidValue(f"motion {self.name!r}: motion and wrenches must share their times")
         if self.counted is not None:
@@ -71,13 +71,13 @@ class MotionRecord:
 
     @property
     def trial(self) -> Trial | None:
-        """The trial as it is in the file, both sides filtered; None without wrenches."""
+        """The trial in the file, with filtered motion and wrenches; None without wrenches."""
         if self.wrenches is None or self.counted is None:
             return None
         return Trial(self.name, self.motion, self.wrenches, self.counted, self.excluded)
 
     def with_trial(self, trial: Trial | None) -> MotionRecord:
-        """This motion with what was measured of it; None: as it is."""
+        """This motion with the wrenches of a trial; None: unchanged."""
         if trial is None:
             return self
         from ..signals import filter_wrenches
@@ -86,18 +86,18 @@ class MotionRecord:
         return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded)
 
     def with_contacts(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
-        """This motion as a dance: with its contacts, and what it is held to."""
+        """This motion as a dance, with its contacts and checks."""
         return replace(self, schedule=schedule, checks=checks)
 
 
 def motion_record(name: str, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> MotionRecord:
-    """A motion to be written.
+    """A motion to write.
 
     Args:
         name: of the trial or dance.
         rig: that moves.
         motion: of it.
-        parameters: give the centre of mass and the momentum that are drawn; the rig's prior by default.
+        parameters: for the drawn centre of mass and momentum; by default the rig's prior.
 
     Raises:
         InvalidValue: the motion or the parameters are of another rig.

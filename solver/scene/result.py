@@ -1,4 +1,4 @@
-"""An identification's result per link, its file, and the quantities that people colour a body by."""
+"""An identification's result by link, its file, and quantities by which a body is coloured."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParame
 
 @dataclass(frozen=True, slots=True)
 class SceneResult:
-    """What identification found, by whatever reads its file.
+    """The result of an identification.
 
     Attributes:
-        parameters, prior: of every link, in the result's order.
-        std: (L, 10) standard deviations, or None when not asked for.
+        parameters, prior: of every link, in the same order.
+        std: (L, 10) standard deviations, or None if not requested.
         com_std: (L, 3) [m] of the centres of mass; None without ``std``.
         lower, upper: (L, 10) ends of the 95 % intervals, or None.
-        determined: (L, 10) share in [0, 1] that the data determined, or None.
+        determined: (L, 10) fraction in [0, 1] that the data determined, or None.
         method: name of the method.
-        satisfies: which physical consistency the parameters have, in words.
-        status: how the solve ended, in one word.
-        at_bounds: names of the bounds that parameters ended on, ``link: mass at its lower bound``.
+        satisfies: physical consistency of the parameters, in words.
+        status: of the solver, in one word.
+        at_bounds: names of active bounds of parameters, ``link: mass at its lower bound``.
         trials: names of the trials used.
-        base_link: at whose origin the wrench equation was written; empty without one.
+        base_link: link at whose origin the wrench equation is written; empty without one.
         settings: of the study, by name.
-        details: what else was found, by name, as plain numbers, texts, lists and tables; unknown numbers are None.
-        columns: what the ten columns are; SI, link frame, I about the link's origin, h = m c.
+        details: further results by name, as plain numbers, texts, lists and tables; unknown numbers are None.
+        columns: names of the ten columns; SI, link frame, I about the link's origin, h = m c.
     """
 
     parameters: InertialParameters
@@ -56,7 +56,7 @@ class SceneResult:
     def __post_init__(self) -> None:
         links = len(self.parameters.links)
         if self.prior.links != self.parameters.links:
-            raise InvalidValue("the result and its prior name different links")
+            raise InvalidValue("the result and its prior have different links")
         if self.columns != PARAMETERS:
             raise InvalidValue(f"the columns of a result are {', '.join(PARAMETERS)}, not {', '.join(self.columns)}")
         for name in ("std", "com_std", "lower", "upper", "determined"):
@@ -76,34 +76,34 @@ class SceneResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a careful reader must know, a sentence each."""
+        """Warnings, a sentence each."""
         return _texts(self.details.get("warnings"))
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What the plates were suspected of, a sentence each: the trials, the evidence, and what was done."""
+        """Findings about the force plates, a sentence each: the trials, the evidence, and the correction."""
         return _texts(self.details.get("suspected"))
 
     @property
     def from_flight(self) -> bool:
-        """Whether flights alone told it, without any force."""
+        """Whether the result comes from flight phases alone, without measured forces."""
         return bool(self.details.get("from_flight"))
 
     @property
     def mass_change(self) -> np.ndarray:
-        """Mass against the prior's (L,), as a share of the prior's."""
+        """Relative change of mass from the prior (L,)."""
         return self.parameters.masses / self.prior.masses - 1.0
 
     @property
     def determined_share(self) -> np.ndarray:
-        """Mean share of a link's ten parameters that the data determined (L,); NaN when unknown."""
+        """Mean fraction of a link's ten parameters that the data determined (L,); NaN if unknown."""
         if self.determined is None:
             return np.full(len(self.links), np.nan)
         return self.determined.mean(axis=1)
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """The texts in what a file holds; it may have been edited."""
+    """The texts of an entry of a file, which may have been edited."""
     return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
 
 
@@ -114,9 +114,9 @@ def densities(parameters: InertialParameters, volumes: np.ndarray) -> np.ndarray
 
 
 def com_std_from_first_moment(parameters: InertialParameters, std: np.ndarray) -> np.ndarray:
-    """Standard deviations of the centres of mass (L, 3) [m] where only those of the parameters (L, 10) are known.
+    """Standard deviations of the centres of mass (L, 3) [m] from those of the parameters (L, 10) alone.
 
-    First order, mass and first moment taken as independent, which overstates them when they move together.
+    To first order, with mass and first moment assumed independent, which overestimates them if they are correlated.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.hypot(std[:, FIRST_MOMENT], parameters.coms * std[:, MASS, None]) / np.abs(parameters.masses)[:, None]
@@ -127,7 +127,8 @@ def equivalent_ellipsoids(parameters: InertialParameters) -> tuple[np.ndarray, n
 
     Returns:
         centres (L, 3) [m], semi-axes (L, 3) [m] and axes (L, 3, 3) as columns, right-handed, link frame. Semi-axes
-        are NaN where no such body exists: an inertia that breaks the triangle inequality, or no positive mass.
+        are NaN where no such body exists: an inertia that violates the triangle inequality, or a mass that is not
+        positive.
     """
     moments, axes = np.linalg.eigh(parameters.inertias_at_com)
     axes[:, :, 2] *= np.linalg.det(axes)[:, None]

@@ -1,7 +1,7 @@
-"""The one file of a rig. No dynamics library is needed to read it.
+"""The file of a rig; reading it needs no dynamics library.
 
-rig.json holds the rig by value: all that `Rig` lists, SI, z up. Reading it gives the same rig, in any process, wherever
-it was moved.
+rig.json contains the rig by value: all fields of `Rig`, SI, z up. Reading it gives the same rig in any process and
+place.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `pyth
 
 
 def write_rig(path: str | Path, rig: Rig) -> Path:
-    """Write a rig; the file appears complete or not at all.
+    """Write a rig, completely or not at all.
 
     Args:
-        path: .json or .npz, which hold the rig whole; or .urdf, for other programs, see `formats.urdf_writer`.
+        path: .json or .npz, which contain the whole rig; or .urdf, for other programs, see `formats.urdf_writer`.
         rig: to write.
 
     Raises:
         InputError: another suffix, or the file cannot be written.
-        InvalidValue: URDF cannot hold a joint of the rig.
+        InvalidValue: URDF cannot represent a joint of the rig.
 
     Example:
         >>> import tempfile
@@ -45,8 +45,8 @@ def write_rig(path: str | Path, rig: Rig) -> Path:
         write_urdf(rig, path)
         return path
     if suffix not in (JSON_SUFFIX, ARCHIVE):
-        problem = f"suffix {suffix!r} says no format of a rig"
-        raise InputError(path, problem, remedy=f"End it on {JSON_SUFFIX} or {ARCHIVE} (all of the rig), or on {URDF}")
+        problem = f"suffix {suffix!r} is no format of a rig"
+        raise InputError(path, problem, remedy=f"Use the suffix {JSON_SUFFIX} or {ARCHIVE} (the whole rig), or {URDF}")
     return RIG.write(path, rig)
 
 
@@ -54,7 +54,7 @@ def read_rig(path: str | Path) -> Rig:
     """Read a rig that `write_rig` wrote as .json or .npz; `rigs.from_urdf` reads URDF.
 
     Raises:
-        InputError: missing, or no rig.
+        InputError: a missing file, or not a rig.
 
     Example:
         >>> import tempfile
@@ -65,23 +65,23 @@ def read_rig(path: str | Path) -> Rig:
         True
     """
     if Path(path).suffix.lower() == URDF:
-        raise InputError(path, "is URDF, which holds no rig by value", remedy="Read it with solver.from_urdf")
+        raise InputError(path, "is URDF, which does not contain a whole rig", remedy="Read it with solver.from_urdf")
     return RIG.read(path)
 
 
 def rig_to_text(rig: Rig) -> str:
-    """A rig as text, for what can hold no file."""
+    """A rig as text, to store it outside files."""
     return json_text(to_tree(rig))
 
 
 def rig_from_text(text: str) -> Rig:
-    """The rig that `rig_to_text` wrote.
+    """The rig of a text by `rig_to_text`.
 
     Raises:
-        InvalidValue: the text describes no rig.
+        InvalidValue: the text is not a rig.
     """
     try:
         rig: Rig = from_tree(Rig, parse_json(text))
     except (InvalidJson, WrongEntry) as error:
-        raise InvalidValue(f"this is no description of a rig: {error}") from error
+        raise InvalidValue(f"the text is not a rig: {error}") from error
     return rig

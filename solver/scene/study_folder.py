@@ -1,4 +1,4 @@
-"""Names of the files in the folder of a study, for who writes it and for who reads it."""
+"""Names of the files in the folder of a study."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pathlib import Path
 from ..formats.manifest import read_manifest
 
 RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
-"""The rig as a scene draws it, and for other programs, with the identified inertials."""
+"""The rig for scenes, and for other programs with the identified inertials."""
 CALIBRATION_FILE = "calibration.json"
 RESULT_FILE, RESULT_TABLE = "result.json", "result.csv"
 COVARIANCE_FILE = "covariance.npz"
-"""What the result leaves open of all links' inertials together."""
+"""Covariance of the inertial parameters of all links."""
 REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
-"""The page, and what makes it again."""
+"""The report page, and its content, from which it can be made again."""
 PROVENANCE_FILE = "provenance.json"
-"""Program, options and inputs that the results come from."""
+"""Program, options and inputs of the results."""
 SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
-"""What Blender adds."""
+"""Files that Blender adds."""
 MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
-"""After the name of a trial: how the rig moved, and what was measured."""
+"""After the name of a trial: the rig's motion, and the measurements."""
 STORAGE_END, JOINTS_END, MARKERS_END = ".mot", ".csv", ".markers.csv"
-"""After the name of a trial: its joint coordinates for other programs, and the errors of its markers."""
+"""After the name of a trial: joint coordinates for other programs, and errors of its markers."""
 ESTIMATES_FOLDER = "centroidal"
-"""Within a study's folder: what Blender has estimated of its trials."""
+"""Within a study's folder: Blender's centroidal estimates of its trials."""
 ESTIMATE_END, ESTIMATE_TABLE_END = ".centroidal.npz", ".centroidal.csv"
 """After the name of a trial: its centre of mass and momentum, for a scene and as a table."""
 
 
 def trial_files(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
-    """The files of a folder that end so, by trial; where a run says which files it wrote, those alone."""
+    """Files of a folder with a suffix, by trial; only those of its manifest if it has one."""
     written = read_manifest(folder)
     found = (path for path in sorted(folder.glob(f"*{end}")) if written is None or path.name in written.files)
     return {path.name.removesuffix(end): path for path in found}

@@ -1,6 +1,6 @@
-"""What a verb did to a dance, in one small JSON file for a scene: what it says, what fails where, keys and strips.
+"""The summary of a job with a dance, a small JSON file for a scene: message, failures, keys and strips.
 
-No dynamics library is needed to read it. SI throughout; times in the dance's own clock; infinite numbers are text.
+Reading it needs no dynamics library. SI units; times from the dance's start; infinite numbers are text.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ Status = Literal[
     "feasible", "infeasible",
     "unchanged", "repaired", "improved", "failed", "completed", "slowed",
 ]  # fmt: skip
-"""How a verb ended:
+"""Status of a job, by command:
 
 - ``excite``: ``found``.
 - ``dance``: ``designed``, or ``partial``: fewer postures or poses than requested.
 - ``check``, ``retarget``: ``feasible`` or ``infeasible``.
-- ``repair``: ``unchanged`` (nothing failed), ``repaired``, ``improved`` (less fails, not nothing), or ``failed``.
+- ``repair``: ``unchanged`` (nothing failed), ``repaired``, ``improved`` (less fails), or ``failed``.
 - ``complete``: ``completed``, ``improved`` or ``failed``.
-- ``slow``: ``slowed``, or ``unchanged`` (slow enough as it is).
+- ``slow``: ``slowed``, or ``unchanged`` (slow enough already).
 """
 INCOMPLETE: frozenset[Status] = frozenset({"partial", "infeasible", "improved", "failed"})
-"""Of them, those of a verb that did not do all that was requested."""
+"""Statuses of a job that did not do all that was requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneFailure:
-    """Where a check fails first.
+    """The first failure of a check.
 
     Attributes:
         check: its name, ``"joint torque"``.
         item: what fails: a joint coordinate, a patch, a pair of links.
         unit: of the margin.
-        margin: what is left; negative beyond the limit.
+        margin: to the limit, in the unit; negative beyond it.
         time: [s].
         text: the failure in words.
-        links: to colour.
+        links: that it concerns.
     """
 
     check: str
@@ -58,13 +58,13 @@ class SceneFailure:
 
 @dataclass(frozen=True, slots=True)
 class SceneMove:
-    """From one posture of a designed dance to the next.
+    """A move from one posture of a designed dance to the next.
 
     Attributes:
-        name: of the posture to which it leads.
+        name: of the posture at its end.
         start, stop: [s].
-        score: how hard it is to learn, from 1 to 5.
-        difficulty: the same in words, with what makes it hard: ``"4 of 5 fast, far"``.
+        score: difficulty, from 1 to 5.
+        difficulty: the same in words, with the reasons: ``"4 of 5 fast, far"``.
     """
 
     name: str
@@ -76,27 +76,27 @@ class SceneMove:
 
 @dataclass(frozen=True, slots=True)
 class SceneSummary:
-    """What a verb did.
+    """The summary of a job.
 
     Attributes:
-        verb: ``"repair"``, ``"complete"``, ``"slow"``, ``"check"`` or ``"dance"``.
-        status: how it ended.
+        verb: command of the job: ``"repair"``, ``"complete"``, ``"slow"``, ``"check"`` or ``"dance"``.
+        status: of the job.
         feasible: every check holds.
-        message: one sentence for people.
-        keys: of the dance as it is now.
-        strips: likewise.
+        message: the result in one sentence.
+        keys: of the dance after the job.
+        strips: contact strips of the dance after the job.
         failures: the first of every check that fails, earliest first.
         ranges: (start, stop) [s] of every run of failing frames.
-        moved: (name, largest, rms) of all that a repair moved, most first: ``"root position"`` [m],
+        moved: (name, largest, rms) of what a repair moved, largest first: ``"root position"`` [m],
             ``"root rotation"`` and the joint coordinates [rad, or m where they slide].
-        problems: what stands in the way, one sentence each.
+        problems: what prevents the job, one sentence each.
         notes: what could not be checked or done, one sentence each.
-        excitation: condition number of each link's part of the regressor; infinite where not excited; links without
-            parameters of their own are left out.
+        excitation: condition number of each link's part of the regressor; infinite if not excited; links without base
+            parameters of their own are omitted.
         deviation: median predicted relative standard deviation of the base parameters of each link; likewise.
         duration: [s].
-        checks: what the dance was held to.
-        moves: of a designed dance, those that are not steps.
+        checks: of the dance.
+        moves: of a designed dance, except steps.
     """
 
     verb: str
@@ -122,7 +122,7 @@ class SceneSummary:
         for name in ("excitation", "deviation"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if not self.message.strip():
-            raise InvalidValue(f"the summary of {self.verb!r} says nothing")
+            raise InvalidValue(f"the summary of {self.verb!r} has no message")
         if self.status not in get_args(Status):
             known = ", ".join(get_args(Status))
             raise InvalidValue(f"the status of {self.verb!r} is {self.status!r}, not one of {known}")
@@ -132,7 +132,7 @@ class SceneSummary:
 
     @property
     def delivered(self) -> bool:
-        """Whether the verb did all that was requested."""
+        """Whether the job did all that was requested."""
         return self.status not in INCOMPLETE
 
 

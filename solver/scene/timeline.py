@@ -1,7 +1,7 @@
-"""What a scene's timeline holds, as plain values and one .npz: poses, keys with roles, and when which foot stands.
+"""A scene's timeline as plain values, and its file: poses, keys with roles, and contact strips.
 
-No dynamics library is needed here: a scene writes what it shows, the solver turns poses into configurations.
-SI, world z up, quaternions xyzw, times from the timeline's own zero.
+It needs no dynamics library: a scene writes its poses, and the solver converts them to configurations. SI, world z up,
+quaternions xyzw, times from the timeline's zero.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ UNIT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SceneKey:
-    """A posture that somebody set.
+    """A key that the user set.
 
     Attributes:
         time: [s].
         role: ``"fixed"``, ``"preferred"`` or ``"free"``.
-        name: shown to people.
+        name: shown to the user.
     """
 
     time: float
@@ -39,7 +39,7 @@ class SceneKey:
 
 @dataclass(frozen=True, slots=True)
 class SceneStrip:
-    """A contact patch stands on the floor from start to stop [s]."""
+    """A contact patch is on the floor from start to stop [s]."""
 
     patch: str
     start: float
@@ -47,32 +47,32 @@ class SceneStrip:
 
 
 def flights_between_strips(strips: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """Start and stop [s] of every span between strips that none of them covers, in the order of time.
+    """Start and stop [s] of every span between strips without any contact, in the order of time.
 
     Args:
         strips: (start, stop) [s] of strips of all patches, in any order.
     """
     ordered = sorted(strips)
-    stood = np.maximum.accumulate([stop for _, stop in ordered]).tolist()
-    return tuple((before, start) for before, (start, _) in zip(stood, ordered[1:]) if start > before + SAME_TIME)
+    latest_stops = np.maximum.accumulate([stop for _, stop in ordered]).tolist()
+    return tuple((before, start) for before, (start, _) in zip(latest_stops, ordered[1:]) if start > before + SAME_TIME)
 
 
 @dataclass(frozen=True, slots=True)
 class SceneTimeline:
-    """A motion as a scene shows it.
+    """A motion of a scene.
 
     Attributes:
         name: of the dance.
-        rig: that is shown, L links: by value, so that whoever reads it has the same body.
+        rig: of the scene by value, L links.
         times: (N,) [s].
         root: (N, 3) [m] root link's origin, world.
         rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world: as
             in `SceneMotion`.
-        translations: (N, L, 3) [m] the same for joints that slide, zero for others.
-        keys: in the order of time; each stands at one of ``times``.
-        strips: when which patch stands, in any order.
+        translations: (N, L, 3) [m] the same for sliding joints, zero for others.
+        keys: in the order of time; each is at one of ``times``.
+        strips: of the contacts, in any order.
         ground: [m] height of the floor.
-        checks: what the dance is held to.
+        checks: that the dance must pass.
     """
 
     name: str
@@ -97,7 +97,7 @@ class SceneTimeline:
         lengths = np.linalg.norm(self.rotations, axis=2)
         if frames and np.abs(lengths - 1.0).max() > UNIT_TOLERANCE:
             frame, link = np.unravel_index(int(np.argmax(np.abs(lengths - 1.0))), lengths.shape)
-            raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is no unit quaternion")
+            raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is not a unit quaternion")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -115,4 +115,4 @@ TIMELINE = FileKind(
     remedy="Write the timeline again from the scene",
     compressed=False,
 )
-"""The file of a timeline, an archive that is written quickly: the live check writes one at every change."""
+"""The file of a timeline, an uncompressed archive, because the live check writes one at every change."""

@@ -117,7 +117,7 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert 0.3 * lasts - 0.05 <= first[1] < 0.45 * lasts
     assert 0.55 * lasts < second[0] <= 0.72 * lasts + 0.05
     said = find_message(scene, body, "dance")
-    assert "which foot stands when was found from its motion" in said.notes
+    assert "the contacts were found from its motion" in said.notes
     assert bpy.ops.exciting_dance.balance_dance.poll()
     assert not bpy.ops.exciting_dance.complete_dance.poll()
 

@@ -48,7 +48,7 @@ def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
     assert bpy.context.view_layer.objects.active == robot
     said = find_message(scene, robot, "retarget")
     assert "follows Deep_squat__Again_1" in said.message
-    assert "right_thigh is led by" in said.notes
+    assert "right_thigh follows" in said.notes
     assert list(own.iterdir()) == []
 
 

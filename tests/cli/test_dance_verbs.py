@@ -140,9 +140,7 @@ def test_an_impossible_fixed_key_is_told(
 
 
 @pytest.mark.parametrize("limit", [("--seconds", "1e-9"), ("--programs", "1")])
-def test_a_repair_at_its_limit_of_effort_says_so(
-    dragged: AuthoredDance, tmp_path: Path, limit: tuple[str, str]
-) -> None:
+def test_a_repair_at_its_limit_says_so(dragged: AuthoredDance, tmp_path: Path, limit: tuple[str, str]) -> None:
     """A search that may take no step, or one, writes the best it has, not feasible, and tells that it had to end."""
     rig, q = dragged.rig, dragged.keys[0].q
     far = rotate_joints(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.8)})
@@ -151,7 +149,7 @@ def test_a_repair_at_its_limit_of_effort_says_so(
     assert main(["repair", str(path), *limit, "--output", str(output), *QUIET]) == INCOMPLETE
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert not summary.feasible
-    assert any("limit of effort" in note for note in summary.notes)
+    assert any("limit of programs or time" in note for note in summary.notes)
     assert "chest" in summary.message
 
 
@@ -235,7 +233,7 @@ def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: AuthoredDance, 
 
 
 def test_complete_fills_free_keys(dragged: AuthoredDance, tmp_path: Path) -> None:
-    """The calm way between two equal postures is that posture, whatever the free key held before."""
+    """Interpolation between two equal postures is that posture, whatever the free key held before."""
     q = dragged.keys[0].q
     keys = (dragged.keys[0], replace(dragged.keys[1], role="free"), dragged.keys[2])
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
@@ -245,7 +243,7 @@ def test_complete_fills_free_keys(dragged: AuthoredDance, tmp_path: Path) -> Non
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "completed"
-    assert summary.message == "Filled 1 free key the calm way; every check holds"
+    assert summary.message == "Filled 1 free key by interpolation; every check holds"
     assert np.abs(AUTHORED_DANCE.read(output / "keyed.json").keys[1].q - q).max() < 1e-6
 
 

@@ -128,9 +128,9 @@ def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("performed", "trial", "said"),
     [
-        (".", [], "holds several trials, late, prompt. Choose one with --trial"),
-        (".", ["--trial", "encore"], "holds no trial 'encore'. It holds late, prompt"),
-        ("nowhere", [], "is not there"),
+        (".", [], "has several trials, late, prompt. Choose one with --trial"),
+        (".", ["--trial", "encore"], "has no trial 'encore'. Its trials are late, prompt"),
+        ("nowhere", [], "does not exist"),
         ("rig.json", [], "neither the folder of a study nor a .motion.npz"),
     ],
 )

@@ -28,7 +28,7 @@ def test_every_file_tells_the_same_motion(recorded: Path, tmp_path: Path, capsys
     output = tmp_path / "out"
     assert main(["retarget", str(recorded), "hoap3", "--no-repair", "--output", str(output)]) == 0
     printed = capsys.readouterr().out
-    assert "as led" in printed
+    assert "as followed" in printed
     assert "right_thigh" in printed
     record = MOTION.read(output / "dance.motion.npz")
     table = np.loadtxt(output / "squat_50hz.csv", delimiter=",")

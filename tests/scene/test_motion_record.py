@@ -123,9 +123,9 @@ def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Moti
     assert {doing.check.name for doing in verdict.attributions} == {
         margin.name for margin in verdict.checks.margins if margin.failed.any()
     }
-    assert "Assumed: which foot stands when was found from its motion" in verdict.report
-    assert "Whose doing: planted feet: 100 % tracking error (a planted sole slides by up to" in verdict.report
-    assert any(note.startswith("Whose doing") for note in verdict.summary().notes)
+    assert "Assumed: the contacts were found from its motion" in verdict.report
+    assert "Attribution: planted feet: 100 % tracking error (a planted sole slides by up to" in verdict.report
+    assert any(note.startswith("Attribution") for note in verdict.summary().notes)
     assert verdict.summary().strips
 
 
@@ -157,7 +157,7 @@ def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp
     """A rate that would change its samples is refused."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     assert differences(export(path, tmp_path / "swings.csv"), recording.motion) == ()
-    with pytest.raises(InvalidValue, match="samples of its own, 100 a second"):
+    with pytest.raises(InvalidValue, match="its own samples, 100 a second"):
         check(path, rate=500.0)
 
 
@@ -170,9 +170,9 @@ def test_a_recording_can_be_repaired_where_it_shows_its_contacts(rig: Rig, motio
     places = {anchor.patch: anchor.position for anchor in planted.phases[0].anchors}
     for anchor in keyed.schedule.phases[0].anchors:
         np.testing.assert_allclose(anchor.position, places[anchor.patch], atol=1e-6)
-    assert told[0] == "which foot stands when was found from its motion"
+    assert told[0] == "the contacts were found from its motion"
     alone = MOTION.write(tmp_path / "alone.motion.npz", motion_record("alone", replace(rig, contacts=()), motion))
-    with pytest.raises(InputError, match=r"does not tell which foot stands.*contact strip"):
+    with pytest.raises(InputError, match=r"contacts cannot be found.*contact strip"):
         load_authored_dance(alone)
 
 

@@ -29,7 +29,7 @@ def test_text_that_is_no_rig_is_refused() -> None:
     tree = json.loads(rig_to_text(PERSON))
     wrong = json.dumps(tree | {"name": 3})
     for text in ("", rig_to_text(PERSON)[:-20], "[" * 200_000, "[]", "{}", wrong):
-        with pytest.raises(InvalidValue, match="no description of a rig"):
+        with pytest.raises(InvalidValue, match="text is not a rig"):
             rig_from_text(text)
 
 

@@ -47,7 +47,7 @@ def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("keys", [{"time": "soon", "role": "fixed"}], r"keys\[0\].time: 'soon' is no number"),
         ("strips", [{"patch": "left_sole", "start": 0.0}], r"strips\[0\]: lacks the entry 'stop'"),
         ("ranges", [[2.0, 1.0]], "before it starts"),
-        ("message", " ", "says nothing"),
+        ("message", " ", "has no message"),
         ("notes", "one", "not a list"),
         ("excitation", {"arm": "much"}, "no number"),
         ("kind", "other", "is 'other'"),
@@ -77,7 +77,7 @@ def test_a_missing_and_a_torn_file_are_named(tmp_path: Path) -> None:
 
 def test_a_summary_says_something() -> None:
     """An empty message is refused where it arises."""
-    with pytest.raises(InvalidValue, match="says nothing"):
+    with pytest.raises(InvalidValue, match="has no message"):
         SceneSummary("check", "feasible", True, "")
 
 

@@ -210,7 +210,7 @@ def test_the_verdict_is_told_before_and_after() -> None:
     """Without a repair as well: as led with the depth, and with links kept apart; asked not to, they stay inside."""
     followed = retarget(armed(0.45), hrp2(), None, None, RetargetLimits(repair=None))
     assert followed.adjustment == SEPARATED
-    assert followed.report.index("as led") < followed.report.index(f"\n{SEPARATED}\n")
+    assert followed.report.index("as followed") < followed.report.index(f"\n{SEPARATED}\n")
     assert followed.after.failed.mean() < followed.before.failed.mean()
     left = retarget(armed(0.45), hrp2(), None, RetargetOptions(separate_links=False), RetargetLimits(repair=None))
     assert left.adjusted is None

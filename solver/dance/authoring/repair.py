@@ -237,12 +237,12 @@ def _repair(
     after = before if begun is as_given else checker.check_frames(begun, memory)
     best, best_after, best_motion = done, after, begun
 
-    def spent(programmes: int) -> bool:
-        return programmes >= options.max_programs or time.monotonic() >= until
+    def is_spent(programs: int) -> bool:
+        return programs >= options.max_programs or time.monotonic() >= until
 
     rounds = 1 if troubles else options.passes
     for number in range(rounds):
-        if after.feasible or spent(iterations):
+        if after.feasible or is_spent(iterations):
             break
         limits = TrajectoryLimits(trajectory, checks, 1.0 + number)
         windows = _find_windows(dance, after, [d.window for d in done], WINDOW_MARGIN * (1.0 + number))
@@ -261,7 +261,7 @@ def _repair(
             steps = int(min(options.iterations, max(options.max_programs - iterations, 0)))
             found = _find_displacement(program, [d for d in earlier if _is_within(d.window, window)], steps, until)
             iterations += found.iterations
-            if number == 0 and found.violation > RESTART_VIOLATION and not spent(iterations):
+            if number == 0 and found.violation > RESTART_VIOLATION and not is_spent(iterations):
                 found, tried = _retry_with_resting_limbs(program, before, found, steps, until)
                 iterations += tried
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.solver_failures]
@@ -277,7 +277,7 @@ def _repair(
     status: Status = (
         REPAIRED if after.feasible else IMPROVED if _total_violation(after) < _total_violation(before) else FAILED
     )
-    hurried = not after.feasible and spent(iterations)
+    hurried = not after.feasible and is_spent(iterations)
     if status == FAILED:  # the given motion is kept, because nothing better was found
         motion, moved, after = as_shown, _measure_moves(rig, as_given, as_given), before
     else:
@@ -388,12 +388,12 @@ def _infeasible_keys(keyed: AuthoredDance, fixed: Sequence[Keyframe], options: C
 
 def _failures_at_keys(fixed: Sequence[Keyframe], after: Checks, known: Sequence[KeyConflict]) -> list[KeyConflict]:
     """Remaining failures at the times of fixed keys."""
-    told = {(id(t.key), t.failure.check.name) for t in known}
+    known_failures = {(id(t.key), t.failure.check.name) for t in known}
     result = []
     for key in fixed:
         frame = int(np.argmin(np.abs(after.times - key.time)))
         for margin in after.margins:
-            if margin.failed[frame] and (id(key), margin.name) not in told:
+            if margin.failed[frame] and (id(key), margin.name) not in known_failures:
                 result.append(KeyConflict(key, margin.worst(frame, float(after.times[frame]))))
     return result
 

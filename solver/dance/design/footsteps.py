@@ -273,8 +273,8 @@ class StepPlanner:
         checks = measured.checks(np.zeros(1), self._legged.solve_static(y[None], footing.solved)[1], footing.anchors)
         if judge.worst_of(checks)[0] >= 0.0:
             return ""
-        told = "; ".join(str(failure) for failure in checks.worst_failures)
-        return told or f"too little margin remains there: {', '.join(judge.tight_checks(checks))}"
+        failures = "; ".join(str(failure) for failure in checks.worst_failures)
+        return failures or f"too little margin remains there: {', '.join(judge.tight_checks(checks))}"
 
     def _posture_foot_forward(self) -> np.ndarray:
         """The standing posture (D,) with the right foot forward, the weight above the left and clear arms."""
@@ -307,9 +307,9 @@ class StepPlanner:
             except InvalidValue:
                 continue
             # the path to a posture that had to be searched for comes nearer to a limit than its end
-            asked = judges if most >= 0 else judges[:2]
-            kept = sum(not self._describe_failure(found, footing, judge, leaving) for judge, footing in asked)
-            if kept == len(asked):
+            used = judges if most >= 0 else judges[:2]
+            kept = sum(not self._describe_failure(found, footing, judge, leaving) for judge, footing in used)
+            if kept == len(used):
                 sought += 1
                 if not name or sought > MAX_PATHS_TRIED or self._can_step_from_home(found, name):
                     return found

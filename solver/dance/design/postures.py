@@ -127,7 +127,7 @@ def draw_posture_pool(
             troubles.count_legs(legged, legs, y[good][:, legs])
         y, of = y[reach], of[reach]
         if not len(y):
-            if troubles.is_hopeless:
+            if troubles.always_fails:
                 break
             continue
         _, curves, _ = legged.solve_static(y, footing.solved)
@@ -135,7 +135,7 @@ def draw_posture_pool(
         holds = checker.worst_of(checks) >= 0.0
         if not found and not holds.any():
             troubles.count_checks(checks, checker.sampling_factor)
-            if troubles.is_hopeless:
+            if troubles.always_fails:
                 break
         kept.append((y[holds], of[holds]))
         found += int(holds.sum())
@@ -201,7 +201,7 @@ class _FailureCounts:
         self.counts[what] = before[0] + frames, before[1] + failing
 
     @property
-    def is_hopeless(self) -> bool:
+    def always_fails(self) -> bool:
         """Whether the same item fails in all of many postures."""
         return any(failing == frames >= MIN_FAILURES for frames, failing in self.counts.values())
 

@@ -135,11 +135,11 @@ class _SequenceRun:
                 self.postures.append(len(self.segments) - 1)
                 self.names.append(called)
                 here = posture
-        gone = task.stop is not None and self._move_to_stop(here, task.stop)
+        reached_stop = task.stop is not None and self._move_to_stop(here, task.stop)
         stop = self.segments[-1].stop if self.segments else task.start
         return PostureSequence(
             tuple(self.segments), tuple(self.postures), tuple(self.names), tuple(self.trace), self.history[0],
-            self.history[1] - self.known, stop, gone, tuple(self.notes),
+            self.history[1] - self.known, stop, reached_stop, tuple(self.notes),
             tuple(self.missing),
         )  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""What a button or a verb does with a dance, as functions that return values."""
+"""The jobs of the command line and the add-on with dances, as functions from values to values."""

@@ -1,4 +1,4 @@
-"""Is a dance feasible: the verdict on all of its samples, in a sentence, a table and for a scene."""
+"""Check whether a dance is feasible in all its samples; the result as a sentence, a table and for a scene."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from .recorded_contacts import find_contacts
 from .summaries import EXCITATION_RATE, excitation_by_link, failed_time_ranges, scene_failures, scene_keys, scene_strips
 
 VERIFICATION_RATE = 500.0
-"""[1/s] at which a dance is judged."""
+"""[1/s] Rate at which a dance is checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the checks say of a dance.
+    """Result of all checks of a dance.
 
     Attributes:
         dance: that was checked.
-        checks: every margin in every frame.
-        unsupported_spans: spans in which nothing carries the body, a sentence each: they explain what else fails there.
-        assumptions: what was found or assumed of a recording, a sentence each.
-        attributions: of a recording, whose doing each failing check is.
+        checks: all margins in all frames.
+        unsupported_spans: time spans without support, a sentence each; they explain what else fails there.
+        assumptions: what was found or assumed about a recording, a sentence each.
+        attributions: of each failed check of a recording to tracking error or to the performer.
     """
 
     dance: LoadedDance
@@ -47,31 +47,31 @@ class CheckResult:
 
     @property
     def feasible(self) -> bool:
-        """Does every check hold in every frame."""
+        """Whether every check holds in every frame."""
         return self.checks.feasible
 
     @property
     def message(self) -> str:
-        """The verdict in one sentence."""
+        """The result in one sentence."""
         return summarise_checks(self.checks, self.unsupported_spans)
 
     @property
     def report(self) -> str:
-        """A table of every check, and the sentence."""
+        """A table of all checks, the sentence and remarks."""
         return "\n".join([format_check_table(self.checks), self.message, *self._remarks])
 
     @property
     def _remarks(self) -> tuple[str, ...]:
-        """What the checks alone do not say."""
+        """Omitted checks, assumptions and attributions, a sentence each."""
         left_out = (describe_omitted_checks(self.checks),) if self.checks.skipped else ()
         return (
             *left_out,
-            *(f"Assumed: {told}" for told in self.assumptions),
-            *(f"Whose doing: {doing}" for doing in self.attributions),
+            *(f"Assumed: {assumption}" for assumption in self.assumptions),
+            *(f"Attribution: {attribution}" for attribution in self.attributions),
         )
 
     def summary(self) -> SceneSummary:
-        """The same for a scene, with what the dance excites."""
+        """The result for a scene, with the dance's excitation."""
         dance, checks = self.dance, self.checks
         start, stop = float(checks.times[0]), float(checks.times[-1])
         conditions, deviations = excitation_by_link(dance.rig, dance.motion(EXCITATION_RATE))
@@ -84,7 +84,7 @@ class CheckResult:
         )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
-        """Write ``summary.json`` into a folder, which appears complete or not at all."""
+        """Write ``summary.json`` into a folder, completely or not at all."""
         summary = self.summary()
         with write_folder(Path(path)) as folder:
             SUMMARY.write(folder / SUMMARY_FILE, summary)
@@ -97,22 +97,22 @@ def check(
     rate: float | None = None,
     progress: Progress = silent,
 ) -> CheckResult:
-    """Judge a dance by every check, in every sample.
+    """Check a dance in every sample.
 
-    A recording does not tell which foot stands when: that is found from its motion and its forces, and the verdict says
-    of every check that fails whose doing it is, the tracking's or the person's. Where nothing shows what stands, as of
-    a rig without soles, the checks that need it are left out, and named.
+    A recording has no contact schedule. Its contacts are found from motion and forces, and each failed check is
+    attributed to tracking error or to the performer. Without contacts, as for a rig without soles, the checks that need
+    them are omitted and listed.
 
     Args:
-        dance: a file, or what `load_dance` read of it.
-        options: of the checks; by default those that the dance carries.
-        rate: [1/s] of the samples; by default `VERIFICATION_RATE`, and a motion's own samples.
-        progress: told about the progress; may cancel.
+        dance: a file, or the result of `load_dance`.
+        options: of the checks; by default those stored with the dance.
+        rate: [1/s] of the samples; by default `VERIFICATION_RATE`, or the samples of a recorded motion.
+        progress: receives the progress; may cancel.
 
     Raises:
-        InputError: no dance, or damaged.
-        InvalidValue: a timeline that contradicts itself, a rig without contact patches, a rate that is not positive,
-            or a rate for a motion in samples of its own.
+        InputError: not a dance, or a damaged file.
+        InvalidValue: an inconsistent timeline, a rig without contact patches, a rate that is not positive, or a rate
+            for a motion that has its own samples.
 
     Example:
         >>> verdict = solver.check("dance/dance.npz", rate=50.0)
@@ -130,7 +130,7 @@ def check(
 
 
 def _check_recording(dance: LoadedDance, record: MotionRecord, progress: Progress) -> CheckResult:
-    """A recording, with the contacts that it shows."""
+    """Check a recording with the contacts that are found in it."""
     rig, options = dance.rig, dance.checks
     try:
         recorded = find_contacts(record)
@@ -141,18 +141,18 @@ def _check_recording(dance: LoadedDance, record: MotionRecord, progress: Progres
         )
     record = recorded.record
     checks = check_motion(rig, record.motion, record.schedule, options)
-    progress(0.6, "telling the tracking's failures from the person's")
+    progress(0.6, "attributing failures to tracking error or to the performer")
     whose = attribute_failures(rig, record.motion, checks, options, recorded.measured_wrench)
     found = replace(dance, schedule=record.schedule, source=record)
     return CheckResult(found, checks, (), recorded.notes, whose)
 
 
 def summarise_checks(checks: Checks, unsupported_spans: tuple[str, ...] = ()) -> str:
-    """What the checks say, in one sentence.
+    """The result of the checks in one sentence.
 
     Args:
         checks: of the dance.
-        unsupported_spans: spans in which nothing carries the body, which explain what else fails there.
+        unsupported_spans: time spans without support, which explain what else fails there.
     """
     if checks.feasible:
         made = join_names(plural_names(margin.check for margin in checks.margins))
@@ -164,13 +164,13 @@ def summarise_checks(checks: Checks, unsupported_spans: tuple[str, ...] = ()) ->
 
 
 def describe_omitted_checks(checks: Checks) -> str:
-    """The checks that were not made, and why."""
-    names = ", ".join(plural_names(checks.skipped))  # all of them: nothing is left out silently
-    return f"Not checked, because nothing tells which foot stands when: {names}"
+    """The checks that were omitted, and why."""
+    names = ", ".join(plural_names(checks.skipped))  # all of them, so that no omission is silent
+    return f"Not checked, because no contacts are known: {names}"
 
 
 def format_check_table(checks: Checks) -> str:
-    """Every check in a row: where it first fails, and its worst margin."""
+    """A table with one row for each check: where it first fails, and its worst margin."""
     first = {failure.check.name: failure for failure in checks.first_failures}
     rows = []
     for margin in checks.margins:
@@ -186,5 +186,5 @@ def format_check_table(checks: Checks) -> str:
             display_name(margin.items[int(margin.worst_items[frame])]),
             f"{worst:+.4g} {margin.unit}",
         ))  # fmt: skip
-    head = ("check", "", "first [s]", "culprit", "worst [s]", "culprit", "margin")
+    head = ("check", "", "first [s]", "item", "worst [s]", "item", "margin")
     return format_table(head, rows)

@@ -27,19 +27,19 @@ def complete(
     rate: float = MIN_RATE,
     progress: Progress = silent,
 ) -> EditedDance:
-    """Give every free key of an authored dance a posture that excites, or the calm way, and repair the dance.
+    """Fill every free key of an authored dance with an exciting posture or by interpolation, and repair the dance.
 
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
         options: how to fill.
-        checks: what must hold; by default what the dance carries.
+        checks: that must hold; by default those stored with the dance.
         repair_options: of the repair's search.
-        rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling_rate`).
-        progress: told about the progress; may cancel.
+        rate: [1/s] of the repaired motion's samples, at least `MIN_RATE`; higher with jumps (`Keyed.sampling_rate`).
+        progress: receives the progress; may cancel.
 
     Raises:
-        InputError: no authored dance, or damaged.
-        InvalidValue: no free key, the first or the last key is free, or nothing stands on the floor.
+        InputError: not an authored dance, or a damaged file.
+        InvalidValue: no free key, the first or the last key is free, or no foot is on the floor.
 
     Example:
         >>> answer = solver.complete("keyed.json")  # doctest: +SKIP
@@ -55,8 +55,8 @@ def complete(
     troubles = [*describe_unsupported(keyed.schedule, done.after), *describe_conflicts(done)]
     message = describe_completion(keyed, done, troubles)
     notes = [*done.notes, *[LIMIT_NOTE] * done.limit_reached]
-    notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps]
-    notes += [f"elsewhere, where nothing was touched: {failure}" for failure in done.failures_elsewhere]
+    notes += [f"a search step was rejected, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps]
+    notes += [f"elsewhere, where nothing was changed: {failure}" for failure in done.failures_elsewhere]
     status = "completed" if done.feasible else done.status
     said = Conclusion("complete", status, message, troubles, notes)
     summary = summarise_authored(said, done.dance, done.after, done.moved)
@@ -64,10 +64,10 @@ def complete(
 
 
 def require_free_keys(keyed: AuthoredDance) -> None:
-    """Refuse a dance without free keys, or with nothing to hold on to around them.
+    """Refuse a dance without free keys, or whose first or last key is free.
 
     Raises:
-        InvalidValue: what is missing, and how to get it.
+        InvalidValue: what is missing, and how to add it.
     """
     roles = [key.role for key in keyed.keys]
     if "free" not in roles:
@@ -82,23 +82,23 @@ def require_free_keys(keyed: AuthoredDance) -> None:
         )
     for key, which in ((keyed.keys[0], "first"), (keyed.keys[-1], "last")):
         if key.role == "free":
-            raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, what is free lies between keys")
+            raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, free keys lie between others")
 
 
 def describe_completion(keyed: AuthoredDance, done: CompletedDance, problems: list[str]) -> str:
-    """What was done, in one sentence."""
+    """The result in one sentence."""
     count = len(done.filled_times)
     exciting = count - len(done.interpolated_times)
     filled = f"filled {count} free key{'' if count == 1 else 's'}"
     if 0 < exciting < count:
-        filled += f", {exciting} with exciting postures and {count - exciting} the calm way"
+        filled += f", {exciting} with exciting postures and {count - exciting} by interpolation"
     else:
-        filled += " with exciting postures" if exciting else " the calm way"
+        filled += " with exciting postures" if exciting else " by interpolation"
     if not done.feasible:
         return f"Not feasible yet, {filled}: {problems[0] if problems else describe_remaining(done.worst_repair)}"
     there = " there" if done.failures_elsewhere else ""
     moved = (
-        f", the postures moved at most {describe_moves(keyed.rig, done.moved)} for it"
+        f"; the repair moved the postures by at most {describe_moves(keyed.rig, done.moved)} for it"
         if done.status != UNCHANGED
         else ""
     )

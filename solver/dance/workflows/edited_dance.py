@@ -1,4 +1,4 @@
-"""What repair, complete and slow do to an authored dance: the dance as it is now, told and written in one way."""
+"""The result of repairing, completing or slowing an authored dance, and how it is written."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..authoring.repair import RepairedDance
 from ..authoring.retime import RetimedMotion
 
 KEYS_SUFFIX = ".json"
-"""Suffix of an output that takes the keys alone."""
+"""Suffix of an output file with the authored dance only."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditedDance:
-    """What became of an authored dance.
+    """An authored dance after it was repaired, completed or slowed down.
 
     Attributes:
-        dance: the dance as it is now.
+        dance: the new dance.
         checks: of it, at 500 samples a second.
-        summary: what was done, for a scene: status, message, troubles, notes, keys and strips.
-        report: the same for people, plain text.
-        details: what the verb itself returned.
+        summary: of the job, for a scene: status, message, problems, notes, keys and strips.
+        report: the same as plain text.
+        details: result of the job itself.
     """
 
     dance: AuthoredDance
@@ -40,26 +40,26 @@ class EditedDance:
 
     @property
     def status(self) -> Status:
-        """How it ended, as a value of `scene.summary.Status`: ``"repaired"``, ``"failed"``, ``"slowed"``, ..."""
+        """Status of the job, a value of `scene.summary.Status`: ``"repaired"``, ``"failed"``, ``"slowed"``, ..."""
         return self.summary.status
 
     @property
     def message(self) -> str:
-        """What was done, or what stands in the way, in one sentence."""
+        """The result, or what prevents it, in one sentence."""
         return self.summary.message
 
     @property
     def feasible(self) -> bool:
-        """Does every check hold now."""
+        """Whether every check holds now."""
         return self.checks.feasible
 
     def write(self, path: str | Path, rate: float = 100.0) -> None:
-        """Write all of it or nothing.
+        """Write the result, completely or not at all.
 
         Args:
             path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``;
-                or a file that ends in .json, which receives the keys.
-            rate: [1/s] of ``dance.motion.npz``; more where it jumps (`Keyed.sampling_rate`).
+                or a file that ends in .json, which receives the authored dance.
+            rate: [1/s] of ``dance.motion.npz``; higher with jumps (`Keyed.sampling_rate`).
 
         Raises:
             InvalidValue: a rate that is not positive.

@@ -20,16 +20,16 @@ def export(
     """Write a dance as a table (.csv: angles and speeds of every joint [rad, rad/s]; .mot: OpenSim, degrees).
 
     Args:
-        dance: a file, or what `load_dance` read of it.
-        path: of the table; its suffix says which.
-        rate: [1/s] of the samples; by default `RATE`, and a motion's own samples.
+        dance: a file, or the result of `load_dance`.
+        path: of the table; its suffix selects the format.
+        rate: [1/s] of the samples; by default `RATE`, or the samples of a recorded motion.
 
     Returns:
         The motion that was written.
 
     Raises:
-        InputError: no dance, or a suffix that says nothing.
-        InvalidValue: a rate that is not positive, or a rate for a motion in samples of its own.
+        InputError: not a dance, or an unknown suffix.
+        InvalidValue: a rate that is not positive, or a rate for a motion that has its own samples.
 
     Example:
         >>> motion = solver.export("dance/dance.npz", "dance.csv", rate=200.0)
@@ -44,6 +44,6 @@ def export(
 
 
 def write_motion_table(rig: Rig, motion: Motion, path: str | Path) -> None:
-    """A motion as robots (.csv: joints and their speeds [rad]) and viewers (.mot: root and joints, degrees) take it."""
+    """Write a motion for robots (.csv: joints, speeds, [rad, rad/s]) or viewers (.mot: root and joints, degrees)."""
     viewed = Path(path).suffix.lower() == STORAGE_SUFFIX
     write_coordinates(path, rig, motion, degrees=viewed, root=viewed, speeds=not viewed)

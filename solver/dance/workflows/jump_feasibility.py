@@ -1,4 +1,4 @@
-"""A jump that a repair could not make possible: by how much its push or its joints are too weak, a sentence each."""
+"""Why a repair could not make a jump feasible: how much speed at take-off or joint torque is missing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from ..authoring.repair import RepairedDance
 SPEED_TOLERANCE = 0.02
 """Share of the speed that a take-off may lack before a word is said: what a flight may lack of its weight, doubled."""
 LEG_SHARE = 0.5
-"""Share of a take-off's speed that legs must give: arms and trunk that swing do not give the rest of less."""
+"""Least fraction of the take-off speed that the legs must provide; swinging arms and trunk provide the rest."""
 DEEPEST_SQUAT, SQUAT_DEPTHS = 0.6, 61
-"""Share of the standing height by which a squat is looked at, and at how many depths."""
+"""Deepest squat that is checked, as a fraction of the leg's length, and the number of depths."""
 
 
 def jumps_exceed_leg_speed(keyed: AuthoredDance) -> bool:
-    """Whether legs cannot stretch as fast as a jump of a dance asks, "
-    "whatever a search finds: see `fastest_com_rise`."""
+    """Whether some jump needs legs to extend faster than their speed limits allow; see `fastest_com_rise`."""
     flights = find_flights(keyed.schedule)
     if not flights:
         return False
@@ -33,15 +32,16 @@ def jumps_exceed_leg_speed(keyed: AuthoredDance) -> bool:
 
 
 def explain_infeasible_jumps(result: RepairedDance) -> list[str]:
-    """Of every jump that is not possible yet: the take-off that it needs, and what its joints or the motion found have.
+    """Explain each jump that is not feasible: the required take-off speed, and what limits it; a sentence each.
 
-    The speed upwards that is needed is that of the parabola from stance to stance. Legs that cannot stretch so fast are
-    told first: no torque helps them. Else what was reached is the centre of mass's speed in the last instants on the
-    floor, told where it is too low, as is the joint that is farthest beyond its torque where strength is what fails.
+    The required upward speed is that of the parabola from stance to stance. Legs that cannot extend that fast are
+    reported first, because more torque does not help them. Otherwise the speed of the centre of mass in the last
+    instants on the floor is reported if it is too low, and the joint with the largest torque violation if strength
+    is what fails.
 
     Args:
-        result: of a repair; of one whose motion is as it was given only what legs cannot is told: no motion was found
-            that would tell what it reaches.
+        result: of a repair. If the repair kept the given motion, only speed limits of legs are reported, because no
+            repaired motion shows what is reached.
     """
     if result.feasible:
         return []
@@ -54,7 +54,7 @@ def explain_infeasible_jumps(result: RepairedDance) -> list[str]:
 def _describe_jump(
     rig: Rig, checks: Checks, flight: tuple[float, float], rise: tuple[float, str], *, found: bool
 ) -> str:
-    """Of one jump, and of the motion that was found for it; empty where it is fast enough and strong enough."""
+    """Explanation of one jump; empty if the motion is fast enough and strong enough."""
     (take_off, landing), (fastest, slowest) = flight, rise
     needed, reached = take_off_speeds(checks, take_off, landing)
     said = f"the jump from {take_off:.2f} to {landing:.2f} s must leave the floor at {needed:.2f} m/s upwards; "
@@ -66,19 +66,19 @@ def _describe_jump(
     joint, used, limit = _most_overloaded_joint(rig, checks, take_off - FLIGHT_WINDOW, landing + FLIGHT_WINDOW)
     slow = reached < (1.0 - SPEED_TOLERANCE) * needed
     weak = joint and (slow or _is_strength_check(checks.worst_failures[0].check))
-    asks = f"asks {display_name(joint)} for {used / limit:.2f} times its torque ({used:.3g} of {limit:.3g} N m)"
-    has = [f"leaves it at {max(reached, 0.0):.2f} m/s"] * slow + [asks] * bool(weak)
+    overload = f"requires {used / limit:.2f} times the torque of {display_name(joint)} ({used:.3g} of {limit:.3g} N m)"
+    has = [f"leaves it at {max(reached, 0.0):.2f} m/s"] * slow + [overload] * bool(weak)
     return f"{said}the nearest motion that was found {' and '.join(has)}: shorten its flight" if has else ""
 
 
 def fastest_com_rise(rig: Rig, shrink: float) -> tuple[float, str]:
-    """Speed [m/s] at which legs with flat soles can raise the centre of mass at most, and the joint that limits it.
+    """Largest speed [m/s] at which legs with flat soles can raise the centre of mass, and the joint that limits it.
 
-    The best over all depths of a squat, every joint of the legs within its range and its speed; trunk and arms still.
+    It is the maximum over all depths of a squat with every leg joint within its range and speed; trunk and arms rest.
 
     Args:
         rig: with two legs.
-        shrink: of the support.
+        shrink: fraction by which the support polygon shrinks.
     """
     legged = LeggedRig(rig, shrink=shrink)
     footing = legged.get_footing("both")
@@ -98,11 +98,11 @@ def fastest_com_rise(rig: Rig, shrink: float) -> tuple[float, str]:
 
 
 def take_off_speeds(checks: Checks, take_off: float, landing: float) -> tuple[float, float]:
-    """Speed upwards [m/s] at which a flight must begin, and that of the centre of mass just before.
+    """Required upward speed [m/s] at take-off, and the speed of the centre of mass just before it.
 
     Args:
-        checks: of the motion, in frames through take-off and landing.
-        take_off, landing: [s].
+        checks: of the motion, with frames at take-off and landing.
+        take_off, landing: [s] times.
     """
     first, last = (int(np.searchsorted(checks.times, t - 1e-9)) for t in (take_off, landing))
     times, heights = checks.times[first - 2 : first + 1], checks.com[first - 2 : first + 1, 2]
@@ -112,19 +112,19 @@ def take_off_speeds(checks: Checks, take_off: float, landing: float) -> tuple[fl
 
 
 def _is_torque_check(check: Check) -> bool:
-    """Whether it asks what forces take of joints: their torques."""
+    """Whether a check is that of joint torques."""
     return check.category == "joints" and check.depends_on == "force"
 
 
 def _is_strength_check(check: Check) -> bool:
-    """Whether strength is what a jump lacks of which this fails most: joints, or a flight that is none."""
+    """Whether a jump that fails this check most lacks strength: joint torque, or free fall in flight."""
     return _is_torque_check(check) or check.applies_when == "airborne"
 
 
 def _most_overloaded_joint(rig: Rig, checks: Checks, start: float, stop: float) -> tuple[str, float, float]:
-    """The joint that is farthest beyond its torque in a span [s]: its name, what it needs and what it has [N m].
+    """The joint with the largest torque violation in a span [s]: name, required torque and limit [N m].
 
-    Without a name where none is.
+    The name is empty without a violation.
     """
     margin = next(margin for margin in checks.margins if _is_torque_check(margin.check))
     left = np.where(((checks.times >= start) & (checks.times <= stop))[:, None], margin.values, np.inf)

@@ -1,7 +1,7 @@
-"""What is read as a dance.
+"""Load dances from files.
 
-An authored one (.json), a scene's timeline (.timeline.npz), a designed one (.npz), or a motion (.motion.npz): that of a
-recording, or of a dance that was written for a scene.
+A file holds an authored dance (.json), a scene's timeline (.timeline.npz), a designed dance (.npz), or a motion
+(.motion.npz) of a recording or of a dance that was written for a scene.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..design.named_poses import NamedPose
 from .recorded_contacts import find_contacts
 
 JUMP_CHECK_RATE = 50.0
-"""[1/s] at which spans without a planted foot are looked at."""
+"""[1/s] Rate at which spans without a planted foot are checked."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,8 +40,8 @@ class LoadedDance:
 
     Attributes:
         rig: that dances.
-        schedule: of the contacts; None of a recording, which does not tell: `recorded.find_contacts` finds them.
-        checks: what the dance is held to, as it carries them.
+        schedule: of the contacts; None for a recording: `recorded_contacts.find_contacts` finds them.
+        checks: that the dance must pass, stored with it.
         name: of the dance, or of its file.
         source: the authored or the designed dance, or the motion in samples of its own.
     """
@@ -57,7 +57,7 @@ class LoadedDance:
 
     @staticmethod
     def from_source(dance: LoadedDance | AuthoredDance | MotionRecord | str | Path) -> LoadedDance:
-        """Whatever holds a dance: a file, an authored dance, a motion, or what was loaded already."""
+        """Load a dance from a file, an authored dance or a motion; a loaded dance is returned unchanged."""
         if isinstance(dance, LoadedDance):
             return dance
         if isinstance(dance, AuthoredDance | MotionRecord):
@@ -65,16 +65,16 @@ class LoadedDance:
         return load_dance(dance)
 
     def with_checks(self, checks: CheckOptions | None) -> LoadedDance:
-        """This dance judged by other checks; None: by those that it carries."""
+        """This dance with other checks; None: with its own."""
         return self if checks is None else replace(self, checks=checks)
 
     @property
     def authored(self) -> AuthoredDance | None:
-        """The authored dance; None of a designed one."""
+        """The authored dance; None if it is a designed dance or a motion."""
         return self.source if isinstance(self.source, AuthoredDance) else None
 
     def motion(self, rate: float) -> Motion:
-        """Its motion at ``rate`` samples a second; a motion in samples of its own keeps them.
+        """The motion at ``rate`` samples a second; a recorded motion keeps its own samples.
 
         Raises:
             InvalidValue: a rate that is not positive.
@@ -88,33 +88,33 @@ class LoadedDance:
         )
 
     def sample(self, rate: float | None, default_rate: float) -> Motion:
-        """Its motion as somebody asked for it.
+        """The motion at a requested rate.
 
         Args:
-            rate: [1/s]; None: ``usual``, or the samples that the motion has of its own.
+            rate: [1/s]; None: ``default_rate``, or the motion's own samples.
             default_rate: [1/s].
 
         Raises:
-            InvalidValue: a rate that is not positive, or one for a motion in samples of its own.
+            InvalidValue: a rate that is not positive, or a rate for a motion that has its own samples.
         """
         if rate is not None and isinstance(self.source, MotionRecord):
             raise InvalidValue(
-                f"{self.name!r} is a motion in samples of its own, {self.source.motion.rate:.4g} a second, which is "
-                "kept: name no rate"
+                f"{self.name!r} is a motion with its own samples, {self.source.motion.rate:.4g} a second, which are "
+                "kept: leave the rate out"
             )
         return self.motion(default_rate if rate is None else rate)
 
 
 def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
-    """Read a dance: authored (.json), of a timeline (.timeline.npz), designed (.npz), or a motion (.motion.npz).
+    """Load a dance: authored (.json), of a timeline (.timeline.npz), designed (.npz), or a motion (.motion.npz).
 
     Args:
         path: of the file; or a study's folder, for the motion of one of its trials.
-        trial: of the folder, where it holds several.
+        trial: of the folder, if it has several.
 
     Raises:
-        InputError: no dance, or damaged; several trials and none named.
-        InvalidValue: a timeline that contradicts itself.
+        InputError: not a dance, or a damaged file; several trials and no name.
+        InvalidValue: an inconsistent timeline.
 
     Example:
         >>> dance = solver.load_dance("dance/dance.npz")
@@ -129,15 +129,15 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
 
 
 def load_authored_dance(path: str | Path, trial: str | None = None) -> AuthoredDance:
-    """Read a dance that can be changed: one that has keys, or a motion in samples, whose contacts are found if need be.
+    """Load a dance that can be edited: an authored dance, a timeline, or a motion, whose contacts are found if unknown.
 
     Args:
         path: of the file; or a study's folder, for the motion of one of its trials.
-        trial: of the folder, where it holds several.
+        trial: of the folder, if it has several.
 
     Raises:
-        InputError: a designed dance, a recording that does not show where it stands, no dance, or damaged.
-        InvalidValue: a timeline that contradicts itself.
+        InputError: a designed dance, a recording whose contacts cannot be found, not a dance, or a damaged file.
+        InvalidValue: an inconsistent timeline.
 
     Example:
         >>> keyed = solver.load_authored_dance("keyed.json")  # doctest: +SKIP
@@ -147,34 +147,32 @@ def load_authored_dance(path: str | Path, trial: str | None = None) -> AuthoredD
 
 
 def load_authored_with_notes(path: str | Path, trial: str | None = None) -> tuple[AuthoredDance, tuple[str, ...]]:
-    """As `load_authored_dance`, and what was found or assumed of a recording, a sentence each."""
+    """As `load_authored_dance`, and what was found or assumed about a recording, a sentence each."""
     path = find_motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
     found = read_one_of(path, (AUTHORED_DANCE, DESIGNED_DANCE, TIMELINE, MOTION))
     remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
     if isinstance(found, Dance):
-        raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
+        raise InputError(path, "is a designed dance, which has no keys to edit", remedy=remedy)
     if not isinstance(found, MotionRecord):
         return (dance_from_timeline(found) if isinstance(found, SceneTimeline) else found), ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if found.schedule is None:
-        there = "Show it in Blender, give each foot that stands a contact strip, and name the timeline"
+        there = "Show it in Blender, give each foot on the floor a contact strip, and use the timeline"
         try:
             recorded = find_contacts(found)
         except InvalidValue as error:
-            raise InputError(
-                path, f"is a recording that does not tell which foot stands: {error}", remedy=there
-            ) from None
-        found, told = recorded.record, recorded.notes
+            raise InputError(path, f"is a recording whose contacts cannot be found: {error}", remedy=there) from None
+        found, notes = recorded.record, recorded.notes
     assert found.schedule is not None
     samples = Samples(found.motion.times, found.motion.q)
-    return AuthoredDance(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks), told
+    return AuthoredDance(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks), notes
 
 
 def load_named_poses(path: str | Path, rig: Rig) -> tuple[NamedPose, ...]:
-    """The postures that somebody keyed and named in an authored dance or a timeline of a rig.
+    """Load the named keys of an authored dance or a timeline of a rig.
 
     Raises:
-        InputError: of another rig, none has a name, several have one, or no authored dance.
+        InputError: keys of another rig, no key with a name, several keys with one name, or not an authored dance.
     """
     keyed = load_authored_dance(path)
     if keyed.rig.links != rig.links:
@@ -183,57 +181,56 @@ def load_named_poses(path: str | Path, rig: Rig) -> tuple[NamedPose, ...]:
         )
     named = [key for key in keyed.keys if key.name.strip()]
     if not named:
-        remedy = "Name each key that is to be danced; in Blender, the posture on its frame, in the panel Postures"
+        remedy = "Name each key to dance; in Blender, name the posture at its frame in the panel Postures"
         raise InputError(path, f"none of its {len(keyed.keys)} postures has a name", remedy=remedy)
     if twice := find_repeated([key.name for key in named]):
-        raise InputError(path, f"several postures are called {', '.join(sorted(twice))}", remedy="Rename all but one")
+        raise InputError(path, f"several postures are named {', '.join(sorted(twice))}", remedy="Rename all but one")
     return tuple(NamedPose(key.name, key.q) for key in named)
 
 
 def find_motion_file(path: str | Path, trial: str | None = None) -> Path:
-    """The file of a motion: itself, or that of a trial in a folder.
+    """The file of a motion: the given file, or that of a trial in a folder.
 
     Raises:
-        InputError: no motion there, several trials and none named, or a trial of a file that is one already.
+        InputError: no motion, several trials and no name, or another trial than that of the file.
     """
     path = Path(path)
     if os.path.isfile(path):
         if not path.name.endswith(MOTION_END):
             raise InputError(path, f"is neither the folder of a study nor a {MOTION_END}", remedy="Name one of them")
         if trial is not None and trial != path.name.removesuffix(MOTION_END):
-            raise InputError(path, f"is one trial, not {trial!r}", remedy="Name its folder, or leave the trial out")
+            raise InputError(path, f"is another trial than {trial!r}", remedy="Name its folder, or leave the trial out")
         return path
     if not os.path.isdir(path):
-        raise InputError(path, "is not there", remedy=f"Name the folder of a study, or a {MOTION_END}")
+        raise InputError(path, "does not exist", remedy=f"Name the folder of a study, or a {MOTION_END}")
     finish_interrupted(path)
     files = trial_files(path)
     if not files:
-        raise InputError(path, f"holds no {MOTION_END}", remedy="Name the --output of `track` or `identify`")
+        raise InputError(path, f"has no {MOTION_END}", remedy="Name the --output of `track` or `identify`")
     if trial is None and len(files) > 1:
-        raise InputError(path, f"holds several trials, {', '.join(files)}", remedy="Choose one with --trial")
+        raise InputError(path, f"has several trials, {', '.join(files)}", remedy="Choose one with --trial")
     if trial is not None and trial not in files:
-        raise InputError(path, f"holds no trial {trial!r}", remedy=f"It holds {', '.join(files)}")
+        raise InputError(path, f"has no trial {trial!r}", remedy=f"Its trials are {', '.join(files)}")
     return files[trial or next(iter(files))]
 
 
 def require_support(keyed: AuthoredDance, *, accept_jumps: bool = True) -> None:
-    """Refuse a dance in which nothing stands on the floor where something must.
+    """Refuse a dance without contacts where they are required.
 
     Args:
         keyed: the dance.
-        accept_jumps: take spans without a planted foot as jumps, unchecked; else they must fall freely, or be so
-            short that
-            legs can throw the body so far: then a repair makes jumps of them.
+        accept_jumps: accept spans without a planted foot as jumps without a check; otherwise the body must fall freely
+            in them, or they must be short enough for a jump, which a repair can then find.
 
     Raises:
-        InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
+        InvalidValue: no contact strip, a span that cannot be a jump, or a rig without contact patches.
     """
     keyed.rig.require_contacts()
     phases = keyed.schedule.phases
     if all(phase.airborne for phase in phases):
         known = keyed.rig.patches
         raise InvalidValue(
-            f"nothing carries the body, from {keyed.start:.2f} to {keyed.stop:.2f} s: give each foot that stands "
+            f"nothing carries the body, from {keyed.start:.2f} to {keyed.stop:.2f} s: give each foot on the floor "
             f"({', '.join(known)}) a contact strip, in Blender by keys of the armature's 'on floor: {known[0]}'"
         )
     if not accept_jumps and any(phase.airborne for phase in phases):

@@ -1,4 +1,4 @@
-"""How closely a dance was performed, and what its performance excites."""
+"""Compare a recording with the dance that it performs: joint angles and excitation."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ RATE = 100.0
 
 @dataclass(frozen=True, slots=True)
 class PerformedDance:
-    """A recording held against its plan.
+    """A recording compared with its plan.
 
     Attributes:
         plan, performed: the motions.
-        performance: joint by joint, and what both excite.
-        compared_joints: places of the joint coordinates that both bodies have.
-        notes: what is compared where the two rigs are not the same.
+        performance: of each joint, and the excitation of both.
+        compared_joints: indices of the joint coordinates that both bodies have.
+        notes: what is compared if the two rigs differ.
     """
 
     plan: RecordedMotion
@@ -55,11 +55,11 @@ class PerformedDance:
 
     @property
     def report(self) -> str:
-        """For people, plain text."""
+        """The report, plain text."""
         return format_report(self.message, list(self.notes), self.performance, list(self.compared_joints))
 
     def write(self, path: str | Path) -> None:
-        """Write performance.json, performance.csv and report.txt into a folder, complete or not at all."""
+        """Write performance.json, performance.csv and report.txt into a folder, completely or not at all."""
         compared = list(self.compared_joints)
         tree = to_json_values(
             to_tree(self.message, list(self.notes), self.plan, self.performed, self.performance, compared)
@@ -77,16 +77,16 @@ def perform(
     trial: str | None = None,
     progress: Progress = silent,
 ) -> PerformedDance:
-    """Hold a recording against the dance that it performs: each joint after aligning in time, and the excitation.
+    """Compare a recording with the dance that it performs: align in time, then compare joints and excitation.
 
     Args:
         plan: a dance, a timeline, or another recording's motion.
         performed: folder of a study, or a motion in it.
-        trial: of the folder, where it holds several.
-        progress: told about the progress; may cancel.
+        trial: of the folder, if it has several.
+        progress: receives the progress; may cancel.
 
     Raises:
-        InputError: a file that holds no dance or motion, or several trials and none named.
+        InputError: a file without a dance or motion, or several trials and no name.
         InvalidValue: a plan that moves no joint of the performer.
 
     Example:
@@ -110,33 +110,33 @@ def require_movement(plan: RecordedMotion, on_performer: Motion, rig: Rig) -> No
     """Refuse a plan that moves no joint of the performer.
 
     Raises:
-        InvalidValue: it keeps still, or moves other joints.
+        InvalidValue: it does not move, or moves other joints.
     """
     if (continuous_coordinates(rig, on_performer.q).std(axis=0) > STILL_JOINT).any():
         return
     if (continuous_coordinates(plan.rig, plan.motion.q).std(axis=0) > STILL_JOINT).any():
         raise InvalidValue(f"{plan.name!r} moves joints of {plan.rig.name} that {rig.name} does not have")
-    raise InvalidValue(f"{plan.name!r} keeps every joint still: there is nothing to perform")
+    raise InvalidValue(f"{plan.name!r} moves no joint: there is nothing to perform")
 
 
 def read_plan(path: str | Path) -> RecordedMotion:
-    """The plan's motion.
+    """Read the plan's motion.
 
     Raises:
-        InputError: no dance and no motion.
+        InputError: neither a dance nor a motion.
     """
     found = load_dance(path)
     return RecordedMotion(found.rig, found.sample(None, RATE), found.name)
 
 
 def read_performance(path: str | Path, trial: str | None = None) -> RecordedMotion:
-    """A motion from the folder of a study, or from one of its files.
+    """Read a motion from the folder of a study, or from one of its files.
 
     Raises:
-        InputError: no motion, or several trials and none named.
+        InputError: no motion, or several trials and no name.
     """
     file = find_motion_file(path, trial)
     found = MOTION.read(file)
     if len(found) < 2:
-        raise InputError(file, f"holds {len(found)} frames, a motion needs two", remedy="Name another trial")
+        raise InputError(file, f"has {len(found)} frames, a motion needs two", remedy="Name another trial")
     return RecordedMotion(found.rig, found.motion, found.name)

@@ -1,4 +1,4 @@
-"""How closely a dance was performed, joint by joint, and how much of its excitation was reached."""
+"""Comparison of a performance with its plan: alignment in time, errors of each joint, and excitation."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ...motion import Motion
 from ...rig import Rig
 
 ALIGNMENT_RATE = 25.0
-"""[1/s] at which performances are aligned."""
+"""[1/s] Sampling rate of the alignment."""
 DURATION_RATIOS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
-"""Paces tried: performed duration over planned."""
+"""Ratios of performed to planned duration that are tried."""
 STILL_JOINT = 0.02
-"""[rad] standard deviation below which a joint is not part of the dance and has no correlation."""
+"""[rad] A joint with a smaller standard deviation does not move, and has no correlation."""
 IDENTITY_ALIGNMENT = (0.0, 1.0)
-"""Lag [s] and stretch of who keeps the plan's clock."""
+"""Lag [s] and stretch of a performance with the plan's timing."""
 MIN_OVERLAP = 0.5
-"""Of the shorter of both that must overlap."""
+"""Least overlap, as a fraction of the shorter of both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Planned time t is performed at ``lag + stretch t``, clocks of both starting at zero.
+    """Alignment in time: planned time t is performed at ``lag + stretch t``; both times start at zero.
 
     Attributes:
         lag: [s] between the starts.
-        stretch: performed duration over planned; above one: danced more slowly.
-        similarity: correlation of all moving joints together.
-        converged: the refinement came to its end; otherwise lag and stretch are right to a frame only.
+        stretch: ratio of performed to planned duration; above 1 the performance is slower.
+        similarity: joint correlation of all moving joints.
+        converged: whether the refinement converged; otherwise lag and stretch are accurate to a frame only.
     """
 
     lag: float
@@ -52,7 +52,7 @@ class MotionExcitation:
         conditions: (L,) condition number of each link's sub-regressor.
         total: of the whole regressor.
         deviations: (B,) standard deviation of each base parameter over its size.
-        well_determined: how many of these are below 10 %.
+        well_determined: number of these below 10 %.
     """
 
     conditions: np.ndarray
@@ -63,16 +63,16 @@ class MotionExcitation:
 
 @dataclass(frozen=True, slots=True)
 class Performance:
-    """A recording held against its dance.
+    """Comparison of a recording with its dance.
 
     Attributes:
         alignment: in time.
-        coverage: of the dance that the recording covers.
+        coverage: fraction of the dance that the recording covers.
         joints: K names.
         rmse: (K,) [rad] of the angles.
         offset: (K,) [rad] mean difference, performed minus planned.
-        correlation: (K,) NaN for joints that the dance keeps still.
-        gain: (K,) performed over planned amplitude, by regression; NaN likewise.
+        correlation: (K,) NaN for joints that the dance does not move.
+        gain: (K,) ratio of performed to planned amplitude, by regression; NaN likewise.
         links: L names.
         planned_excitation, reached_excitation: excitation of the dance, and of what was performed of it.
     """
@@ -90,24 +90,24 @@ class Performance:
 
     @property
     def least_similar_joint(self) -> str:
-        """The joint performed least closely."""
+        """The joint with the largest error."""
         return self.joints[int(np.argmax(self.rmse))]
 
 
 def align_in_time(
     rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = DURATION_RATIOS
 ) -> Alignment:
-    """Lag and pace by the correlation of all joint angles together, refined with a gain for each joint.
+    """Find lag and stretch by the correlation of all joint angles, refined with a gain for each joint.
 
     Raises:
-        InvalidValue: no joint moves in the plan, or the recording is too short.
+        InvalidValue: no joint moves in the plan or the performance, or the recording is too short.
     """
     plan, dance = _resample(rig, planned, 1.0), continuous_coordinates(rig, performed.q)
     moving = plan.std(axis=0) > STILL_JOINT
     if not moving.any():
-        raise InvalidValue("the planned motion keeps every joint still: there is nothing to align")
+        raise InvalidValue("the planned motion moves no joint: there is nothing to align")
     if not (dance.std(axis=0) > STILL_JOINT).any():
-        raise InvalidValue("the performed motion keeps every joint still: there is nothing to align")
+        raise InvalidValue("the performed motion moves no joint: there is nothing to align")
     best: tuple[float, float, float] = (-np.inf, 0.0, 1.0)
     for stretch in stretches:
         own = _resample(rig, performed, stretch)[:, moving]
@@ -115,7 +115,7 @@ def align_in_time(
         if score > best[0]:
             best = (score, lag * stretch, stretch)
     if not np.isfinite(best[0]):
-        raise InvalidValue("the recording is too short to be held against the dance")
+        raise InvalidValue("the recording is too short to be compared with the dance")
     times = np.arange(len(plan)) / ALIGNMENT_RATE
     clock = performed.times - performed.times[0]
     least = MIN_OVERLAP * min(times[-1], clock[-1])
@@ -128,13 +128,13 @@ def align_in_time(
         own = np.column_stack([np.interp(at[inside], clock, column) for column in dance[:, moving].T])
         own, goal = own - own.mean(axis=0), plan[inside][:, moving] - plan[inside][:, moving].mean(axis=0)
         cross, square = (own * goal).sum(axis=0), np.maximum((own**2).sum(axis=0), 1e-12)
-        # what is left of the plan after the best gain of each joint: a timid performance is no late one
+        # residual of the plan after the best gain of each joint, so that small amplitudes do not shift the alignment
         return float(((goal**2).sum() - (cross**2 / square).sum()) / (goal**2).sum())
 
     simplex = np.array([[best[1], best[2]], [best[1] + 0.04, best[2]], [best[1], best[2] * 1.005]])
     found = minimize(error, simplex[0], method="Nelder-Mead",
                      options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-12})  # fmt: skip
-    # a search ends near its best place only: whoever keeps the plan's own clock is found exactly
+    # a search ends only near its optimum; the plan's own timing is exact if it is at least as good
     kept = error(np.array(IDENTITY_ALIGNMENT)) <= found.fun
     lag, stretch = IDENTITY_ALIGNMENT if kept else (float(found.x[0]), float(found.x[1]))
     return Alignment(lag, stretch, best[0], bool(found.success) or kept)
@@ -149,15 +149,15 @@ def compare_performance(
     noise: np.ndarray | None = None,
     stretches: Sequence[float] = DURATION_RATIOS,
 ) -> Performance:
-    """Hold a recording against its dance.
+    """Compare a recording with its dance.
 
     Args:
         rig: of both motions.
         planned: the dance.
-        performed: the tracked recording, on its own clock; it may be longer or shorter.
+        performed: the tracked recording, with its own times; it may be longer or shorter.
         structure: the rig's base parameters.
         noise: (6,) [N, N m] of the force plate; bonnet2016's by default.
-        stretches: paces to try; ``(1.0,)`` where the pace is known.
+        stretches: ratios of durations to try; ``(1.0,)`` if the pace is known.
 
     Raises:
         InvalidValue: nothing moves, or too little was recorded.
@@ -167,7 +167,7 @@ def compare_performance(
     at = alignment.lag + alignment.stretch * (planned.times - planned.times[0])
     inside = (at >= 0.0) & (at <= clock[-1])
     if inside.sum() < ALIGNMENT_RATE * MIN_OVERLAP * min(1.0, clock[-1]):
-        raise InvalidValue("the performance and the plan have too little in common to be aligned in time")
+        raise InvalidValue("the performance and the plan overlap too little to be aligned in time")
     plan = continuous_coordinates(rig, planned.q)[inside]
     dance = continuous_coordinates(rig, performed.q)
     own = np.column_stack([np.interp(at[inside], clock, column) for column in dance.T])
@@ -196,14 +196,14 @@ def compare_performance(
 
 
 def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarray) -> MotionExcitation:
-    """Excitation of a motion."""
+    """Condition numbers and predicted deviations of a motion."""
     plain = Excitation.before_motion(structure).with_motion(rig, motion)
     deviations = Excitation.before_motion(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
     return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
 
 
 def _resample(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:
-    """Joint coordinates (N, K) at `RATE` of the motion danced ``stretch`` times as fast."""
+    """Joint coordinates (N, K) at `ALIGNMENT_RATE` of the motion ``stretch`` times as fast."""
     clock = (motion.times - motion.times[0]) / stretch
     values = continuous_coordinates(rig, motion.q)
     times = np.arange(int(clock[-1] * ALIGNMENT_RATE) + 1) / ALIGNMENT_RATE

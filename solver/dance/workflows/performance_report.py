@@ -1,4 +1,4 @@
-"""What `perform` says: a sentence, a report, plain data and a table."""
+"""Output of `perform`: a sentence, a report, plain data and a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN_JOINTS = 12
 MIN_SIMILARITY = 0.6
-"""Similarity, and share of the plan, below which the recording is taken for another movement."""
+"""Similarity and coverage of the plan below which the recording is probably another movement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class RecordedMotion:
 
 
 def describe_rig_differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[str, ...]) -> list[str]:
-    """What is compared where the planned and the performing rig are not the same, one sentence each."""
+    """What is compared if the planned and the performing rig differ, one sentence each."""
     one, other = plan.rig, performed.rig
     if one.same_skeleton(other):
         return [f"Plan and performance are of the same rig, {one.name}."]
     notes = [
         f"The plan is for {one.name}, the performance by {other.name} with its own lengths: angles of the "
-        f"{len(shared)} joints that both have are compared, not the places of hands and feet, and both excitations are "
+        f"{len(shared)} common joints are compared, not the positions of hands and feet, and both excitations are "
         "those of the performer's body."
     ]
     for whose, own in (("plan", one), ("performance", other)):
@@ -69,11 +69,11 @@ def format_message(plan: RecordedMotion, performed: RecordedMotion, found: Perfo
         f"parameters to 10 %, the plan {found.planned_excitation.well_determined}"
     )
     alike = found.alignment.similarity >= MIN_SIMILARITY and found.coverage >= MIN_SIMILARITY
-    return said if alike else f"Hardly the same movement (similarity {found.alignment.similarity:.2f}): {said}"
+    return said if alike else f"Probably not the same movement (similarity {found.alignment.similarity:.2f}): {said}"
 
 
 def format_report(sentence: str, notes: list[str], found: Performance, compared: list[int]) -> str:
-    """The report for people, plain text."""
+    """The report, plain text."""
     from ...formats.text_table import format_table
 
     order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN_JOINTS]
@@ -93,11 +93,11 @@ def format_report(sentence: str, notes: list[str], found: Performance, compared:
         sentence,
         "",
         *notes,
-        *([] if found.alignment.converged else ["The alignment in time did not settle: lag and pace are rough."]),
+        *([] if found.alignment.converged else ["The alignment did not converge: lag and pace are approximate."]),
         f"The performance begins {late} the recording and lasts {alignment.stretch:.3f} times "
         f"as planned; {100.0 * found.coverage:.0f} % of it was recorded.",
         "",
-        f"Least close of {len(compared)} joint coordinates",
+        f"Largest errors of {len(compared)} joint coordinates",
         format_table(("joint", "rms [deg]", "offset [deg]", "correlation", "gain"), rows),
         "",
         "Condition number by link, and of all base parameters",
@@ -118,7 +118,7 @@ def to_tree(
     found: Performance,
     compared: list[int],
 ) -> dict[str, object]:
-    """Everything as plain data, SI."""
+    """The comparison as plain data, SI."""
     return {
         "message": sentence,
         "notes": notes,
@@ -148,7 +148,7 @@ def to_tree(
 
 
 def format_joint_table(found: Performance, compared: list[int]) -> str:
-    """A row for each joint coordinate as CSV; correlation and gain are empty where the plan keeps the joint still."""
+    """A row for each joint coordinate as CSV; correlation and gain are empty for joints that the plan does not move."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["joint", "rmse [rad]", "offset [rad]", "correlation", "gain"])

@@ -1,4 +1,4 @@
-"""A recording as a dance: its contacts are found, so that it can be checked like any dance, and repaired."""
+"""Contacts of a recording, so that it can be checked and repaired like any dance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...scene.motion import scene_motion
 from ...scene.motion_record import MotionRecord
 
 FLOOR_TOLERANCE = 0.01
-"""[m] of the soles from the plates, or from the recording's floor, that is worth a word."""
+"""[m] A larger distance of the soles from the plates, or from the recording's floor, is noted."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -20,9 +20,9 @@ class RecordingWithContacts:
     """A recording with the contacts that were found in it.
 
     Attributes:
-        record: with its contacts; off a treadmill's belt.
-        measured_wrench: (N, 6) measured wrench [N, N m], world axes about the world origin; NaN in frames in which
-            something else pushed as well, None without forces.
+        record: with its contacts; relative to a treadmill's belt.
+        measured_wrench: (N, 6) measured wrench [N, N m], world axes about the world origin; NaN in frames with
+            other, unmeasured contacts; None without forces.
         notes: what was found, assumed or done, a sentence each.
     """
 
@@ -32,10 +32,10 @@ class RecordingWithContacts:
 
 
 def find_contacts(record: MotionRecord) -> RecordingWithContacts:
-    """Find where a recording's feet stand.
+    """Find the contacts of a recording.
 
     Args:
-        record: that does not tell.
+        record: without contacts.
 
     Raises:
         InvalidValue: a rig without two soles, or a single frame.
@@ -53,10 +53,10 @@ def find_contacts(record: MotionRecord) -> RecordingWithContacts:
 
 def _contact_notes(record: MotionRecord, ground: float) -> list[str]:
     by = "its motion" if record.wrenches is None else "its motion and forces"
-    said = [f"which foot stands when was found from {by}"]
+    said = [f"the contacts were found from {by}"]
     if abs(ground) > FLOOR_TOLERANCE:
         where = "above" if ground > 0.0 else "below"
         said.append(
-            f"soles stand {format_length(abs(ground))} {where} the recording's floor, and are taken to be on it"
+            f"soles are {format_length(abs(ground))} {where} the recording's floor, and are assumed to be on it"
         )
     return said

@@ -1,4 +1,4 @@
-"""A person's or another rig's motion danced by a rig: followed, checked, repaired, and written for those who use it."""
+"""Retarget the motion of a person or another rig to a rig: follow, check, repair and write it."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from .loading import LoadedDance
 from .repair import repair
 from .summaries import failed_time_ranges, scene_failures, scene_strips
 
-AS_FOLLOWED, SEPARATED, BALANCED = "as led", "links kept apart", "balanced"
+AS_FOLLOWED, SEPARATED, BALANCED = "as followed", "links separated", "balanced"
 MAPPING_FILE = "mapping.json"
 CHECKS = CheckOptions(allowed_slip=0.002)
-"""What a followed motion is held to where nobody chose otherwise: the limits themselves, feet to 2 mm."""
+"""Default checks of a retargeted motion: the limits themselves, and feet within 2 mm."""
 DEFAULT_RATE = 100.0
-"""[1/s] of dances that have no samples of their own."""
+"""[1/s] Sampling rate of dances without their own samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetargetLimits:
-    """What a followed motion is held to.
+    """Checks that a retargeted motion must pass, and how it is repaired.
 
     Attributes:
-        checks: that it must pass; the limits themselves, feet to 2 mm, by default.
-        repair: how what fails is repaired; None leaves it.
+        checks: that it must pass; by default the limits themselves, and feet within 2 mm.
+        repair: options of the repair; None: no repair.
     """
 
     checks: CheckOptions = CHECKS
@@ -55,18 +55,18 @@ class RetargetLimits:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RetargetedDance:
-    """A motion that a rig follows, as it was led and as it was repaired.
+    """A motion retargeted to a rig, before and after its repair.
 
     Attributes:
         name: of the motion.
-        retargeted: as it was led.
-        before: checks of it.
-        limits: what it is held to.
-        adjusted: the same with links kept apart, and its centre of mass led over its feet where it fails less so;
-            None where nothing was changed.
-        adjusted_checks: checks of that.
-        repaired: the repair; None where nobody asked for one, or nothing fails.
-        adjustment: what was made of it before the repair: `AS_FOLLOWED`, `SEPARATED` or `BALANCE_TOLERANCE`.
+        retargeted: motion of the rig as it follows the source.
+        before: checks of this motion.
+        limits: checks and repair.
+        adjusted: the same with links separated, and with its centre of mass balanced above its feet if less fails so;
+            None if nothing was changed.
+        adjusted_checks: checks of the adjusted motion.
+        repaired: the repaired dance; None without a repair, or if nothing fails.
+        adjustment: how it was adjusted before the repair: `AS_FOLLOWED`, `SEPARATED` or `BALANCED`.
     """
 
     name: str
@@ -83,36 +83,36 @@ class RetargetedDance:
 
     @property
     def unrepaired(self) -> RetargetedMotion:
-        """With links kept apart and its centre of mass led over its feet, if they were."""
+        """The motion before the repair, adjusted if it was."""
         return self.retargeted if self.adjusted is None else self.adjusted
 
     @property
     def motion(self) -> Motion:
-        """What the rig is to do: repaired, if it was."""
+        """Motion of the rig, repaired if it was."""
         return (
             self.unrepaired.motion if self.repaired is None else self.repaired.dance.motion(self.retargeted.motion.rate)
         )
 
     @property
     def after(self) -> Checks:
-        """Checks of that."""
+        """Checks of this motion."""
         if self.repaired is not None:
             return self.repaired.checks
         return self.before if self.adjusted_checks is None else self.adjusted_checks
 
     @property
     def message(self) -> str:
-        """The verdict in one sentence."""
+        """The result in one sentence."""
         return summarise_checks(self.after) if self.repaired is None else self.repaired.message
 
     @property
     def report(self) -> str:
-        """What leads what, the verdict as led, and the verdict after the repair; plain text."""
+        """The mapping, and the checks before and after the repair; plain text."""
         mapping = self.retargeted.mapping
         rows = [(link, segment, f"{w:g}") for link, segment, w in zip(mapping.links, mapping.segments, mapping.weights)]
-        parts = [format_table(("link", "led by", "weight"), rows), f"places are scaled by {mapping.scale:.3f}", ""]
+        parts = [format_table(("link", "follows", "weight"), rows), f"positions are scaled by {mapping.scale:.3f}", ""]
         parts += [f"note: {note}" for note in self.unrepaired.notes]
-        parts += ["", "as led", format_check_table(self.before), summarise_checks(self.before)]
+        parts += ["", "as followed", format_check_table(self.before), summarise_checks(self.before)]
         if self.adjusted_checks is not None:
             parts += [
                 "",
@@ -127,23 +127,23 @@ class RetargetedDance:
         return "\n".join(parts)
 
     def record(self) -> MotionRecord:
-        """The motion for Blender and the other verbs, with its contacts and what it is held to."""
+        """The motion for Blender and other commands, with its contacts and checks."""
         return motion_record(self.name, self.retargeted.rig, self.motion).with_contacts(
             self.schedule, self.limits.checks
         )
 
     @property
     def schedule(self) -> Schedule:
-        """When which foot stands where."""
+        """Contact schedule of the feet."""
         return self.unrepaired.schedule if self.repaired is None else self.repaired.dance.schedule
 
     def summary(self) -> SceneSummary:
-        """The verdict after the repair for a scene; the notes tell the one before, and what leads what."""
+        """The result after the repair for a scene; the notes state the result before it and the mapping."""
         mapping, checks, times = self.retargeted.mapping, self.after, self.motion.times
         start, stop = float(times[0]), float(times[-1])
-        notes = [] if self.after is self.before else [f"as led: {summarise_checks(self.before)}"]
-        notes += [*self.unrepaired.notes, f"places are scaled by {mapping.scale:.3f}"]
-        notes += [f"{link} is led by {segment}" for link, segment in zip(mapping.links, mapping.segments)]
+        notes = [] if self.after is self.before else [f"before adjustments: {summarise_checks(self.before)}"]
+        notes += [*self.unrepaired.notes, f"positions are scaled by {mapping.scale:.3f}"]
+        notes += [f"{link} follows {segment}" for link, segment in zip(mapping.links, mapping.segments)]
         return SceneSummary(
             "retarget", "feasible" if checks.feasible else "infeasible", checks.feasible,
             f"{self.retargeted.rig.name} follows {self.name}: "
@@ -154,9 +154,9 @@ class RetargetedDance:
         )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
-        """Write all of it into a folder, or nothing.
+        """Write the result into a folder, completely or not at all.
 
-        The folder receives ``dance.motion.npz`` (Blender, and the other verbs), ``NAME_RATEhz.csv`` (root position,
+        The folder receives ``dance.motion.npz`` (Blender, and other commands), ``NAME_RATEhz.csv`` (root position,
         quaternion xyzw, joints), ``NAME.npz`` (poses and speeds of all bodies), ``NAME.mot``, ``mapping.json``,
         ``summary.json`` and ``report.txt``.
         """
@@ -172,7 +172,7 @@ class RetargetedDance:
 
 
 def load_performer(source: MotionRecord | LoadedDance | str | Path) -> Performer:
-    """Who did what a motion or dance (its file, or what was read of it) holds.
+    """Load a motion or dance (its file, or the result of loading it) as the performer to follow.
 
     Raises:
         InvalidValue: a rig without two feet.
@@ -191,24 +191,23 @@ def retarget(
     limits: RetargetLimits | None = None,
     progress: Progress = silent,
 ) -> RetargetedDance:
-    """Let a rig dance what a person, or another rig, did.
+    """Retarget the motion of a person or another rig to a rig.
 
-    Links turn as the segments that lead them do, feet stand where the followed feet stand, joint limits and speeds are
-    kept (more slowly where they must), and links that would be inside each other are kept apart. What would fall or
-    overload a joint has its centre of mass led over its feet, with shorter steps and milder where it must; what then
-    still fails is repaired by moving it least.
+    Links rotate as their segments do, feet stand where the performer's feet stand, and joint limits and speeds hold,
+    with slower motion if necessary. Colliding links are separated. If balance or a joint torque fails, the centre of
+    mass is balanced above the feet, with shorter steps and smaller motion if necessary. What still fails is repaired
+    with the least displacement.
 
     Args:
-        source: a motion of any rig (its file, or what was read of it), or segments as `Performer.from_segments` has
-            them.
-        rig: that is to follow; it needs two feet to stand on.
-        mapping: which segment leads which link; a preset, or guessed and told, by default.
+        source: a motion of any rig (its file, or the result of loading it), or a `Performer` of segment poses.
+        rig: that follows; it needs two feet.
+        mapping: of segments to links; by default a preset, or guessed and reported.
         options: pace and smoothness.
-        limits: what the result must pass, and how it is repaired.
-        progress: told about the progress; may cancel.
+        limits: checks that the result must pass, and how it is repaired.
+        progress: receives the progress; may cancel.
 
     Raises:
-        InvalidValue: nothing to lead the feet or the root by, or a rig without feet.
+        InvalidValue: no segment for the feet or the root, or a rig without feet.
         UnknownName: the mapping is of another recording or rig.
 
     Example:
@@ -239,7 +238,7 @@ def retarget(
     if limits.repair is None:
         return RetargetedDance(source.name, found, before, limits, led, after_led, adjustment=way.label)
     if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
-        note = "it is not repaired further: it jumps, which takes a repair of its own"
+        note = "it is not repaired further, because it jumps: repair it with the repair command"
         found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
     elif not verdict.feasible:
         samples = Samples(best.motion.times, best.motion.q)
@@ -248,14 +247,14 @@ def retarget(
             keyed, limits.checks, limits.repair, rate=found.motion.rate, progress=PartialProgress(progress, 0.6, 1.0)
         )
         if answer.checks.failed.mean() >= verdict.failed.mean():
-            answer = None  # what is repaired at one place is not to fail at more of others
+            answer = None  # a repair must not increase the number of failing frames
     progress(1.0, "followed")
     return RetargetedDance(source.name, found, before, limits, led, after_led, answer, way.label)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A motion, its checks, and what was made of it in a word."""
+    """A motion, its checks, and how it was adjusted."""
 
     motion: RetargetedMotion
     checks: Checks
@@ -267,5 +266,5 @@ def _check_candidate(motion: RetargetedMotion, limits: RetargetLimits, label: st
 
 
 def _failed_fraction(candidate: _Candidate) -> float:
-    """Share of the frames that fail."""
+    """Fraction of the frames that fail."""
     return float(candidate.checks.failed.mean())

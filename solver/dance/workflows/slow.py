@@ -1,4 +1,4 @@
-"""Make an authored dance as slow as its joints need."""
+"""Slow an authored dance down to the limits of its joints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .loading import load_authored_dance, require_support
 from .summaries import Conclusion, summarise_authored
 
 SLOWED_TOLERANCE = 1e-3
-"""Share by which a span must last longer to count as slowed."""
+"""Relative increase of a span's duration from which it counts as slowed."""
 
 
 def slow(
@@ -29,17 +29,17 @@ def slow(
     dynamics: bool = False,
     progress: Progress = silent,
 ) -> EditedDance:
-    """Dance every span between two rests as much more slowly as the joints' speed limits need, never faster.
+    """Slow every span between two rests as much as the joints' speed limits require; never speed it up.
 
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
-        checks: what the slower dance is judged by; by default what the dance carries.
+        checks: of the slower dance; by default those stored with the dance.
         dynamics: slow down for torques, balance and friction too.
-        progress: told about the progress; may cancel.
+        progress: receives the progress; may cancel.
 
     Raises:
-        InputError: no authored dance, or damaged.
-        InvalidValue: with ``dynamics``, nothing stands on the floor.
+        InputError: not an authored dance, or a damaged file.
+        InvalidValue: with ``dynamics``, no foot is on the floor.
 
     Example:
         >>> solver.slow("keyed.json").message  # doctest: +SKIP
@@ -47,7 +47,7 @@ def slow(
     keyed = (dance if isinstance(dance, AuthoredDance) else load_authored_dance(dance)).with_checks(checks)
     if dynamics:
         require_support(keyed)
-    progress(0.0, "looking at the speeds")
+    progress(0.0, "checking the speeds")
     found = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), keyed.schedule if dynamics else None, keyed.checks)
     slower = retime_dance(keyed, found.scaling)
     progress(0.6, "checking the slower dance")
@@ -62,29 +62,29 @@ def slow(
 def slow_to_speed_limits(
     keyed: AuthoredDance, options: CheckOptions | None = None
 ) -> tuple[AuthoredDance, TimeScaling]:
-    """The dance at the pace of its joints' speed limits, and that pace."""
+    """The dance slowed down to its joints' speed limits, and the time scaling."""
     pace = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), None, options).scaling
     return retime_dance(keyed, pace), pace
 
 
 def describe_slowing(keyed: AuthoredDance, found: RetimedMotion, checks: Checks, problems: tuple[str, ...]) -> str:
-    """What was done, in one sentence."""
+    """The result in one sentence."""
     before, after = (float(times[-1] - times[0]) for times in (found.scaling.before, found.scaling.after))
     slowest = max(found.spans, key=lambda span: span.factor)
     if _is_slowed(found):
         done = f"Lasts {after:.2f} s instead of {before:.2f} s"
         done += f", most slowed {slowest.factor:.2f} times from {slowest.start:.2f} s on ({slowest.reason})"
     elif not np.isfinite(keyed.rig.limits.speed).any():
-        done = f"Nothing slowed: rig {keyed.rig.name!r} states no speed limit"
+        done = f"Nothing slowed: rig {keyed.rig.name!r} has no speed limits"
     else:
-        done = f"Nothing to slow: it keeps its {before:.2f} s"
+        done = f"Nothing to slow: the duration remains {before:.2f} s"
     if checks.feasible:
         return f"{done}; every check holds"
-    return f"{done}; left to repair: {problems[0] if problems else checks.worst_failures[0]}"
+    return f"{done}; still to repair: {problems[0] if problems else checks.worst_failures[0]}"
 
 
 def format_slowing_report(sentence: str, found: RetimedMotion, checks: Checks) -> str:
-    """The report for people, plain text."""
+    """The report, plain text."""
     rows = [
         (f"{s.start:.2f} to {s.stop:.2f}", f"{s.factor:.3f}", s.reason)
         for s in found.spans

@@ -1,4 +1,4 @@
-"""How a rig stands before anything is asked of it: a pose that keeps every check, for a scene to begin with."""
+"""A feasible standing posture of a rig, with which a scene starts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...scene.motion_record import MotionRecord, motion_record
 from ...trajectory.legged_rig import LeggedRig
 
 DURATION = 0.01
-"""[s] that the pose lasts, for a motion has a duration."""
+"""[s] Duration of the posture, because a motion has a duration."""
 
 
 def find_standing_posture(rig: Rig) -> MotionRecord | None:
-    """Home, where dances begin: knees bent, arms clear of the body, balanced; None of a rig that cannot stand so.
+    """The neutral posture of dances: knees bent, arms clear of the body, balanced; None if the rig cannot stand so.
 
     Example:
         >>> import solver

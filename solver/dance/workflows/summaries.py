@@ -1,4 +1,4 @@
-"""What was done to a dance as a `SceneSummary`."""
+"""Summaries of jobs with dances as `SceneSummary`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from ..design.named_poses import NamedPose
 
 EXCITATION_RATE = 50.0
-"""[1/s] at which excitation is judged, bonnet2016's sampling."""
+"""[1/s] Sampling rate at which excitation is evaluated, as in bonnet2016."""
 PLATE_RATE = 500.0
-"""[1/s] samples of the force plate that the predicted deviations suppose."""
+"""[1/s] Sampling rate of the force plate for the predicted deviations."""
 TIME_TOLERANCE = 1e-9
-"""[s] Times that differ by less are one."""
+"""[s] Times that differ by less are equal."""
 SHOWN_MISSING = 3
-"""Things missing from a dance that its message names."""
+"""Number of missing items of a dance that its message names."""
 SMALLEST_MOVE = 1e-6
-"""[m, rad] A move below this is none."""
+"""[m, rad] A smaller move is not listed."""
 
 
 def scene_keys(keyed: AuthoredDance) -> tuple[SceneKey, ...]:
@@ -42,16 +42,16 @@ def scene_keys(keyed: AuthoredDance) -> tuple[SceneKey, ...]:
 
 
 def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
-    """Every rest of a designed dance as a preferred key; both ends of a hold bear the posture's number, from one.
+    """Every rest of a designed dance as a preferred key; both ends of a hold have the posture's number, from one.
 
-    Rests between steps are keys too: who edits a posture then changes the dance up to the next rest, and no step.
+    Rests between steps are keys too, so that editing a posture changes the dance up to the next rest, and no step.
     """
     numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     keys: list[SceneKey] = []
     for place, (segment, start, stop) in enumerate(zip(dance.segments, dance.starts, dance.starts[1:])):
         name = _posture_name(dance, numbers[place]) if place in numbers else segment.name
         if keys and segment.kind == "hold":
-            keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the way to a posture ends in it
+            keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the transition to a posture ends in it
         elif not keys:
             keys.append(SceneKey(float(start), "preferred", name))
         if stop > keys[-1].time + TIME_TOLERANCE:
@@ -60,24 +60,24 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
 
 
 def _posture_name(dance: Dance, number: int) -> str:
-    """A posture's number, and the name of its pose where it has one."""
+    """A posture's number, and the name of its pose if it has one."""
     return f"{number}: {dance.poses[number - 1]}" if dance.poses else f"posture {number}"
 
 
 def scene_moves(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
-    """Every move of a designed dance that is no step, with how hard it is."""
+    """Every move of a designed dance except steps, with its difficulty."""
     numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     result = []
     for move in found.moves:
         start, stop = dance.starts[move.segment : move.segment + 2]
-        ends = move.segment + 1  # in the hold of its posture, where it leads to one
+        ends = move.segment + 1  # index of the posture's hold, if the move leads to one
         name = _posture_name(dance, numbers[ends]) if ends in numbers else dance.segments[move.segment].name
         result.append(SceneMove(name, float(start), float(stop), move.score, str(move)))
     return tuple(result)
 
 
 def scene_strips(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip, ...]:
-    """When which patch stands in one place, between two times [s]; by patch, then time."""
+    """Intervals in which each patch stays in one place, between two times [s]; by patch, then time."""
     found: dict[str, list[tuple[float, float, Anchor]]] = {}
     for phase in schedule.phases:
         first, last = max(phase.start, start), min(phase.stop, stop)
@@ -110,7 +110,7 @@ def failed_time_ranges(checks: Checks) -> tuple[tuple[float, float], ...]:
 
 
 def moves_by_size(moved: MoveSizes) -> tuple[tuple[str, float, float], ...]:
-    """All that moved, most first."""
+    """What moved, largest first."""
     order = np.argsort(-moved.rms)
     return tuple(
         (moved.names[k], float(moved.largest[k]), float(moved.rms[k])) for k in order if moved.rms[k] > SMALLEST_MOVE
@@ -141,25 +141,23 @@ def deviations_by_link(rig: Rig, structure: BaseParameters, relative: np.ndarray
 
 
 def describe_omitted_poses(dance: Dance, poses: Sequence[NamedPose]) -> tuple[str, ...]:
-    """Why each named pose of which no variation is danced is left out, a sentence each."""
+    """Why named poses without a danced variation are left out, a sentence each."""
     result = []
     for name in (pose.name for pose in poses if pose.name not in dance.poses):
         where: dict[str, list[str]] = {}
         for configuration, _, why in (note.partition(": ") for note in dance.notes if repr(name) in note):
             where.setdefault(why, []).append(display_name(configuration))
-        told = [f"{why} ({', '.join(feet)})" for why, feet in where.items()]
-        result.append(
-            f"{name!r} is not danced: {'; '.join(told) or 'the others took all postures that were asked for'}"
-        )
+        reasons = [f"{why} ({', '.join(feet)})" for why, feet in where.items()]
+        result.append(f"{name!r} is not danced: {'; '.join(reasons) or 'other poses took all requested postures'}")
     return tuple(result)
 
 
 def summarise_design(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[NamedPose] = ()) -> SceneSummary:
-    """Of a designed dance that holds every check.
+    """The summary of a feasible designed dance.
 
     Args:
-        rig, dance, found: what was designed, and how it was judged.
-        poses: that were to be danced; the message says which are not, and why.
+        rig, dance, found: the design and its evaluation.
+        poses: named poses to dance; the message lists those that are missing, and why.
     """
     from ...feasibility.messages import suggest_allowed_pairs
     from ...identification.base_parameters import base_parameters
@@ -188,14 +186,14 @@ def summarise_design(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """How a verb ended, in words.
+    """The result of a job with an authored dance.
 
     Attributes:
-        verb: that ended, such as ``"repair"``.
-        status: as a value.
-        message: what was done, in one sentence.
-        problems: what stands in the way.
-        notes: what else to know.
+        verb: command, such as ``"repair"``.
+        status: of the job.
+        message: the result in one sentence.
+        problems: what prevents the job, a sentence each.
+        notes: further notes, a sentence each.
     """
 
     verb: str
@@ -208,7 +206,7 @@ class Conclusion:
 def summarise_authored(
     conclusion: Conclusion, keyed: AuthoredDance, checks: Checks, moved: MoveSizes | None = None
 ) -> SceneSummary:
-    """Of an authored dance as it is now, with what its checks found."""
+    """The summary of an authored dance after a job, with its checks and excitation."""
     conditions, deviations = excitation_by_link(keyed.rig, keyed.motion(EXCITATION_RATE))
     return SceneSummary(
         conclusion.verb, conclusion.status, checks.feasible, conclusion.message, scene_keys(keyed),

@@ -103,4 +103,4 @@ def test_what_fails_elsewhere_is_a_note(designed: AuthoredDance) -> None:
     assert not answer.feasible
     assert isinstance(answer.details, CompletedDance)
     assert not any(failure.time > 3.0 for failure in answer.details.failures_elsewhere)
-    assert any("nothing was touched" in note and "slides" in note for note in answer.summary.notes)
+    assert any("nothing was changed" in note and "slides" in note for note in answer.summary.notes)

@@ -56,7 +56,7 @@ def test_an_abrupt_end_holds_after_easing(person: Rig, abrupt: AuthoredDance) ->
     """Balance fails in the first and last instant before and holds there after; elsewhere the motion is the same."""
     result, notes = ease_ends(abrupt)
     assert len(notes) == 2
-    assert "sets off" in notes[0]
+    assert "starts more gently" in notes[0]
     ends = np.array([0.0, STOP])
     margins = []
     for keyed in (abrupt, result):
@@ -83,4 +83,4 @@ def test_what_need_not_be_eased_is_left_alone(abrupt: AuthoredDance) -> None:
     soon = Keyframe(1.0 / 24.0, abrupt.samples.q[1], "fixed")
     _, notes = ease_ends(replace(abrupt, keys=(abrupt.keys[0], soon, *abrupt.keys[1:])))
     assert len(notes) == 1
-    assert "comes to rest" in notes[0]
+    assert "ends more gently" in notes[0]

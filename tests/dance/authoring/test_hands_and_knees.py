@@ -91,9 +91,9 @@ def test_jumps_off_hands_are_refused(rocking: AuthoredDance) -> None:
         repair(jumping)
 
 
-def test_free_postures_on_hands_are_filled_the_calm_way(rocking: AuthoredDance) -> None:
-    """Exciting postures are drawn on feet; elsewhere the note says why, and the calm way is taken."""
+def test_free_keys_on_hands_are_filled_by_interpolation(rocking: AuthoredDance) -> None:
+    """Exciting postures exist for feet only; elsewhere a note says why, and keys are filled by interpolation."""
     free = replace(rocking, keys=tuple(replace(k, role="free") if k.role == "preferred" else k for k in rocking.keys))
     done = complete(free, options=CompleteOptions(pool=2, starts=1))
     assert done.interpolated_times == (1.0,)
-    assert any("right_palm" in note and "feet alone" in note for note in done.notes)
+    assert any("right_palm" in note and "feet only" in note for note in done.notes)

@@ -90,6 +90,6 @@ def test_slowing_down_restores_balance(robot: Rig, dance: AuthoredDance) -> None
 
 
 def test_a_senseless_factor_is_refused(dance: AuthoredDance) -> None:
-    """A motion cannot last zero or minus one times as long."""
-    with pytest.raises(InvalidValue, match="times as long"):
+    """A factor on a motion's duration must be positive."""
+    with pytest.raises(InvalidValue, match="factor on a motion's duration"):
         scale_time(dance.motion(10.0), 0.0)

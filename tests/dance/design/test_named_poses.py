@@ -129,7 +129,7 @@ def test_poses_are_read_from_named_keys(rig: Rig, tmp_path: Path) -> None:
     np.testing.assert_allclose(found[0].q, rotate_joints(rig, q, REACH), atol=1e-9)
     with pytest.raises(InputError, match="none of its 3 postures has a name"):
         load_named_poses(written(("", "", "")), rig)
-    with pytest.raises(InputError, match="several postures are called reach"):
+    with pytest.raises(InputError, match="several postures are named reach"):
         load_named_poses(written(("reach", "", "reach")), rig)
     with pytest.raises(InputError, match="has postures of"):
         load_named_poses(written(("reach", "", "")), hrp2())
@@ -154,5 +154,5 @@ def test_what_cannot_be_danced_is_named(rig: Rig) -> None:
     assert any("no variation of 'hug'" in note for note in found.notes)
     with pytest.raises(InvalidValue, match="needs a name"):
         NamedPose(" ", q)
-    with pytest.raises(InvalidValue, match="several poses are called hug"):
+    with pytest.raises(InvalidValue, match="several poses have the name hug"):
         replace(SMALL, poses=(NamedPose("hug", q), NamedPose("hug", inside)))

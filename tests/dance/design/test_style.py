@@ -154,8 +154,8 @@ def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
 
 
 def test_bad_styles_are_refused() -> None:
-    """A tempo that no joint can follow names the fastest that does; other bad values name themselves."""
-    with pytest.raises(InvalidValue, match=r"no joint can follow; choose at most 240 beats"):
+    """A tempo that is too fast is refused with the fastest possible one; other invalid values are named."""
+    with pytest.raises(InvalidValue, match=r"shorter than 2.00 s; choose at most 240 beats"):
         human_options(style=Style(bpm=300.0))
     with pytest.raises(InvalidValue, match="beats a minute"):
         Style(bpm=0.0)
