@@ -1,4 +1,4 @@
-"""Steps between configurations of a rig: along its manifold, in the axes that velocities have."""
+"""Steps between configurations of a rig on its manifold, as tangent vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def integrate(rig: Rig, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """The step (nv,) that leads from one configuration (nq,) to another: the reverse of `integrate`.
+    """The step (nv,) from one configuration (nq,) to another: the inverse of `integrate`.
 
     Arrays of N configurations on either side or both give (N, nv).
     """
@@ -33,6 +33,6 @@ def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
 
 
 def _broadcast_rows(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of both, one repeated for all rows of the other."""
+    """Rows of both; a single row is repeated."""
     count = max(len(x) for x in (left, right) if np.ndim(x) == 2)
     return (np.broadcast_to(left, (count, np.shape(left)[-1])), np.broadcast_to(right, (count, np.shape(right)[-1])))

@@ -1,4 +1,4 @@
-"""Regressor of the joints' own rows of the equations of motion: the torques that joints need to carry their links."""
+"""Regressor of the joint torques: the equations of motion without those of the root."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .mechanics import inverse_dynamics_derivatives
 
 
 def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
-    """(N, nv - 6, 10 L): the generalised force of every joint but the root is this times phi, nothing being touched.
+    """Regressor (N, nv - 6, 10 L) of the generalised forces of the joints, without contacts.
 
-    Rows are in `Limits`' order, [N m] of turning coordinates and [N] of sliding ones.
+    Rows are in the order of `Limits`, [N m] for revolute and [N] for prismatic coordinates.
     """
     model, data = rig.model, data_of(rig.model)
     result = np.empty((len(motion), model.nv - ROOT_NV, PER_LINK * len(rig.links)))
@@ -26,9 +26,9 @@ def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
 
 
 def torques_and_derivatives(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Generalised forces (N, nv - 6) of the joints, nothing being touched, and their slopes (3, N, nv - 6, nv - 6).
+    """Generalised forces (N, nv - 6) of the joints without contacts, and their derivatives (3, N, nv - 6, nv - 6).
 
-    Slopes are by the joints' coordinates, their speeds and their accelerations.
+    Derivatives are by the joints' coordinates, velocities and accelerations.
     """
     forces, slopes, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
     return forces[:, ROOT_NV:], slopes[:, :, ROOT_NV:, ROOT_NV:]

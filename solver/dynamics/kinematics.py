@@ -25,14 +25,14 @@ POSE_SIZE = 12
 TWIST_SIZE = 6
 """Numbers of one spatial velocity or acceleration: linear (3), then angular (3)."""
 DOUBLE_BYTES = 8
-"""Of a double."""
+"""Size of a double."""
 CHUNK_FRAMES = 1024
-"""Frames treated at once where few numbers of each remain: all links of an hour would fill the memory."""
+"""Frames evaluated at once if only a few numbers of each are kept, since all links of an hour would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkMotions:
-    """How every link moves. Frames come last here, so that array arithmetic runs along contiguous memory.
+    """Motion of every link, frames last, so that array arithmetic runs along contiguous memory.
 
     Attributes:
         rotation: (3, 3, L, N) link axes to world axes.
@@ -102,7 +102,7 @@ def _workspace(rig: Rig) -> tuple[pin.Data, _KinematicsViews]:
 
 
 def require_matching_motion(rig: Rig, motion: Motion) -> None:
-    """Raise `InvalidValue` when a motion does not belong to a rig."""
+    """Raise `InvalidValue` if a motion does not belong to a rig."""
     got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.model.nq, rig.model.nv)
     if got != want:
         raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
@@ -115,11 +115,11 @@ class _KinematicsViews(Protocol):
     live: bool  # current without a refresh
 
     def refresh(self) -> None:
-        """Bring the arrays up to date after a forward kinematics."""
+        """Update the arrays after a forward kinematics."""
 
 
 class SharedViews:
-    """Arrays that look straight at Pinocchio's memory: always current, nothing to refresh."""
+    """Views on Pinocchio's memory: always current."""
 
     live = True
 
@@ -134,7 +134,7 @@ class SharedViews:
 
 
 class CopiedViews:
-    """The same arrays fetched joint by joint: slow, but asks nothing of the memory layout."""
+    """The same arrays copied joint by joint: slower, but independent of the memory layout."""
 
     live = False
 
@@ -155,12 +155,12 @@ class CopiedViews:
 
 
 def link_views(data: pin.Data, joints: int) -> _KinematicsViews:
-    """The results of Pinocchio's kinematics as arrays, by the fastest way that its memory layout allows."""
+    """The results of Pinocchio's kinematics as arrays; as views if its memory layout allows it."""
     return shared_views(data, joints) or CopiedViews(data, joints)
 
 
 def shared_views(data: pin.Data, joints: int) -> SharedViews | None:
-    """Views on the results in Pinocchio's memory, or None where the layout is not the expected one."""
+    """Views on the results in Pinocchio's memory; None if the layout is not the expected one."""
     start = _address(data.oMi[0].rotation)
     expected = (
         all(_address(data.oMi[k].rotation) == start + DOUBLE_BYTES * POSE_SIZE * k for k in range(joints))

@@ -1,4 +1,4 @@
-"""Which joint of a leg is its knee, and which way it bends: by geometry, whatever the joints' order."""
+"""Finds the knee of a leg, and the direction in which it bends, by geometry."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import numpy as np
 from .leg_chain import LegChain
 
 KNEE_BEND = 0.2
-"""[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+"""[rad, m] Bend of the knee at which a leg's mobility is measured; the first guess of Newton's method."""
 TRIAL_BEND = 0.5
-"""[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
+"""[rad, m] Trial bend that shows which direction brings the foot nearer to the hip."""
 EQUAL_SHORTENING = 0.05
-"""Share by which two ways of bending must differ in what they shorten the leg."""
+"""Relative difference by which one direction must shorten the leg more than the other."""
 STRAIGHT_RANGE, STRAIGHT_TRIALS = 0.5, 26
-"""[rad, m] within which of rest the leg is longest where it is drawn bent the wrong way, and bends that are tried."""
+"""[rad, m] Range from rest in which the longest leg is searched, and number of trials."""
 
 
 def bent_posture(chain: LegChain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
+    """Coordinates (n,) with the knee slightly bent.
 
-    It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
-    range that does not tell, the foot backwards. Some legs are drawn bent the other way at zero, as far as their range
-    ends: they bend from where they are straight.
+    It bends in the direction that brings the foot nearer to the hip; if both do, in that with the wider range; if the
+    range is symmetric, so that the foot moves backwards. Some legs are bent the other way at zero, as far as their
+    range allows: they bend from the straight posture.
 
     Args:
         chain: of n joint coordinates.
         lower, upper: (n,) their limits.
-        forward: (3,) where the rig faces, root axes.
+        forward: (3,) direction in which the rig faces, root axes.
     """
     rest = np.clip(0.0, lower, upper)
     knee = _find_knee(chain, rest)
@@ -51,7 +51,7 @@ def bent_posture(chain: LegChain, lower: np.ndarray, upper: np.ndarray, forward:
 
 
 def _straightest_angle(chain: LegChain, rest: np.ndarray, knee: int, way: float) -> float:
-    """[rad, m] the knee's coordinate where the leg is longest, from rest that way on."""
+    """[rad, m] Coordinate of the knee at which the leg is longest, from rest in one direction."""
     trials = np.tile(rest, (STRAIGHT_TRIALS, 1))
     trials[:, knee] += way * np.linspace(0.0, STRAIGHT_RANGE, STRAIGHT_TRIALS)
     placed = chain.place(trials)
@@ -62,10 +62,10 @@ def _straightest_angle(chain: LegChain, rest: np.ndarray, knee: int, way: float)
 
 
 def _find_knee(chain: LegChain, rest: np.ndarray) -> int:
-    """The joint farthest from both the leg's first and its last joint, as its axis sees them; or a telescope."""
+    """Index of the joint whose axis is farthest from both ends of the leg, or of a prismatic one along the leg."""
     placed = chain.place(rest[None])
     origins, axes = placed.origins[:, :, 0], placed.axes[:, :, 0]
     levers = [np.linalg.norm(np.cross(end - origins, axes), axis=1) for end in (origins[0], origins[-1])]
     whole = origins[-1] - origins[0]
-    along = 0.5 * np.abs(axes @ whole)  # a slide shortens the leg by as much as it lies along it
+    along = 0.5 * np.abs(axes @ whole)  # a prismatic joint shortens the leg by its component along the leg
     return int(np.argmax(np.where(placed.slides, along, np.minimum(*levers))))

@@ -1,4 +1,4 @@
-"""The chain of joints from the root link to a foot: where it brings the foot, and how that changes."""
+"""Forward kinematics of the chain of joints from the root link to a foot, with derivatives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..rig import Rig
-from ..so3 import Exponential, cross
-from .batch_rotations import IDENTITY, compose, rotate_about_axis, rotate_vector
+from ..so3 import Exponential, cross, skew
 from .kinematics import product
 
+IDENTITY = np.eye(3)
 LEG_JOINTS = ("revolute", "continuous", "universal", "spherical", "prismatic")
 
 
@@ -19,21 +19,21 @@ LEG_JOINTS = ("revolute", "continuous", "universal", "spherical", "prismatic")
 class _Hinge:
     rotation: np.ndarray  # (3, 3) placement in the parent
     offset: np.ndarray  # (3,)
-    axes: np.ndarray  # (k, 3): one per turn or slide, or empty for a spherical joint
-    columns: np.ndarray  # places in the chain's coordinates
-    slides: bool  # along its axis, instead of turning about it
+    axes: np.ndarray  # (k, 3): one per coordinate; empty for a spherical joint
+    columns: np.ndarray  # indices in the chain's coordinates
+    slides: bool  # prismatic
 
 
 @dataclass(frozen=True, slots=True)
 class ChainPose:
-    """A chain in N frames, frames last, root axes.
+    """Poses of a chain in N frames, frames last, root axes.
 
     Attributes:
         rotation, position: (3, 3, N), (3, N) of the foot.
-        origins, axes: (n, 3, N) of each coordinate's turn, or slide.
+        origins, axes: (n, 3, N) of the coordinates.
         joint_rotations: (3, 3, N) after each joint.
-        exponentials: of each spherical joint's rotation vectors; None where a joint turns about fixed axes.
-        slides: (n,) True for coordinates along which the leg grows.
+        exponentials: of the rotation vectors of spherical joints; None for other joints.
+        slides: (n,) True for prismatic coordinates.
     """
 
     rotation: np.ndarray
@@ -45,7 +45,7 @@ class ChainPose:
     slides: np.ndarray
 
     def jacobian(self) -> np.ndarray:
-        """(N, 6, n) of the foot."""
+        """Jacobian (N, 6, n) of the foot."""
         axes = self.axes.swapaxes(0, 1)
         linear = cross(axes, self.position[:, None] - self.origins.swapaxes(0, 1))
         if not self.slides.any():
@@ -55,11 +55,11 @@ class ChainPose:
 
 
 class LegChain:
-    """Joints one after the other, the first one's parent being the root link.
+    """A serial chain of joints that begins at the root link.
 
     Args:
-        rig: whose.
-        links: those that the joints carry.
+        rig: with the joints.
+        links: that the joints move.
 
     Attributes:
         count: n joint coordinates.
@@ -72,47 +72,47 @@ class LegChain:
 
     @property
     def length(self) -> float:
-        """[m] from joint to joint."""
+        """Length [m] from joint to joint."""
         return float(sum(np.linalg.norm(hinge.offset) for hinge in self._hinges[1:]))
 
     def place(self, x: np.ndarray) -> ChainPose:
-        """The chain at coordinates x (N, n), root axes."""
+        """Poses at coordinates x (N, n), root axes."""
         count = len(x)
-        turn, place = IDENTITY[:, :, None], np.zeros((3, 1))
+        rotation, position = IDENTITY[:, :, None], np.zeros((3, 1))
         origins, axes = np.empty((2, self.count, 3, count))
-        turns: list[np.ndarray] = []
+        rotations: list[np.ndarray] = []
         exponentials: list[Exponential | None] = []
         for hinge in self._hinges:
-            place = place + rotate_vector(turn, hinge.offset)
-            turn = compose(turn, hinge.rotation)
-            origins[hinge.columns] = place
+            position = position + rotate_vector(rotation, hinge.offset)
+            rotation = compose(rotation, hinge.rotation)
+            origins[hinge.columns] = position
             if hinge.slides:
-                axes[hinge.columns] = rotate_vector(turn, hinge.axes[0])
-                place = place + axes[hinge.columns[0]] * x[:, hinge.columns[0]]
+                axes[hinge.columns] = rotate_vector(rotation, hinge.axes[0])
+                position = position + axes[hinge.columns[0]] * x[:, hinge.columns[0]]
                 exponentials.append(None)
             elif len(hinge.axes):
                 for axis, column in zip(hinge.axes, hinge.columns):
-                    axes[column] = rotate_vector(turn, axis)
-                    turn = rotate_about_axis(turn, axis, x[:, column])
+                    axes[column] = rotate_vector(rotation, axis)
+                    rotation = rotate_about_axis(rotation, axis, x[:, column])
                 exponentials.append(None)
             else:
                 exponential = Exponential(x[:, hinge.columns])
-                turn = product(turn, exponential.matrix.transpose(1, 2, 0))
-                axes[hinge.columns] = product(turn, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
+                rotation = product(rotation, exponential.matrix.transpose(1, 2, 0))
+                axes[hinge.columns] = product(rotation, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
                 exponentials.append(exponential)
-            turns.append(turn)
-        return ChainPose(turn, place, origins, axes, turns, exponentials, self._slides)
+            rotations.append(rotation)
+        return ChainPose(rotation, position, origins, axes, rotations, exponentials, self._slides)
 
     def bias_acceleration(self, pose: ChainPose, dx: np.ndarray) -> np.ndarray:
-        """(N, 6) the foot's acceleration at zero ddx."""
+        """(N, 6) acceleration of the foot at zero ddx."""
         count = len(dx)
         spin, spin_rate, speed_rate = np.zeros((3, 3, count))
         before = np.zeros((3, count))
-        for hinge, turn, exponential in zip(self._hinges, pose.joint_rotations, pose.exponentials):
+        for hinge, rotation, exponential in zip(self._hinges, pose.joint_rotations, pose.exponentials):
             lever = pose.origins[hinge.columns[0]] - before
             before = pose.origins[hinge.columns[0]]
             speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
-            if hinge.slides:  # its own way is part of the next lever; its speed, seen from a turning link, is not
+            if hinge.slides:  # the next lever includes its displacement, but not the Coriolis term of its speed
                 speed_rate = speed_rate + 2.0 * cross(spin, pose.axes[hinge.columns[0]] * dx[:, hinge.columns[0]])
                 continue
             if exponential is None:
@@ -122,8 +122,8 @@ class LegChain:
                     spin = spin + own
                 continue
             omega, alpha = exponential.rates(dx[:, hinge.columns])
-            own = product(turn, omega.T[:, None])[:, 0]
-            spin_rate = spin_rate + product(turn, alpha.T[:, None])[:, 0] + cross(spin, own)
+            own = product(rotation, omega.T[:, None])[:, 0]
+            spin_rate = spin_rate + product(rotation, alpha.T[:, None])[:, 0] + cross(spin, own)
             spin = spin + own
         lever = pose.position - before
         speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
@@ -142,3 +142,35 @@ def _build_hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
         rotation = IDENTITY if np.array_equal(joint.rotation, IDENTITY) else joint.rotation
         result.append(_Hinge(rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
     return result
+
+
+def rotate_vector(rotations: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Rotations (3, 3, N) applied to one vector (3,): (3, N)."""
+    some = vector.nonzero()[0]
+    if len(some) == 1:
+        return np.asarray(rotations[:, some[0]] * vector[some[0]])
+    return rotations[:, 0] * vector[0] + rotations[:, 1] * vector[1] + rotations[:, 2] * vector[2]
+
+
+def compose(rotations: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Rotations (3, 3, N) times one constant rotation (3, 3)."""
+    if rotation is IDENTITY or (rotation == IDENTITY).all():
+        return rotations
+    # axes i after both, axes j between them, axes k before, frames n
+    return np.einsum("ijn,jk->ikn", rotations, rotation)
+
+
+def rotate_about_axis(rotations: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Rotations (3, 3, N), or one (3, 3, 1), times rotations about a local axis (3,) by angles (N,)."""
+    sine, cosine = np.sin(angles), np.cos(angles)
+    along = axis.nonzero()[0]
+    if len(along) == 1:  # rotation about a coordinate axis: it mixes two columns
+        sine = sine * axis[along[0]]
+        first, second = (along[0] + 1) % 3, (along[0] + 2) % 3
+        result = np.empty((3, 3, len(angles)))
+        result[:, along[0]] = rotations[:, along[0]]
+        result[:, first] = cosine * rotations[:, first] + sine * rotations[:, second]
+        result[:, second] = cosine * rotations[:, second] - sine * rotations[:, first]
+        return result
+    around = skew(axis)
+    return rotations + sine * compose(rotations, around) + (1.0 - cosine) * compose(rotations, around @ around)

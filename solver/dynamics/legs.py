@@ -1,11 +1,11 @@
-"""Legs that keep planted feet planted: leg joints follow from the pelvis's and the foot's pose, exactly.
+"""Inverse kinematics of legs: leg joints from the poses of pelvis and foot.
 
-The pelvis and the feet are moved freely; the joints between them are solved for, by Newton's method on all frames at
-once, and their velocities and accelerations from the derivatives of the closed chain. Then a planted foot has no
-velocity or acceleration whatever the pelvis does: (17) holds to rounding and single and double support are exact.
+Pelvis and feet move freely. The joints between them are solved by Newton's method, on all frames at once, and their
+velocities and accelerations follow from the derivatives of the closed chain. So a planted foot has no velocity or
+acceleration whatever the pelvis does: (17) holds to rounding, and single and double support are exact.
 
-A leg of five joints cannot follow wherever its root goes. Where it can (`trajectory.tied_root`) its joints are those
-of least squares, and a foot that these leave off its place counts as not reached.
+A leg of five joints can follow its root in some directions only (`trajectory.root_constraints`). Its joints are solved
+by least squares, and a foot with a remaining error counts as not reached.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from .knees import bent_posture
 from .leg_chain import LegChain
 
 POSE_TOLERANCE = 1e-12
-"""[m, rad] error at which a leg counts as solved."""
+"""[m, rad] Error at which a leg counts as solved."""
 SHORT_STEP = 1e-7
-"""[rad, m] step of Newton's that leaves less than that error: its square times half the chain's curvature, below 40."""
+"""[rad, m] A shorter Newton step leaves less than that error: its square times half the chain's curvature, below 40."""
 ITERATIONS = 12
 MOBILE_SHARE = 0.9
-"""Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
+"""Six joints are suitable if their mobility is at least this share of the largest mobility of six joints."""
 MIN_MOBILITY = 1e-6
-"""Least determinant [m^3] of six joints' Jacobian, over the leg's length to the third power, that can plant a foot."""
+"""Smallest determinant [m^3] of six joints' Jacobian, over the cube of the leg length, that can plant a foot."""
 MIN_REGULARITY = 0.7
-"""Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
+"""A leg with a smaller regularity counts as stretched."""
 DAMPED_REGULARITY, MAX_DAMPING = 0.02, 1e-6
-"""That share below which a leg's joints would have to race: from there on their speeds are damped, by up to so much."""
+"""Regularity below which joint speeds are damped, because they would be very large; and largest damping."""
 MAX_STEP = 0.5
-"""[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
+"""[rad] Largest Newton step, since a larger one may leave the knee on the wrong side."""
 REACH_TOLERANCE = 1e-6
-"""[m, rad] error before a short step beyond which a leg of five joints does not reach: least squares end there, too."""
+"""[m, rad] A leg of five joints does not reach if the error before a short step, where least squares end, is larger."""
 MIN_DAMPING, REFINEMENTS = 1e-12, 1
-"""Of least squares of five joints, and how often what is left of them is solved for again."""
+"""Damping of least squares with five joints, and number of iterative refinements."""
 MIN_LEG_JOINTS = 5
-"""Joints of a leg that can stand on a flat foot wherever its root goes in some of the six directions."""
+"""Smallest number of joints of a leg that can be planted."""
 FOOT_SIZE = 6
 """Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
 DAMPED_ITERATIONS = 40
-"""Steps of damped least squares where Newton's method does not reach."""
+"""Iterations of damped least squares where Newton's method does not converge."""
 DAMPING = 1e-4
 CLOSE_ERROR = 1e-13
-"""Error at which a leg is met already, or as near as it comes."""
+"""Error at which damped least squares ends."""
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
 
@@ -60,9 +60,9 @@ class Leg:
         side: ``"right"`` or ``"left"``.
         patch: name of the sole.
         link: the foot.
-        columns: (n,) the chain's joint coordinates, counted from the first joint after the root.
-        solved: (6,) those of ``columns`` that follow from the poses, or all five that there are; a chain of more joints
-            keeps the others free, and coupled ones stay.
+        columns: (n,) joint coordinates of the chain, counted from the first joint after the root.
+        solved: (6,) those of ``columns`` that follow from the poses, or all five. Other joints of longer chains stay
+            free, and coupled ones are constant.
         bent_posture: (n,) coordinates with the knee slightly bent.
     """
 
@@ -93,11 +93,11 @@ class Leg:
 
         Args:
             rates: root and joints with derivatives; the leg's own coordinates are the first guess.
-            foot: (N, 6) with derivatives: where the foot is led.
-            approach: where the leg does not reach, bring the foot as near as it comes; else the guess is kept.
+            foot: (N, 6) pose of the foot, with derivatives.
+            approach: where the leg does not reach, bring the foot as near as possible; otherwise keep the guess.
 
         Returns:
-            Which frames were solved, (N,).
+            Whether each frame was solved, (N,).
         """
         y, dy, ddy = rates
         own, root = ROOT_NV + self.columns, slice(ROOT_NV)
@@ -108,21 +108,21 @@ class Leg:
         return good
 
     def update(self, rates: Rates, foot: Rates, *, positions_only: bool = False) -> None:
-        """`lead` of a leg that was solved before its root, or its own free joints, moved by a hair.
+        """`follow_foot` after the root, or free joints of the leg, changed a solution by a finite-difference step.
 
-        One step of Newton's method is as near as the square of that; a stretched leg is solved anew.
+        One Newton step has an error of the square of the change. A stretched leg is solved again.
 
         Args:
-            rates, foot: as in `lead`.
-            positions_only: derivatives are left as they are.
+            rates, foot: as in `follow_foot`.
+            positions_only: derivatives are not updated.
         """
         y, dy, ddy = rates
         own, root = ROOT_NV + self.columns, slice(ROOT_NV)
         pose = motion_relative_to_root((y[:, root], dy[:, root], ddy[:, root]), foot)
         x = y[:, own]
-        turn, place, jacobian = self.forward_kinematics(x)
+        foot_rotation, foot_position, jacobian = self.forward_kinematics(x)
         easy = self._regularity(jacobian) > MIN_REGULARITY
-        error = self._pose_error(turn, place, pose.rotation, pose.position)[easy]
+        error = self._pose_error(foot_rotation, foot_position, pose.rotation, pose.position)[easy]
         step = np.zeros((len(x), len(self.solved)))
         step[easy] = _solve(jacobian[easy][:, :, self._solved_columns], error)
         x[:, self._solved_columns] += step
@@ -132,14 +132,14 @@ class Leg:
             dy[:, own], ddy[:, own] = self.rates(x, dy[:, own], ddy[:, own], pose)
 
     def place_static(self, y: np.ndarray, foot: np.ndarray) -> np.ndarray:
-        """`lead` at rest: write the joints of this leg under its foot (N, 6) into flat coordinates (N, nv), in place.
+        """`follow_foot` at rest: write the joints of this leg into flat coordinates (N, nv), in place.
 
         Args:
             y: root and joints; the leg's own coordinates are the first guess.
-            foot: where it stands.
+            foot: pose.
 
         Returns:
-            Which frames were solved, (N,).
+            Whether each frame was solved, (N,).
         """
         own = ROOT_NV + self.columns
         back = Exponential(y[:, 3:ROOT_NV]).matrix.swapaxes(1, 2)
@@ -150,16 +150,16 @@ class Leg:
         return good
 
     def regularity(self, x: np.ndarray) -> np.ndarray:
-        """(N,) one with the knee bent as in ``bent``, zero with the leg stretched: of the Jacobian's determinant."""
+        """Regularity (N,): determinant of the Jacobian over that of `bent_posture`; 1 there, 0 with a stretched leg."""
         return self._regularity(self.forward_kinematics(x)[2])
 
     def _regularity(self, jacobian: np.ndarray) -> np.ndarray:
         return _volume(jacobian[:, :, self._solved_columns]) / self._mobility
 
     def _choose_joints(self) -> tuple[tuple[int, ...], float]:
-        """The six joints that follow from the poses, and the size of their Jacobian's determinant with the knee bent.
+        """The six joints that follow from the poses, and the determinant of their Jacobian with the knee bent.
 
-        Of those that are mobile enough the first ones from the root: a chain of six has no choice.
+        They are the first ones from the root that are mobile enough.
         """
         jacobian = self.forward_kinematics(self.bent_posture[None])[2][0]
         choices = list(combinations(self._uncoupled.tolist(), min(FOOT_SIZE, len(self._uncoupled))))
@@ -175,7 +175,7 @@ class Leg:
     def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) that bring the foot to a pose in root axes, and whether each frame was solved (N,).
 
-        A leg that is nearly stretched does not count as solved: there its joints would have to race.
+        A nearly stretched leg does not count as solved, because its joint speeds would be very large.
 
         Args:
             rotation, position: (N, 3, 3), (N, 3) [m] of the foot link in the root's axes.
@@ -185,8 +185,8 @@ class Leg:
         good = np.zeros(len(x), bool)
         active = np.arange(len(x))
         for _ in range(ITERATIONS):
-            turn, place, jacobian = self.forward_kinematics(x[active])
-            error = self._pose_error(turn, place, rotation[active], position[active])
+            foot_rotation, foot_position, jacobian = self.forward_kinematics(x[active])
+            error = self._pose_error(foot_rotation, foot_position, rotation[active], position[active])
             done = np.abs(error).max(axis=1) < POSE_TOLERANCE
             good[active[done]] = self._regularity(jacobian[done]) > MIN_REGULARITY
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
@@ -210,9 +210,9 @@ class Leg:
     def solve_nearest(
         self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates (N, n) whose foot is at, or out of reach comes closest to, poses in root axes; which were met.
+        """Coordinates (N, n) with the foot at poses in root axes, or nearest to them; and whether they were reached.
 
-        `solve` does what it can; the rest, stretched legs among them, by damped least squares.
+        Frames that `solve` leaves, such as those of stretched legs, are solved by damped least squares.
         """
         x = np.array(guess, float)
         error = self._pose_residual(x, rotation, position)
@@ -242,34 +242,34 @@ class Leg:
         return x, met
 
     def _pose_error(
-        self, turn: np.ndarray, place: np.ndarray, rotation: np.ndarray, position: np.ndarray
+        self, foot_rotation: np.ndarray, foot_position: np.ndarray, rotation: np.ndarray, position: np.ndarray
     ) -> np.ndarray:
-        """(N, 6) way and turn that are left from where the foot is to where it is wanted, root axes."""
-        return np.concatenate([position - place, log(rotation @ turn.swapaxes(1, 2))], axis=1)
+        """(N, 6) remaining displacement and rotation vector of the foot, root axes."""
+        return np.concatenate([position - foot_position, log(rotation @ foot_rotation.swapaxes(1, 2))], axis=1)
 
     def _pose_residual(self, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-        """(N, 6) of the foot, root axes: position, and the axis of the turn that is left times its sine."""
-        turn, place, _ = self.forward_kinematics(x)
-        return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
+        """(N, 6) remaining displacement of the foot, and axis of the remaining rotation times its sine, root axes."""
+        foot_rotation, foot_position, _ = self.forward_kinematics(x)
+        return np.concatenate([position - foot_position, vee(rotation @ foot_rotation.swapaxes(1, 2))], axis=1)
 
     def rates(
         self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: RelativeMotion
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free.
+        """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) hold those of the free coordinates.
 
-        A stretched leg, whose joints would have to race, follows its foot only as far as they need not.
+        A stretched leg follows its foot only as far as damping permits, to limit joint speeds.
         """
         placed = self.chain.place(x)
         jacobian = placed.jacobian()
         damping = MAX_DAMPING * np.clip(1.0 - self._regularity(jacobian) / DAMPED_REGULARITY, 0.0, 1.0) ** 2
         dx, ddx = dx.copy(), ddx.copy()
-        own, kept = jacobian[:, :, self._solved_columns], jacobian[:, :, self._free_columns]
-        # frames n, components i of the foot's velocity, kept coordinates j
+        own, free = jacobian[:, :, self._solved_columns], jacobian[:, :, self._free_columns]
+        # frames n, components i of the foot's velocity, free coordinates j
         dx[:, self._solved_columns] = _solve(
-            own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._free_columns]), damping
+            own, foot.velocity - np.einsum("nij,nj->ni", free, dx[:, self._free_columns]), damping
         )
         bias = self.chain.bias_acceleration(placed, dx)
-        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._free_columns])
+        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", free, ddx[:, self._free_columns])
         ddx[:, self._solved_columns] = _solve(own, wanted, damping)
         return dx, ddx
 
@@ -278,29 +278,29 @@ def build_legs(rig: Rig) -> tuple[Leg, Leg]:
     """Right and left leg.
 
     Raises:
-        InvalidValue: no soles, legs that share joints, or one whose joints cannot move its foot in all six directions.
+        InvalidValue: the rig has no soles, its legs share joints, or a leg cannot move its foot in all six directions.
     """
     right, left = Leg(rig, "right"), Leg(rig, "left")
     ways = [rig.path(rig.index(leg.link)) for leg in (right, left)]
     if shared := [k for k in ways[0] if k in ways[1]]:
         raise InvalidValue(
-            f"both legs of rig {rig.name!r} hang on joint {', '.join(rig.joints[k].name for k in shared)} below its "
-            f"root {rig.links[0]!r}, so that neither foot can be planted by itself: name its feet as its file is read "
-            f"(--feet {left.link} {right.link}), which makes {rig.links[shared[-1]]!r} the root where these joints "
-            "are revolute, prismatic or fixed"
+            f"both legs of rig {rig.name!r} share joint {', '.join(rig.joints[k].name for k in shared)} below its "
+            f"root {rig.links[0]!r}, so that neither foot can be planted by itself: name its feet when its file is "
+            f"read (--feet {left.link} {right.link}), which makes {rig.links[shared[-1]]!r} the root if these "
+            "joints are revolute, prismatic or fixed"
         )
     return right, left
 
 
 def coupled_coordinates(rig: Rig) -> np.ndarray:
-    """(nv - 6,) True for coordinates of joints that follow others, or are followed: they do not move by themselves."""
+    """(nv - 6,) True for coordinates of coupled joints, sources and followers."""
     sources = {joint.mimic.source for joint in rig.joints if joint.mimic is not None}
     coupled = [[joint.mimic is not None or joint.name in sources] * joint.nv for joint in rig.joints[1:]]
     return np.array([held for own in coupled for held in own], bool)
 
 
 def require_joints(rig: Rig, foot: str, leg: str = "a leg") -> None:
-    """Raise `InvalidValue` for a foot with fewer joint coordinates above it than a planted one needs."""
+    """Raise `InvalidValue` if a foot has too few joint coordinates above it to be planted."""
     path = rig.path(rig.index(foot))
     starts = np.cumsum([0, *(joint.nv for joint in rig.joints)]) - ROOT_NV
     coupled = coupled_coordinates(rig)
@@ -308,21 +308,20 @@ def require_joints(rig: Rig, foot: str, leg: str = "a leg") -> None:
     if count < MIN_LEG_JOINTS:
         raise InvalidValue(
             f"{leg} of rig {rig.name!r} has {count} joint coordinates between {rig.links[0]!r} and {foot!r} that move "
-            f"by themselves; a planted foot needs {MIN_LEG_JOINTS}: motions of this rig can be checked, tracked and "
-            f"identified, "
-            "but none is designed or repaired for it"
+            f"independently; a planted foot needs {MIN_LEG_JOINTS}. Motions of this rig can be checked, tracked and "
+            "identified, but not designed or repaired"
         )
 
 
 def _volume(matrix: np.ndarray) -> np.ndarray:
-    """(N,) volume that the columns of matrices (N, 6, k) span: the determinant's size where they are square."""
+    """(N,) volume spanned by the columns of matrices (N, 6, k): the absolute determinant for k = 6."""
     if matrix.shape[2] == FOOT_SIZE:
         return np.abs(np.linalg.det(matrix))
     return np.sqrt(np.maximum(np.linalg.det(matrix.swapaxes(1, 2) @ matrix), 0.0))
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = None) -> np.ndarray:
-    """Solutions (N, k), damped where a damping (N,) is positive; singular frames are damped as well."""
+    """Solutions (N, k), damped where a damping (N,) is positive or the matrix is singular."""
     free = np.ones(len(right), bool) if damping is None else damping <= 0.0
     result = np.empty((len(right), matrix.shape[2]))
     if matrix.shape[2] < FOOT_SIZE:
@@ -333,7 +332,7 @@ def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = N
         return result
     try:
         result[free] = np.linalg.solve(matrix[free], right[free, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:  # Newton's test then refuses it
+    except np.linalg.LinAlgError:  # Newton's convergence test then rejects it
         result[free] = _damped(matrix[free], right[free], np.full(int(free.sum()), 1e-10))
     if damping is not None and not free.all():
         result[~free] = _damped(matrix[~free], right[~free], damping[~free])

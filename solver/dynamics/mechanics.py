@@ -1,4 +1,4 @@
-"""Poses, inverse dynamics and the external wrench that a motion needs, many frames at once."""
+"""Poses, inverse dynamics and the required external wrench of batches of frames."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .kinematics import POSE_SIZE, link_views, product
 
 @dataclass(frozen=True, slots=True)
 class DynamicState:
-    """What a rig does and needs in N frames; poses lie in memory with the frames last (`mechanics`).
+    """Poses and inverse dynamics of a rig in N frames; poses are stored with the frames last.
 
     Attributes:
         rotation: (N, L, 3, 3) link axes to world axes.
         position: (N, L, 3) [m] link origins, world.
         tau: (N, nv) generalised forces that produce the motion without any contact; the first six are the root's.
-        wrench: (N, 6) external force [N] and moment [N m] that the motion needs, world axes, about the world origin.
+        wrench: (N, 6) required external force [N] and moment [N m], world axes, about the world origin.
         com: (N, 3) [m] centre of mass by the rig's prior, world.
     """
 
@@ -39,14 +39,14 @@ class DynamicState:
         return len(self.tau)
 
     def at_frames(self, frames: np.ndarray) -> DynamicState:
-        """Some of the frames, in any order, any of them more than once."""
+        """Selected frames, in any order; they may be repeated."""
         rotation = self.rotation.transpose(1, 2, 3, 0)[..., frames].transpose(3, 0, 1, 2)
         position = self.position.transpose(1, 2, 0)[..., frames].transpose(2, 0, 1)
         return DynamicState(rotation, position, self.tau[frames], self.wrench[frames], self.com[frames])
 
 
 class Mechanics:
-    """Pinocchio's workspace for one rig, reused from call to call."""
+    """Dynamics of one rig, with Pinocchio's workspace reused by all calls."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
@@ -71,7 +71,7 @@ class Mechanics:
         return DynamicState(rotation, position, tau, _root_wrench(tau, rotation, position), com)
 
     def compute_poses(self, q: np.ndarray) -> DynamicState:
-        """State of N frames q (N, nq) of which nothing else is known: forces and the wrench are no numbers."""
+        """State of N static postures q (N, nq): poses and centres of mass only; forces and wrench are NaN."""
         model, data, views = self.rig.model, self._data, self._views
         poses = np.empty((len(q), len(self.rig.links), POSE_SIZE))
         for frame, row in enumerate(q):
@@ -83,8 +83,7 @@ class Mechanics:
         return DynamicState(rotation, position, np.full((len(q), model.nv), np.nan), np.full((len(q), 6), np.nan), com)
 
     def _read_poses(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rotations, positions and the centre of mass, as in `DynamicState`, "
-        "of poses (N, L, 12) as Pinocchio stores them."""
+        """Rotations, positions and centres of mass, as in `DynamicState`, of poses (N, L, 12) in Pinocchio's layout."""
         frames, links = poses.shape[:2]
         columns = np.ascontiguousarray(poses.transpose(2, 1, 0))
         rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)  # Pinocchio stores columns
@@ -92,7 +91,7 @@ class Mechanics:
         return rotation, columns[9:].transpose(2, 1, 0), com
 
     def compute_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """External wrench (N, 6) that N frames need, as in `DynamicState`; quicker than the whole state."""
+        """Required external wrench (N, 6) of N frames, as in `DynamicState`; faster than the whole state."""
         model, data = self.rig.model, self._data
         result = np.empty((len(q), 6))
         for frame in range(len(q)):
@@ -111,14 +110,14 @@ class Mechanics:
 
 
 def _root_wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """(N, 6) what pushes the root, world axes about the world origin."""
+    """(N, 6) generalised force of the root as a wrench, world axes, about the world origin."""
     root = product(rotation[:, 0].transpose(1, 2, 0), tau[:, :ROOT_NV].T.reshape(2, 3, -1).swapaxes(0, 1))
     root[:, 1] += cross(position[:, 0].T, root[:, 0])
     return root.swapaxes(0, 1).reshape(ROOT_NV, -1).T
 
 
 def _com_matrix(prior: InertialParameters) -> np.ndarray:
-    """(12 L, 3) by which poses as Pinocchio stores them give the centre of mass."""
+    """(12 L, 3) map from poses in Pinocchio's layout to the centre of mass."""
     shares = np.concatenate([prior.values[:, FIRST_MOMENT], prior.masses[:, None]], axis=1) / prior.total_mass
     return np.asarray((shares[:, :, None, None] * np.eye(3)).reshape(-1, 3))
 
@@ -126,23 +125,23 @@ def _com_matrix(prior: InertialParameters) -> np.ndarray:
 def com_and_jacobian(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (N, 3) [m] by the rig's prior, world, of configurations (N, nq), and its Jacobian (N, 3, nv)."""
     model, data = rig.model, data_of(rig.model)
-    places, slopes = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
+    coms, jacobians = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
     for frame in range(len(q)):
-        slopes[frame] = pin.jacobianCenterOfMass(model, data, q[frame])
-        places[frame] = data.com[0]
-    return places, slopes
+        jacobians[frame] = pin.jacobianCenterOfMass(model, data, q[frame])
+        coms[frame] = data.com[0]
+    return coms, jacobians
 
 
 def contact_joint_forces(rig: Rig, state: DynamicState, link: str, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What joints bear of a wrench on a link: which of the joint coordinates (K,), and the force along each (N, K).
+    """Generalised forces of the joints due to a wrench on a link: joint coordinates (K,), and forces (N, K).
 
-    That is J' w with the link's Jacobian J. Coordinates are counted from the first after the root's; forces are in
-    [N m] of turning and [N] of sliding ones.
+    That is J' w with the link's Jacobian J. Coordinates are counted from the first after the root's. Forces are in
+    [N m] for revolute and in [N] for prismatic coordinates.
 
     Args:
-        rig: whose joints.
+        rig: with the joints.
         state: N frames.
-        link: that is pushed.
+        link: on which the wrench acts.
         load: (N, 6) [N, N m] world axes, about the world origin.
     """
     starts = np.cumsum([0, *(joint.nv for joint in rig.joints)]) - ROOT_NV
@@ -160,7 +159,7 @@ def contact_joint_forces(rig: Rig, state: DynamicState, link: str, load: np.ndar
 
 
 def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Axes (3, N) of the world that a joint slides along and turns about, in the order of its coordinates."""
+    """World axes (3, N) of a joint's prismatic and of its revolute coordinates, in the order of its coordinates."""
     own = list(turn.swapaxes(0, 1))
     if joint.kind == "planar":
         return own[:2], own[2:]
@@ -175,7 +174,7 @@ def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[lis
 
 
 def moving_coordinates(rig: Rig, link: str) -> np.ndarray:
-    """(nv,) True for the tangent coordinates that move a link: those of the joints between it and the world."""
+    """(nv,) True for tangent coordinates that move a link: those of the joints between it and the world."""
     moves = np.zeros(rig.model.nv, bool)
     joint = rig.joint(link)
     while joint > 0:
@@ -187,7 +186,7 @@ def moving_coordinates(rig: Rig, link: str) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def carried_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
-    """Tangent coordinates (n,) that move a link, and (n, n) ones in row k, column j where j moves k's axis."""
+    """Tangent coordinates (n,) that move a link, and an (n, n) matrix, 1 at (k, j) if j moves the axis of k."""
     above = np.flatnonzero(moving_coordinates(rig, link))
     owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])[above]
     moves = rig.descendants[np.ix_(owner, owner)].T.astype(float)
@@ -199,27 +198,27 @@ def carried_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
 def inverse_dynamics_derivatives(
     rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Generalised forces (N, nv) that N frames need without any contact, their slopes, and the joints' axes (N, 6, nv).
+    """Generalised forces (N, nv) of N frames without contact, their derivatives, and the joints' axes (N, 6, nv).
 
-    Slopes (3, N, nv, nv) are by tangent coordinates (columns), their speeds and their accelerations; axes are linear
-    then angular, world axes about the world origin.
+    Derivatives (3, N, nv, nv) are by tangent coordinates (columns), velocities and accelerations. Axes are linear, then
+    angular, world axes, about the world origin.
     """
     model, data = rig.model, data_of(rig.model)
     forces, axes = np.empty((len(q), model.nv)), np.empty((len(q), ROOT_NV, model.nv))
-    slopes = np.empty((3, len(q), model.nv, model.nv))
+    derivatives = np.empty((3, len(q), model.nv, model.nv))
     for frame in range(len(q)):
-        slopes[:, frame] = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
+        derivatives[:, frame] = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
         forces[frame], axes[frame] = data.tau, data.J
-    upper = np.triu(slopes[2])  # all that Pinocchio fills in of the symmetric one
-    slopes[2] = upper + np.triu(upper, 1).swapaxes(1, 2)
-    return forces, slopes, axes
+    upper = np.triu(derivatives[2])  # Pinocchio fills the upper triangle only
+    derivatives[2] = upper + np.triu(upper, 1).swapaxes(1, 2)
+    return forces, derivatives, axes
 
 
 def root_residual_derivatives(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Derivative (N, 6, 3, nv) of what the equations of the root leave over, by errors of q, v and a: root axes.
+    """Derivatives (N, 6, 3, nv) of the residual of the root's equations of motion by errors of q, v and a, root axes.
 
-    What is left over is inverse dynamics by the rig's prior less the measured wrench. That is measured in the world, so
-    an error of the root's pose turns and moves it too.
+    The residual is inverse dynamics with the rig's prior minus the measured wrench. The wrench is measured in world
+    axes, so that an error of the root's pose also rotates and moves it.
     """
     model, data = rig.model, data_of(rig.model)
     result = np.empty((len(q), ROOT_NV, 3, model.nv))

@@ -22,21 +22,21 @@ from .kinematics import LinkMotions, motion_pieces, product
 
 Axes = Literal["link", "world"]
 CHUNK_FRAMES = 128
-"""Frames treated at once: the arrays of a chunk stay in the processor's cache."""
+"""Frames evaluated at once, so that the arrays of a chunk stay in the processor's cache."""
 STATIC_PARAMETERS = 4
 """Mass and first moment: the only parameters a force depends on."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressorPiece:
-    """The regressor over a few consecutive frames, frames last, and where its wrenches are taken.
+    """The regressor of a few consecutive frames, frames last, and the frame of its wrenches.
 
     Attributes:
-        frames: which of the motion's frames, n of them.
+        frames: n frames of the motion.
         force: (3, 4, L, n) force rows by parameter and link; a force depends on mass and first moment only.
         moment: (3, 10, L, n) moment rows, parameters as `PARAMETERS`.
         origin: (3, n) [m] base link's origin, world.
-        rotation: (3, 3, n) the wrench's axes to world axes; None when they are the world's.
+        rotation: (3, 3, n) the wrench's axes to world axes; None for world axes.
     """
 
     frames: slice
@@ -85,7 +85,7 @@ def base_index(rig: Rig, base: int | str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NewtonEulerColumns:
-    """Newton-Euler equations of every link, linear in its ten parameters, about the base link's origin.
+    """Newton-Euler equations of every link, linear in its ten parameters, about the origin of the base link.
 
     Attributes:
         force: (3, 4, L, n); moment: (3, 10, L, n), as in `RegressorPiece`.
@@ -102,7 +102,7 @@ class NewtonEulerColumns:
 
 
 def newton_euler_columns(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> NewtonEulerColumns:
-    """The equations of links that move so."""
+    """The equations for a motion of the links."""
     rotation, position = _relative_poses(motions, base, axes)
     a = motions.acceleration - product(motions.rotation.swapaxes(0, 1), gravity.reshape(3, 1, 1, 1))[:, 0]
     shape = a.shape[1:]

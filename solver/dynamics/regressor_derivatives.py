@@ -1,9 +1,9 @@
-"""How a weighed sum of the regressor's entries changes with the motion: the gradient of any criterion of excitation.
+"""Gradient of any criterion of the regressor by the motion, by reverse accumulation.
 
-A criterion of the regressor Y changes by the sum of its weights dJ/dY times the change of Y. Instead of shifting every
-coordinate in turn, the weights are carried backwards: to each link's pose, velocity and acceleration, then, summed over
-the links that a joint carries, to its coordinate and its two rates. A joint with the motion axis s moves the links
-behind it as one body. In their own axes their velocities V and accelerations A change by
+A criterion of the regressor Y changes by the sum of its weights dJ/dY times the change of Y. The weights are
+propagated backwards to each link's pose, velocity and acceleration, then, summed over the links that a joint moves, to
+its coordinate and the rates of it. A joint with the motion axis s moves the links behind it as one body. Their
+velocities V and accelerations A, in the axes of the links, change by
 
     coordinate:    dV = Vb x s,  dA = (Vb x s) x (V - Vb) + Ab x s
     speed:         dV = s,       dA = Va x s + s x (V - Vb)
@@ -53,17 +53,17 @@ def regressor_derivatives(rig: Rig, motion: Motion, weights: np.ndarray) -> np.n
 def _backpropagate_to_links(
     rig: Rig, motions: LinkMotions, force: np.ndarray, moment: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights of every link's velocity, acceleration and pose (6, L, n), world axes, about the world origin.
+    """Weights (6, L, n) of every link's velocity, acceleration and pose, world axes, about the world origin.
 
     Args:
-        rig: of L links.
+        rig: L links.
         motions: of the links.
-        force: (3, 4, L, n) weights of the force's rows.
-        moment: (3, 10, L, n) of the moment's.
+        force: (3, 4, L, n) weights of the force rows.
+        moment: (3, 10, L, n) weights of the moment rows.
     """
     columns = newton_euler_columns(motions, rig.model.gravity.linear.copy(), 0, "link")
     wx, wy, wz = motions.omega
-    # what a force weighs, through the lever of its link as well
+    # weights of forces, including those through the lever of the link
     whole = force + cross(moment[:, :STATIC_PARAMETERS], columns.position[:, None])
     inverse = columns.rotation.swapaxes(0, 1)
     local, turning = product(inverse, whole), product(inverse, moment[:, MASS + 1 :])
@@ -99,7 +99,7 @@ def _backpropagate_to_links(
 def _sum_over_joints(
     rig: Rig, motion: Motion, twists: tuple[np.ndarray, np.ndarray], behind: list[np.ndarray]
 ) -> np.ndarray:
-    """Derivatives (3, N, nv) from weights (6, L, n) summed over all that each link carries."""
+    """Derivatives (3, N, nv) from weights (6, L, n) summed over each link and its descendants."""
     s = np.ascontiguousarray(Workspace(rig).evaluate_batch(motion.q)[2].transpose(2, 1, 0))
     owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])
     parent = np.array(rig.parents)[owner]
@@ -109,7 +109,7 @@ def _sum_over_joints(
     rate[:, first] = -np.concatenate([rig.model.gravity.linear, np.zeros(3)])[:, None, None]
     at = 0
     for joint in rig.joints:
-        if joint.kind == "universal":  # two hinges, one after the other
+        if joint.kind == "universal":  # two revolute joints in series
             speed, gain = motion.v[:, at], motion.a[:, at]
             rate[:, at + 1] += s[:, at] * gain + _cross_twists(before[:, at], s[:, at]) * speed
             before[:, at + 1] += s[:, at] * speed
@@ -127,30 +127,30 @@ def _sum_over_joints(
 
 
 def _axial_weights(matrices: np.ndarray) -> np.ndarray:
-    """(3, ...) weights of a vector whose cross product's matrix has weights (3, 3, ...)."""
+    """Weights (3, ...) of a vector from weights (3, 3, ...) of its skew-symmetric matrix."""
     return np.array([matrices[k, j] - matrices[j, k] for j, k in AXIAL_INDICES])
 
 
 def _twists_to_world(rotation: np.ndarray, origin: np.ndarray, twists: np.ndarray) -> np.ndarray:
-    """Twists (6, L, n) of link axes in the world's, about its origin."""
+    """Twists (6, L, n) of link axes in world axes, about the world origin."""
     linear, angular = product(rotation, twists[:3, None])[:, 0], product(rotation, twists[3:, None])[:, 0]
     return np.concatenate([linear + cross(origin, angular), angular])
 
 
 def _wrenches_to_world(rotation: np.ndarray, origin: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """The same of wrenches."""
+    """Wrenches (6, L, n) of link axes in world axes, about the world origin."""
     force, moment = product(rotation, wrenches[:3, None])[:, 0], product(rotation, wrenches[3:, None])[:, 0]
     return np.concatenate([force, moment + cross(origin, force)])
 
 
 def _cross_twists(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Twists (6, ...) crossed with twists."""
+    """Spatial cross product (6, ...) of twists."""
     angular = cross(left[3:], right[3:])
     return np.concatenate([cross(left[3:], right[:3]) + cross(left[:3], right[3:]), angular])
 
 
 def _cross_twist_wrench(twist: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """Twists (6, ...) crossed with wrenches."""
+    """Spatial cross product (6, ...) of twists and wrenches."""
     force = cross(twist[3:], wrench[:3])
     return np.concatenate([force, cross(twist[3:], wrench[3:]) + cross(twist[:3], wrench[:3])])
 

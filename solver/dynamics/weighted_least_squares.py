@@ -1,9 +1,9 @@
 """Weighted least squares over a rig's tree, solved by the algorithms of its dynamics.
 
-Rows that ask points w_p |J_p x - u_p|^2 and links w_l |J_l x - u_l|^2 have the normal matrix J'WJ of a body whose links
-carry point masses w_p and moments of inertia w_l 1: the kinetic energy is the cost. So the composite-rigid-body
-algorithm gives the matrix, and the articulated-body algorithm solves the equations without ever building it, in time
-proportional to the number of links. Prices of the coordinates themselves are the rotors' inertia.
+The cost of point targets w_p |J_p x - u_p|^2 and orientation targets w_l |J_l x - u_l|^2 has the normal matrix J'WJ of
+a body whose links carry point masses w_p and moments of inertia w_l 1: the cost is a kinetic energy. The
+composite-rigid-body algorithm gives the matrix, and the articulated-body algorithm solves the equations without
+building it, in time proportional to the number of links. Weights of the coordinates are rotor inertias.
 """
 
 from __future__ import annotations
@@ -51,33 +51,33 @@ class WeightedTree(Workspace):
         self.forces = np.zeros((len(rig.links), WRENCH_SIZE)) if shared is None else shared
 
     def set_weights(self, sums: np.ndarray) -> None:
-        """Take weights summed by link (L, SUMS)."""
+        """Set weights summed by link (L, 10), columns as in `WEIGHT_SUMS`."""
         self.set_inertias(self.to_inertias(sums))
 
     @staticmethod
     def to_inertias(sums: np.ndarray) -> np.ndarray:
-        """Mass, its centre, and the moments of inertia about it (L, SUMS) that weights summed by link amount to."""
+        """Mass, centre of mass, and moments of inertia about it (L, 10) from weights summed by link (L, 10)."""
         mass = sums[:, 0]
-        places = sums[:, 1:4] / np.where(mass > 0.0, mass, 1.0)[:, None]
-        x, y, z = places.T
+        centres = sums[:, 1:4] / np.where(mass > 0.0, mass, 1.0)[:, None]
+        x, y, z = centres.T
         own = (
             sums[:, 4:]
             - mass[:, None] * np.array([y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y]).T
         )
-        return np.hstack([mass[:, None], places, own])
+        return np.hstack([mass[:, None], centres, own])
 
     def set_inertias(self, rows: np.ndarray) -> None:
-        """Take `bodies`."""
+        """Set inertias (L, 10), from `to_inertias`."""
         if self._inertias is not None:
             self._inertias[1:] = rows
             return
-        for joint, (weight, *place) in enumerate(rows[:, :4], start=1):
+        for joint, (weight, *centre) in enumerate(rows[:, :4], start=1):
             xx, xy, yy, xz, yz, zz = rows[joint - 1, 4:]
             about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            self._model.inertias[joint] = pin.Inertia(weight, np.array(place), about)
+            self._model.inertias[joint] = pin.Inertia(weight, np.array(centre), about)
 
     def set_regularisation(self, diagonal: np.ndarray) -> None:
-        """Take D, the diagonal (nv,)."""
+        """Set D, the diagonal (nv,)."""
         self._model.armature = diagonal
 
     def solve(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
@@ -101,13 +101,13 @@ class WeightedTree(Workspace):
         return poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]  # columns lie one after the other in Pinocchio's memory
 
     def update_poses(self, q: np.ndarray) -> None:
-        """Move to a configuration (nq,) for `local_poses` alone, which is all that a step needs."""
+        """Compute the poses at a configuration (nq,) for `local_poses` alone, which is all that a step needs."""
         pin.forwardKinematics(self._model, self._data, q)
         if not self._views.live:
             self._views.refresh()
 
     def update_jacobian(self, q: np.ndarray) -> None:
-        """Find `jacobian` at a configuration (nq,)."""
+        """Compute `jacobian` at a configuration (nq,)."""
         pin.computeJointJacobians(self._model, self._data, q)
         self.jacobian = self._data.J
 
@@ -118,7 +118,7 @@ class WeightedTree(Workspace):
 
 
 def _shared_forces(vector: pin.StdVec_Force, joints: int) -> np.ndarray | None:
-    """(L, 6) view of forces in Pinocchio's memory, without the universe's; None where they lie otherwise."""
+    """(L, 6) view of forces in Pinocchio's memory, without the universe's; None if the layout is different."""
     starts = [_address(vector[joint].linear) for joint in range(joints)]
     if any(place != starts[0] + DOUBLE_BYTES * WRENCH_SIZE * k for k, place in enumerate(starts)):
         return None
@@ -128,7 +128,7 @@ def _shared_forces(vector: pin.StdVec_Force, joints: int) -> np.ndarray | None:
 
 
 def _shared_inertias(model: pin.Model) -> np.ndarray | None:
-    """(joints, 10) view of inertias in memory: mass, centre, xx xy yy xz yz zz; None where it is laid out otherwise."""
+    """(joints, 10) view of inertias: mass, centre, xx xy yy xz yz zz; None if the memory layout is different."""
     starts = [_address(model.inertias[joint].lever) - DOUBLE_BYTES for joint in range(model.njoints)]
     if any(place != starts[0] + DOUBLE_BYTES * WEIGHT_SUMS * k for k, place in enumerate(starts)):
         return None

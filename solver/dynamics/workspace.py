@@ -1,4 +1,4 @@
-"""A rig at one configuration at a time: where its links are and how its joints move them."""
+"""Link poses and Jacobians of a rig at single configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kinematics import link_views
 
 
 class Workspace:
-    """Poses of a rig's links, and their Jacobians.
+    """Poses and Jacobians of a rig's links at the last configuration.
 
     Attributes:
         rotations: (L, 3, 3) link axes to world axes, of the last configuration.
@@ -19,8 +19,8 @@ class Workspace:
         jacobian: (6, nv) of all joints, linear then angular, world axes about the world origin.
 
     Args:
-        rig: that is placed.
-        movable: its joint centres may be moved, here alone.
+        rig: with L links.
+        movable: the joint centres of this workspace's copy may be moved.
     """
 
     def __init__(self, rig: Rig, *, movable: bool = False) -> None:
@@ -33,23 +33,23 @@ class Workspace:
 
     @property
     def joint_positions(self) -> np.ndarray:
-        """(L, 3) [m] joint centres in the parent links' frames, as they are."""
+        """(L, 3) [m] current joint centres in the parent links' frames."""
         return np.array([place.translation for place in list(self._model.jointPlacements)[1:]])
 
     def move_joints(self, positions: np.ndarray) -> None:
-        """Put the joint centres (L, 3) [m] elsewhere in the parent links' frames; the rig itself stays as it is."""
+        """Set the joint centres (L, 3) [m] in the parent links' frames; the rig itself is unchanged."""
         for joint, centre in enumerate(positions, start=1):
             rotation = self._model.jointPlacements[joint].rotation
             self._model.jointPlacements[joint] = pin.SE3(rotation, centre)
 
     def update_kinematics(self, q: np.ndarray) -> None:
-        """Move to a configuration (nq,)."""
+        """Compute poses and Jacobian at a configuration (nq,)."""
         pin.computeJointJacobians(self._model, self._data, q)
         self.jacobian = self._data.J
         self._read_poses()
 
     def update_positions(self, q: np.ndarray) -> None:
-        """Move to a configuration (nq,), without its Jacobian."""
+        """Compute poses at a configuration (nq,)."""
         pin.forwardKinematics(self._model, self._data, q)
         self._read_poses()
 
@@ -66,11 +66,11 @@ class Workspace:
         return axes, poses[:, :, 9:], jacobians
 
     def pose_error(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Twist (6,) that leads a link to a pose in one unit of time, and its Jacobian (6, nv), both in link axes.
+        """Twist (6,) from a link's pose to a target in one unit of time, and its Jacobian (6, nv), both in link axes.
 
         Args:
             link: index.
-            rotation, position: (3, 3), (3,) [m] wanted, world.
+            rotation, position: (3, 3), (3,) [m] target pose, world.
         """
         here = self._data.oMi[link + 1]
         twist = pin.log6(here.actInv(pin.SE3(np.array(rotation), np.array(position)))).vector

@@ -65,7 +65,7 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
 def predicted_wrench(
     rig: Rig, motion: Motion, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
-    """External wrench (N, 6) that the motion needs, Y phi; the parameters need not be physical.
+    """Required external wrench (N, 6) of a motion, Y phi; the parameters need not be physical.
 
     Raises:
         InvalidValue: parameters or motion of another rig.
@@ -82,7 +82,7 @@ def predicted_wrench(
 
 
 def ground_wrench(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
-    """The same as plates tell it (N, 6) [N, N m]: world axes, moments about the world's origin."""
+    """The same as force plates measure it (N, 6) [N, N m]: world axes, about the world origin."""
     wrench = predicted_wrench(rig, motion, parameters, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     return wrench
@@ -91,7 +91,7 @@ def ground_wrench(rig: Rig, motion: Motion, parameters: InertialParameters) -> n
 def predicted_wrenches(
     rig: Rig, motion: Motion, bodies: Sequence[InertialParameters], base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
-    """`predicted_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
+    """`predicted_wrench` (N, K, 6) for K sets of parameters, at little more than the cost of one."""
     phi = np.array([_phi_by_parameter(rig, parameters) for parameters in bodies])
     result = np.empty((len(motion), len(bodies), 6))
     for piece in regressor_pieces(rig, motion, base, axes):
@@ -153,7 +153,7 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
 
 
 def com_acceleration(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
-    """Second derivative (N, 3) [m/s^2] of the centre of mass, world axes, of links that move so."""
+    """Acceleration (N, 3) [m/s^2] of the centre of mass, world axes."""
     first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], motions.omega.shape)
     around = cross(motions.alpha, first) + cross(motions.omega, cross(motions.omega, first))
     rates = parameters.masses[:, None] * motions.acceleration + around
@@ -203,7 +203,7 @@ def _centre_of_mass(motions: LinkMotions, parameters: InertialParameters) -> np.
 
 
 def _phi_by_parameter(rig: Rig, parameters: InertialParameters) -> np.ndarray:
-    """phi (10 L,) with the parameter as the slow index, as the regressor's pieces hold their columns."""
+    """phi (10 L,) with the parameter as the slow index, like the columns of the regressor's pieces."""
     if parameters.links != rig.links:
         raise InvalidValue(f"the inertial parameters name other links than rig {rig.name!r}")
     return parameters.values.T.reshape(-1)

@@ -1,4 +1,4 @@
-"""How the wrench that a motion needs changes with the motion, for all of Newton's steps that bring both together."""
+"""Derivatives of the residual of a measured wrench by changes of the motion, for Newton steps."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORCE, MOMENT = slice(0, 3), slice(3, 6)
 
 @dataclass(frozen=True, slots=True)
 class WrenchDerivatives:
-    """Slopes of what is left of a measured wrench, root axes, about the root's origin, in N frames.
+    """Derivatives of the residual of a measured wrench, root axes, about the root's origin, in N frames.
 
-    A motion q that is led aside to q (+) d, with tangent coordinates d(t), needs another wrench, and what was measured
-    is written in other axes about another point. The change of what is needed, less that of what was measured, is
+    A motion that is changed from q to q (+) d, with tangent coordinates d(t), requires another wrench, and the measured
+    one is expressed in other axes about another point. The change of the required minus that of the measured wrench is
     ``place`` d + ``rate`` d' + ``acceleration`` d''.
 
     Attributes:
@@ -33,10 +33,10 @@ class WrenchDerivatives:
 
 
 def wrench_residual_derivatives(rig: Rig, motion: Motion, measured: np.ndarray) -> WrenchDerivatives:
-    """Slopes by the rig's prior.
+    """Derivatives with the rig's prior.
 
     Args:
-        rig: whose inertials are those of its prior.
+        rig: with its prior.
         motion: N frames.
         measured: (N, 6) wrench on the body, world axes, about the world origin.
     """
@@ -61,7 +61,7 @@ def wrench_residual_derivatives(rig: Rig, motion: Motion, measured: np.ndarray) 
 
 
 def _fill_lower_triangle(rows: np.ndarray) -> None:
-    """Complete the first rows (N, 6, nv) of symmetric matrices of which only the upper triangles are filled in."""
+    """Complete the first rows (N, 6, nv) of symmetric matrices with filled upper triangles."""
     low, high = np.tril_indices(ROOT_NV, -1)
     rows[:, low, high] = rows[:, high, low]
 

@@ -1,1 +1,1 @@
-"""Curves of coordinates between postures: splines, planted feet, and the programmes that improve them."""
+"""Trajectories in flat coordinates: splines, planted feet, limits, and their optimisation."""

@@ -1,11 +1,14 @@
-"""Jumps: the root led so that the centre of mass flies its parabola, and pushes off and lands within the legs' reach.
+"""Ballistic flights: displaces the root so that the centre of mass follows a parabola in the air.
 
-An animator keys postures; between take-off and landing gravity alone decides where their centre of mass is. Where the
-contact schedule leaves a body without contact, the root is displaced by splines, at rest where the jump's span ends:
-first upwards, by the least that has the centre of mass fall with g in the air and never faster on the ground, with the
-root as low as the planted legs need it; then sideways, by the least that has it go straight on in the air and that
-keeps the zero-moment point within the support on the ground, which is linear once the height is known. Momentum about
-the centre of mass, torques and collisions are left to who moves the rest of the body.
+Between take-off and landing gravity determines the path of the centre of mass, whatever postures were keyed. Around
+each flight of the contact schedule the root is displaced by splines, at rest at the ends of the window:
+
+1. vertically, by the smallest displacement with free fall in the air and, on the ground, an upward contact force and
+   planted legs that reach;
+2. horizontally, by the smallest displacement with constant velocity in the air and, on the ground, the zero-moment
+   point in the support polygon. This is linear once the height is known.
+
+Angular momentum, torques and collisions are left to the repair of the whole body.
 """
 
 from __future__ import annotations
@@ -34,30 +37,30 @@ from .splines import REST_CONTROLS, Basis, UnevenSpline, spline_around_flights
 from .trajectory_limits import TrajectoryLimits
 
 FLIGHT_WINDOW = 1.0
-"""[s] before take-off and after landing within which the root may be moved, up to where the next jump's span begins."""
+"""[s] before take-off and after landing in which the root may move, up to the window of the next flight."""
 KNOT_SPACING, FLIGHT_SPACING = 0.1, 0.025
-"""[s] between the knots of the displacement, at most and at take-off and landing: a repair's, which may undo it."""
+"""[s] largest knot spacing of the displacement, and that at take-off and landing. They equal those of a repair, so that
+it can undo the displacement."""
 SAMPLE_RATE = 100.0
 """[1/s] of the samples."""
 RISE_RANGE, RISE_TRIALS, BISECTIONS = (-0.5, 0.2), 15, 7
-"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach; the lowest and
-the highest with which they reach are found by so many halvings between two of these.
-"""
+"""Range of the rises of the root that are tried for the legs' reach, as shares of the leg length; number of trials; and
+bisections between two trials for the lowest and highest rise with which the legs reach."""
 LEG_RESERVES, RESERVE_TIME = (0.11, 0.18), 0.08
-"""Shares of g T^2, where T is the time in the air, of room that is left the legs at take-off, where feet fall behind,
-and the time [s] around it in which it is left: knees that are bent more turn more slowly there, and faster in the air.
-The share is taken whose motion is nearer to its limits: for people the larger one, for a robot of slow knees the other.
+"""Leg length that is kept in reserve at take-off, as shares of g T^2 with the time T in the air; and the time [s]
+around take-off and landing in which it is kept. With more bent knees, knee speeds are lower at take-off and higher in
+the air. The share with the smaller violations is used: the larger one for people, the other for robots with slow knees.
 """
 MERGE_TIME = 1e-4
-"""[s] Samples that are nearer to each other are one: splines through them would swing."""
+"""[s] Samples that are nearer to each other are merged, because splines through them would oscillate."""
 CURVE_RATE = 250.0
-"""[1/s] of the samples that the led curve goes through."""
+"""[1/s] of the samples that the displaced curve interpolates."""
 MIN_FORCE, MAX_FORCE = 0.02, 2.5
-"""Of the weight: the floor pushes at least and at most so much, if it can."""
+"""Smallest and largest contact force over the weight, if feasible."""
 MIN_REGULARITY = 2.0
-"""Regularity of planted legs (`Leg.regularity`) up to which they may be stretched: knees turn quickly beyond."""
+"""Smallest regularity of planted legs (`Leg.regularity`). Below it knees move fast."""
 LENGTH_UNIT = 0.01
-"""[m] that counts as one."""
+"""[m] Unit of length in the quadratic programs."""
 ACCURATE, PENALTY = 1e4, 100.0
 """Worth of the weight missing in the air at one sample, squared, and of one unit beyond a limit."""
 BACKEND = qp.SPARSE
@@ -65,12 +68,12 @@ ReachTest = Callable[[np.ndarray], np.ndarray]
 
 
 def max_flight_duration(rig: Rig) -> float:
-    """[s] between two stances beyond which no legs could throw a body: as high as half of how high its root stands."""
+    """Longest plausible flight [s]: a jump by half the leg length."""
     return float(np.sqrt(4.0 * rig.leg_length / GRAVITY))
 
 
 def find_flights(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
-    """Start and stop [s] of each flight within a span of time: something stands before it and after it."""
+    """Start and stop [s] of each flight within an interval, with contact before and after it."""
     start, stop = max(start, schedule.start), min(stop, schedule.stop)
     spans: list[tuple[float, float]] = []
     for phase in schedule.phases:
@@ -85,15 +88,15 @@ def find_flights(schedule: Schedule, start: float = -np.inf, stop: float = np.in
 
 @dataclass(frozen=True, slots=True)
 class _FlightWindow:
-    """A jump, or several that are too near to each other to be apart, at samples.
+    """An interval around one flight, or around several that are close to each other, with samples.
 
     Attributes:
         start: [s].
-        spline: of the displacement, at rest at both ends.
+        spline: spline space of the displacement, at rest at both ends.
         times: (N,) [s].
         phases: (N,) of the schedule.
-        events: [s] of take-offs and landings.
-        fixed_times: [s] where the root must not be displaced.
+        events: [s] take-offs and landings.
+        fixed_times: [s] at which the root must not be displaced.
     """
 
     start: float
@@ -105,29 +108,29 @@ class _FlightWindow:
 
     @property
     def is_airborne(self) -> np.ndarray:
-        """(N,) True in the air, from the last instant on the floor to the first."""
+        """(N,) True in the air, including take-off and landing."""
         flies = np.array([phase.airborne for phase in self.phases])
         return flies | np.isin(self.times, self.events)
 
     def displacement_basis(self, times: np.ndarray) -> Basis:
-        """Of the displacement at times inside."""
+        """Basis of the displacement at times (N,) in the window."""
         return self.spline.basis(np.clip(times - self.start, 0.0, self.spline.duration))
 
 
 def make_flights_ballistic(
     rig: Rig, curve: FlatCurve, schedule: Schedule, checks: CheckOptions, fixed: Sequence[tuple[float, np.ndarray]] = ()
 ) -> FlatCurve:
-    """The curve with its root led through its jumps; itself where it has none.
+    """The curve with ballistic flights; unchanged without flights.
 
     Args:
         rig: with feet.
         curve: in flat coordinates.
         schedule: of the contacts.
-        checks: what the dance is held to.
-        fixed: (time, q) of postures that must come out exactly.
+        checks: options of the checks that the dance must satisfy.
+        fixed: (time, q) of postures to be met exactly.
 
     Raises:
-        InvalidValue: hands or knees carry before or after a flight.
+        InvalidValue: hands or knees carry load directly before or after a flight.
     """
     _require_feet(rig, schedule)
     met = [time for time, _ in fixed]
@@ -141,7 +144,7 @@ def make_flights_ballistic(
 def _displace_root(
     curve: FlatCurve, window: _FlightWindow, control: np.ndarray, fixed_times: Sequence[float]
 ) -> FlatCurve:
-    """A curve with its root displaced in a span by control values (C, 3)."""
+    """A curve with its root displaced in a window by control values (C, 3)."""
     times = _merge_times(sample_times(curve.start, curve.stop, CURVE_RATE), [*window.events, *fixed_times])
     inside = (times >= window.times[0]) & (times <= window.times[-1])
     rates = curve.at(times)
@@ -152,12 +155,12 @@ def _displace_root(
 
 
 def _violation(trajectory: PlantedTrajectory, checks: CheckOptions, window: _FlightWindow) -> float:
-    """How far a trajectory is beyond its limits in a span."""
+    """Sum of a trajectory's violations in a window."""
     limits = TrajectoryLimits(trajectory, checks, 1.0)
     try:
         return limits.values(window.times, trajectory.curve.at(window.times)).violation
     except InvalidValue:
-        return np.inf  # a leg stretched all the way has rates beyond all measure
+        return np.inf  # a stretched leg has unbounded rates
 
 
 def _require_feet(rig: Rig, schedule: Schedule) -> None:
@@ -166,13 +169,14 @@ def _require_feet(rig: Rig, schedule: Schedule) -> None:
         if before.airborne != after.airborne and (others := ground.besides_soles(rig)):
             what = "lands on" if before.airborne else "takes off from"
             raise InvalidValue(
-                f"the jump at {after.start:.2f} s {what} {', '.join(others)}: jumps are repaired from feet to feet; "
-                "end the strips of hands and knees before it and begin them after it, or check the dance as it is"
+                f"the jump at {after.start:.2f} s {what} {', '.join(others)}: only jumps from feet to feet can be "
+                "repaired; end the strips of hands and knees before it and begin them after it, or check the dance as "
+                "it is"
             )
 
 
 def _merge_times(times: np.ndarray, extra: Sequence[float]) -> np.ndarray:
-    """Times and those also wanted, which stand for those next to them."""
+    """Sorted times with extra ones, which replace times next to them."""
     wanted = np.unique(extra)
     return np.sort(
         np.concatenate([times[np.abs(times[:, None] - wanted).min(axis=1, initial=np.inf) > MERGE_TIME], wanted])
@@ -204,14 +208,14 @@ def _flight_windows(curve: FlatCurve, schedule: Schedule, fixed_times: Sequence[
 
 
 def _root_displacements(trajectory: PlantedTrajectory, checks: CheckOptions, window: _FlightWindow) -> list[np.ndarray]:
-    """Control values (C, 3) of the root's displacement in a span, with the legs as keyed: they may not reach yet.
+    """Control values (C, 3) of the root's displacement in a window, one for each of `LEG_RESERVES`.
 
-    One for every room that may be left the legs at take-off and landing, see `BEHIND`.
+    The legs are as keyed and may not reach yet.
     """
     rig, curve, schedule, times = trajectory.rig, trajectory.curve, trajectory.schedule, window.times
     com = make_interp_spline(times, Mechanics(rig).compute_coms(curve.motion(rig, times).q), k=DEGREE)
     places, bends = com(times), com(times, 2)
-    programme = _RootProblem(window)
+    problem = _RootProblem(window)
     known: dict[int, SupportPolygon] = {}
     polygons = []
     for phase in window.phases:
@@ -220,16 +224,16 @@ def _root_displacements(trajectory: PlantedTrajectory, checks: CheckOptions, win
         polygons.append(known.get(id(phase)))
     room, found = _leg_range(trajectory, window), []
     for behind in LEG_RESERVES:
-        rise = programme.solve_vertical(bends[:, 2], _reduce_leg_range(room, schedule, times, behind))
-        height = places[:, 2] + programme.basis.position @ rise - schedule.ground
-        press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
-        aside = programme.solve_horizontal((places, bends), (height, press), polygons, checks.balance_reserve)
-        found.append(np.column_stack([aside, rise]))
+        rise = problem.solve_vertical(bends[:, 2], _reduce_leg_range(room, schedule, times, behind))
+        height = places[:, 2] + problem.basis.position @ rise - schedule.ground
+        press = bends[:, 2] + problem.basis.acceleration @ rise + GRAVITY
+        horizontal = problem.solve_horizontal((places, bends), (height, press), polygons, checks.balance_reserve)
+        found.append(np.column_stack([horizontal, rise]))
     return found
 
 
 def _leg_range(trajectory: PlantedTrajectory, window: _FlightWindow) -> np.ndarray:
-    """(N, 2) [m] least and largest rise of the root with which the planted legs reach bent; infinite in the air."""
+    """(N, 2) [m] smallest and largest rise of the root with which the planted legs reach, bent; infinite in the air."""
     rates = trajectory.curve.at(window.times)
     loaded = [set(phase.loaded) for phase in window.phases]
     room = np.tile([-np.inf, np.inf], (len(window.times), 1))
@@ -243,7 +247,7 @@ def _leg_range(trajectory: PlantedTrajectory, window: _FlightWindow) -> np.ndarr
 
 
 def _reduce_leg_range(leg_range: np.ndarray, schedule: Schedule, times: np.ndarray, reserve: float) -> np.ndarray:
-    """Room (N, 2) [m] at times (N,) with some taken near every flight, `behind` of g T^2."""
+    """Range of rises (N, 2) [m] at times (N,), reduced near every flight by a reserve, a share of g T^2."""
     left = np.array(leg_range)
     for take_off, landing in find_flights(schedule, float(times[0]), float(times[-1])):
         near = (np.abs(times - take_off) < RESERVE_TIME) | (np.abs(times - landing) < RESERVE_TIME)
@@ -252,7 +256,7 @@ def _reduce_leg_range(leg_range: np.ndarray, schedule: Schedule, times: np.ndarr
 
 
 def _rise_limits(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarray, np.ndarray]:
-    """(N,) [m] least and largest rise of a root (N, 6), as high as that, with which a leg reaches its foot (N, 6)."""
+    """(N,) [m] smallest and largest rise of a root (N, 6) with which a leg of a length reaches its foot (N, 6)."""
 
     def reaches(rise: np.ndarray) -> np.ndarray:
         raised = root[0] + rise[:, None] * np.eye(ROOT_NV)[2]
@@ -271,7 +275,7 @@ def _rise_limits(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.
 
 
 def _bisect_reach(reaches: ReachTest, is_reached: np.ndarray, near: np.ndarray, step: float) -> np.ndarray:
-    """(N,) [m] the last rise that is reached between one (N,) where some are, and one a step farther where none is."""
+    """(N,) [m] the last rise with which a leg reaches, between one (N,) with which it does and one a step farther."""
     beyond = near + step
     for _ in range(BISECTIONS):
         middle = 0.5 * (near + beyond)
@@ -281,7 +285,7 @@ def _bisect_reach(reaches: ReachTest, is_reached: np.ndarray, near: np.ndarray, 
 
 
 class _RootProblem:
-    """Least displacements of the root in one span, by quadratic programmes."""
+    """Smallest displacements of the root in one window, by quadratic programs."""
 
     def __init__(self, span: _FlightWindow) -> None:
         inner = slice(REST_CONTROLS, -REST_CONTROLS)
@@ -319,14 +323,14 @@ class _RootProblem:
         polygons: Sequence[SupportPolygon | None],
         reserve: float,
     ) -> np.ndarray:
-        """(C, 2) control values of the root's place.
+        """(C, 2) control values of the root's horizontal position.
 
         Args:
-            com: (N, 3) [m] and [m/s^2] of the centre of mass as it is.
-            vertical: its height (N,) [m] over the floor, and the force (N,) [m/s^2] that pushes a unit of mass, as
-                they will be.
-            polygons: N, of support; None in the air.
-            reserve: [m] to stay inside.
+            com: (N, 3) position [m] and acceleration [m/s^2] of the centre of mass before the displacement.
+            vertical: its height (N,) [m] above the floor, and the vertical force per mass (N,) [m/s^2], after the
+                vertical displacement.
+            polygons: N support polygons; None in the air.
+            reserve: [m] distance to keep from the edges.
         """
         value, bend = self._inner
         (places, bends), (height, press) = com, vertical
@@ -350,7 +354,7 @@ class _RootProblem:
     def _solve(
         self, wanted: tuple[np.ndarray, np.ndarray], matrix: np.ndarray, least: np.ndarray, axes: int = 1
     ) -> np.ndarray:
-        """(axes C,) control values: least in the metric, wanted rows met, matrix @ x >= least wherever it can be."""
+        """(axes C,) control values: smallest in the metric, with wanted rows met; matrix @ x >= least if feasible."""
         m, count = axes * self._metric.shape[0], len(least)
         metric = np.kron(np.eye(axes), self._metric) / LENGTH_UNIT**2
         square = metric + ACCURATE * wanted[0].T @ wanted[0]
@@ -369,7 +373,7 @@ class _RootProblem:
                     sparse.csr_array(rows),
                     np.concatenate([least, none]),
                     np.concatenate([np.full(count, np.inf), none]),
-                    ("limit",) * count + ("kept posture",) * len(none),
+                    ("limit",) * count + ("fixed posture",) * len(none),
                 ),
                 np.concatenate([np.full(m, -np.inf), np.zeros(count)]),
                 np.full(m + count, np.inf),
@@ -377,6 +381,6 @@ class _RootProblem:
             BACKEND,
         )
         found = np.zeros((axes, self._metric.shape[0] + 2 * REST_CONTROLS))
-        if solution.usable:  # else nothing is displaced, and what repairs the jump begins where it was keyed
+        if solution.usable:  # otherwise no displacement: the repair starts from the keys
             found[:, REST_CONTROLS:-REST_CONTROLS] = solution.x[:m].reshape(axes, -1)
         return found.ravel()

@@ -1,10 +1,12 @@
-"""Links of a followed motion kept apart: hands in thighs, arms in a chest, feet in each other.
+"""Separates overlapping links of a retargeted motion: hands and thighs, arms and chest, the two feet.
 
-What a person's limbs do without touching, a robot's, which are thicker or shorter, often do not. Feet and shanks that
-overlap go farther apart sideways, in the whole motion. Other links are pushed apart where they overlap: all frames
-around are posed again near themselves, feet as they stood and, where it is led, the centre of mass where it was; the
-change is smoothed over time and made again until it suffices. Feet in the air turn about the vertical where one leg is
-inside the other. Where shapes overlap in a third of all pairs, they tell nothing and the motion stays.
+A robot's links are thicker or shorter than a person's, so that they may overlap where the person's do not touch.
+
+1. If feet or shanks overlap, the stance becomes wider in the whole motion.
+2. Other links are separated in the frames around their overlap. These frames are posed again near their own posture,
+   with the given feet and, if requested, the given centre of mass; the change is smoothed over time and repeated.
+3. Feet in the air may rotate about the vertical while the legs overlap.
+4. If a third of all pairs overlaps, the shapes are unusable, and the motion stays as it is.
 """
 
 from __future__ import annotations
@@ -34,28 +36,28 @@ from ..tracking.retargeting.separation import SeparationRows
 from .separation_directions import PlacedContacts, steady_directions
 
 MIN_OVERLAP = 5e-4
-"""[m] Deeper than this links count as overlapping."""
+"""[m] Smallest depth that counts as an overlap."""
 SEPARATION, SEPARATION_REACH = 0.012, 0.03
-"""[m] by which links are pushed apart, and from which on they are looked at: smoothing takes off a part."""
+"""[m] Distance to which links are separated, and distance below which pairs are considered. Smoothing reduces it."""
 STANCE_STEP, MAX_STANCE_STEPS = 0.01, 3
-"""[m] by which feet are farther apart than legs overlap; times at most."""
+"""[m] Distance by which the feet are separated beyond the overlap of the legs, and largest number of repetitions."""
 MAX_ITERATIONS, POSE_STEPS, REPOSE_STEPS = 8, 4, 3
 SMOOTHING_GAIN = 1.4
-"""By so much a smoothed change is larger: smoothing takes that off its top."""
+"""Factor of a smoothed change, since smoothing lowers its peak."""
 WINDOW, SMOOTHING_WIDTH = 0.3, 0.12
-"""[s] of the recording before and after an overlap that is changed; width over which changes are averaged thrice."""
+"""[s] of the recording that change before and after an overlap; and width of the moving average, applied thrice."""
 MAX_OVERLAPPING_SHARE = 0.3
-"""Share of the pairs of links beyond which shapes that overlap tell nothing."""
+"""If a larger share of the pairs overlaps, the shapes are unusable."""
 ALL_FRAMES = slice(None)
 CHUNK_FRAMES = 2048
-"""Frames measured at once."""
+"""Frames evaluated at once."""
 
 
 class OverlapFinder:
-    """What of a rig overlaps in a motion."""
+    """Finds links that overlap in a motion."""
 
-    def __init__(self, given: RetargetedMotion, held: CheckOptions) -> None:
-        self.rig, self.detector = given.rig, CollisionDetector(given.rig, held)
+    def __init__(self, given: RetargetedMotion, check_options: CheckOptions) -> None:
+        self.rig, self.detector = given.rig, CollisionDetector(given.rig, check_options)
         self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
         rig, parts = given.rig, find_anatomy(given.rig).parts
         self.shanks = np.array([rig.descendants[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
@@ -67,7 +69,7 @@ class OverlapFinder:
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
 
     def find(self, poses: Poses, reach: float, frames: np.ndarray | None = None) -> Contacts:
-        """Pairs that are nearer than so far [m], in all frames or some (n,)."""
+        """Pairs nearer than ``reach`` [m], in all frames or selected ones (n,)."""
         if frames is not None:
             found = self.find(poses.select(frames), reach)
             return replace(found, frames=frames[found.frames])
@@ -83,29 +85,29 @@ class OverlapFinder:
         return Contacts(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Contacts)))
 
     def has_unusable_shapes(self, contacts: Contacts) -> bool:
-        """Whether so many pairs overlap that their shapes are none."""
+        """Whether so many pairs overlap that the shapes are unusable."""
         return len(np.unique(contacts.pairs)) > MAX_OVERLAPPING_SHARE * len(self.detector.pairs)
 
     def com_positions(self, poses: Poses) -> np.ndarray:
-        """(N, 2) [m] what the centre of mass is over."""
+        """(N, 2) [m] horizontal position of the centre of mass."""
         return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0][:, :2]
 
     def shank_overlap(self, contacts: Contacts) -> float:
-        """[m] By how much one shank or foot is inside the other at most; 0 where they do not overlap."""
+        """[m] Largest overlap of the shanks or feet; 0 without overlap."""
         return max(0.0, -float(contacts.distances[self._is_between(contacts, self.shanks)].min(initial=0.0)))
 
     def leg_overlap_frames(self, contacts: Contacts) -> np.ndarray:
-        """Frames in which one leg is inside the other."""
+        """Frames in which the legs overlap."""
         return np.unique(contacts.frames[self._is_between(contacts, self.legs)])
 
     def _is_between(self, contacts: Contacts, sides: np.ndarray) -> np.ndarray:
-        """(M,) True for pairs of a link (2, L) of either side."""
+        """(M,) True for pairs of links of different sides (2, L)."""
         first, second = self.links[contacts.pairs].T
         right, left = sides
         return np.asarray((right[first] & left[second]) | (left[first] & right[second]))
 
     def separation_rows(self, poses: Poses, contacts: Contacts, step: float) -> SeparationRows:
-        """Rows that push them apart, past each other on one side for as long as they are near."""
+        """Rows that separate the links, in a steady direction while they are near."""
         links, frames = self.links[contacts.pairs], contacts.frames
         placed, tree = self.posing.link_frames(poses), self.posing.tree
         turns, places = tree.link_poses(placed, links, frames[:, None])
@@ -120,7 +122,7 @@ class OverlapFinder:
 
 @dataclass(frozen=True, slots=True)
 class Separated:
-    """A motion whose links are kept apart, and the options with which it follows."""
+    """A motion with separated links, and the options of its retargeting."""
 
     motion: RetargetedMotion
     options: RetargetOptions
@@ -129,13 +131,13 @@ class Separated:
 def separate_legs_and_links(
     performer: Performer, given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
 ) -> Separated:
-    """The motion with links that overlap kept apart, which is told; the same where none does.
+    """The motion with a wider stance, if legs overlap, and other overlapping links separated; with a note.
 
     Args:
-        performer: who is followed.
-        given: the motion as it follows.
-        options: with which it does.
-        check_options: which pairs must not touch.
+        performer: source of the motion.
+        given: retargeted motion.
+        options: of the retargeting.
+        check_options: pairs that must not touch.
     """
     overlaps, first = OverlapFinder(given, check_options), options.stance_widening
     touches = overlaps.find(given.poses, -MIN_OVERLAP)
@@ -147,21 +149,21 @@ def separate_legs_and_links(
         given = retarget_motion(performer, given.rig, given.mapping, options)
         touches = overlaps.find(given.poses, -MIN_OVERLAP)
     if options.stance_widening > first:
-        told = f"feet are {format_length(options.stance_widening)} farther apart: one leg was inside the other"
-        given = replace(given, notes=(*given.notes, told))
+        note = f"feet are {format_length(options.stance_widening)} farther apart, because the legs overlapped"
+        given = replace(given, notes=(*given.notes, note))
     return Separated(_separate(overlaps, given, options, touches, None), options)
 
 
 def separate_links(
     given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions, keep_com: bool = False
 ) -> RetargetedMotion:
-    """The motion with links that overlap pushed apart, which is told; the same where none does.
+    """The motion with overlapping links separated, and a note; unchanged without overlaps.
 
     Args:
-        given: the motion.
-        options: with which it follows.
-        check_options: which pairs must not touch.
-        keep_com: its centre of mass stays where it is.
+        given: retargeted motion.
+        options: of the retargeting.
+        check_options: pairs that must not touch.
+        keep_com: the centre of mass stays in place.
     """
     overlaps = OverlapFinder(given, check_options)
     com = overlaps.com_positions(given.poses) if keep_com else None
@@ -171,7 +173,7 @@ def separate_links(
 def _separate(
     overlaps: OverlapFinder, given: RetargetedMotion, options: RetargetOptions, before: Contacts, com: np.ndarray | None
 ) -> RetargetedMotion:
-    """The motion with what overlaps pushed apart, its centre of mass over places (N, 2) [m] where it is led."""
+    """The motion with overlapping links separated; the centre of mass stays at positions (N, 2) [m], if given."""
     if not len(before.frames) or overlaps.has_unusable_shapes(before):
         return given
     best, left, found, now = given, before, given, before
@@ -179,7 +181,7 @@ def _separate(
         found, around = separate_around(overlaps, found, now, com)
         now = overlaps.find(found.poses, -MIN_OVERLAP, around)
         if _total_depth(now) < _total_depth(left):
-            best, left = found, now  # other frames are as they were, and nothing overlapped there
+            best, left = found, now  # other frames are unchanged and without overlap
         if not len(now.frames):
             break
     slow = best if options.keep_timing else _slow_down(overlaps, best, keep_com=com is not None)
@@ -189,7 +191,7 @@ def _separate(
 
 
 def _total_depth(contacts: Contacts) -> float:
-    """Depths of all overlaps together."""
+    """Sum of the depths of all overlaps [m]."""
     return float(-contacts.distances.sum())
 
 
@@ -200,7 +202,7 @@ def _format_note(overlaps: OverlapFinder, before: Contacts, after: Contacts) -> 
         "nothing overlaps now" if not len(after.frames) else f"{format_length(-float(after.distances.min()))} are left"
     )
     return (
-        f"links are kept apart: {display_name(pair[0])} and {display_name(pair[1])} overlapped by up to "
+        f"links are separated: {display_name(pair[0])} and {display_name(pair[1])} overlapped by up to "
         f"{format_length(-float(before.distances[deepest]))}, {rest}"
     )
 
@@ -212,7 +214,7 @@ def _current_targets(
     com: np.ndarray | None,
     frames: np.ndarray | slice = ALL_FRAMES,
 ) -> PoseTargets:
-    """Poses of some frames of a motion themselves, with the feet where they stand."""
+    """Targets that reproduce the poses of selected frames, with the feet of the motion."""
     posing = overlaps.posing
     placed = posing.link_frames(poses)
     turns = posing.tree.link_rotations(placed, posing.links)
@@ -225,13 +227,13 @@ def _current_targets(
 def separate_around(
     overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts, com: np.ndarray | None
 ) -> tuple[RetargetedMotion, np.ndarray]:
-    """Frames around overlaps posed near themselves with links pushed apart, smoothly; and which frames those are.
+    """Separate links smoothly in the frames around overlaps; also returns these frames.
 
     Args:
-        overlaps: what is measured with.
-        motion: the motion.
-        contacts: where links overlap.
-        com: (N, 2) [m] where the centre of mass stays; None where it is not led.
+        overlaps: of the motion.
+        motion: with overlaps.
+        contacts: overlapping links.
+        com: (N, 2) [m] position of the centre of mass to keep; None: it is free.
     """
     times, posing = _recorded_times(motion), overlaps.posing
     step = float(np.median(np.diff(times)))
@@ -251,7 +253,7 @@ def separate_around(
     change = np.zeros((len(times), poses.y.shape[1]))
     change[around] = near.y - poses.y
     change[around, 3:ROOT_NV] = log(near.root_rotations @ poses.root_rotations.swapaxes(1, 2))
-    # pairs that are merely near are pushed up to the last frame around: that fades, or poses jump where it ends
+    # pairs that are only near are separated up to the last frame; this change is faded out, or poses would jump
     fading = _smooth_maximum(times, mask.astype(float))
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
@@ -271,23 +273,23 @@ def separate_around(
 
 
 def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
-    """Times (N,) [s] at the recording's pace: a motion made slower gives way as much slower, or it would jerk."""
+    """Times (N,) [s] at the recording's speed, so that a slowed motion changes as much more slowly."""
     return np.asarray(motion.motion.times / motion.duration_ratio)
 
 
 def _smooth_maximum(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values (N, ...) at times (N,) [s], the greatest of those around, smooth."""
+    """Smoothed moving maximum of values (N, ...) at times (N,) [s]."""
     step = float(np.median(np.diff(times)))
     values = maximum_filter1d(values, 2 * int(np.ceil(WINDOW / step)) + 1, axis=0, mode="nearest")
     for _ in range(3):
         values = uniform_filter1d(values, max(1, round(SMOOTHING_WIDTH / step)), axis=0, mode="nearest")
-    return np.maximum(values, 0.0)  # a running sum leaves rounding below zero
+    return np.maximum(values, 0.0)  # moving averages leave rounding below zero
 
 
 def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts) -> np.ndarray:
-    """(N, 2) share by which feet in the air may turn: around frames in which one leg is inside the other.
+    """(N, 2) freedom of feet in the air to rotate, 0 to 1: around frames in which the legs overlap.
 
-    A leg has as many joints as its foot needs: one whose foot is held in place and turn has none left to give way with.
+    A leg has just the joints that its foot needs, so that it can only avoid the other if its foot may rotate.
     """
     result = np.zeros((len(motion.motion), 2))
     frames = overlaps.leg_overlap_frames(contacts)
@@ -300,7 +302,7 @@ def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: C
 def _turn_feet(
     overlaps: OverlapFinder, footing: FootPaths, path: Poses, around: np.ndarray, free: np.ndarray
 ) -> FootPaths:
-    """Feet that turn about the vertical as a path of some frames turned them, as far as they were free."""
+    """Foot paths with yaw rotations from the poses of selected frames, weighted by the feet's freedom."""
     placed, angles = overlaps.posing.link_frames(path), np.zeros((2, len(footing.times)))
     turns = overlaps.posing.tree.link_rotations(placed, np.array(footing.links))
     for number in range(2):
@@ -310,7 +312,7 @@ def _turn_feet(
 
 
 def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool) -> RetargetedMotion:
-    """The same, slower where joints have become too fast."""
+    """The motion, slowed down where joints have become too fast."""
     for number in range(MAX_STANCE_STEPS):
         times = motion.motion.times
         if pace.required_stretch(motion.rig, times, motion.poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:

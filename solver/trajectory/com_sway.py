@@ -1,8 +1,8 @@
-"""The least horizontal way of the centre of mass that brings the zero-moment point inside its support, over all frames.
+"""Smallest horizontal displacement of the centre of mass with the zero-moment point inside the support in all frames.
 
-A pendulum of the body's own height answers to a shift d of its mass: zmp + d - lever d'' lies in the support when the
-contacts say so. Over all frames that is one sparse quadratic programme in the control values of a spline; where weight
-changes feet, it looks ahead as a walker does.
+For an inverted pendulum with the body's height, a displacement d moves the zero-moment point to zmp + d - lever d''.
+All frames together are one sparse quadratic program in the control values of a spline. It anticipates changes of
+support, like a preview controller.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ DEGREE = 5
 KNOT_SPACING = 0.1
 """[s] between knots."""
 SAMPLE_RATE = 50.0
-"""[1/s] at least of the samples that are looked at."""
+"""[1/s] Smallest rate of the samples."""
 SWAY_UNIT = 0.01
-"""Share of the body's height in which lengths are weighed."""
+"""Unit of length, as a share of the height of the centre of mass."""
 SUPPORT_PENALTY, RESERVE_PENALTY = 3000.0, 100.0
-"""Price of a unit outside the support, and outside the one with a reserve; a unit's sway throughout costs one."""
+"""Cost of one unit outside the support, and outside the reduced support; a constant sway by one unit costs one."""
 BACKEND = qp.SPARSE
 QP_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class SupportRegions:
-    """Where the zero-moment point may be.
+    """Support polygons in N frames.
 
     Attributes:
-        phase: (N,) of each frame, an index into the polygons.
-        polygons: polygon of each phase; None while airborne.
-        reduced_polygons: the same with a reserve.
+        phase: (N,) index of each frame's polygon.
+        polygons: of each phase; None while airborne.
+        reduced_polygons: the same, shrunk.
     """
 
     phase: np.ndarray
@@ -46,14 +46,14 @@ class SupportRegions:
 
 @dataclass(frozen=True, slots=True)
 class Pendulum:
-    """A body as its balance sees it, in N frames.
+    """Inverted-pendulum model of a motion of N frames.
 
     Attributes:
         times: (N,) [s].
         zmp: (N, 2) [m] zero-moment points.
-        lever: (N,) [s^2] height of the centre of mass over the ground, by what it weighs at that moment.
-        displacement: (N, 2) [m] by which the centre of mass has been moved already.
-        height: [m] of the centre of mass, as a measure.
+        lever: (N,) [s^2] height of the centre of mass above the ground over the vertical force per mass.
+        displacement: (N, 2) [m] of the centre of mass so far.
+        height: [m] typical height of the centre of mass.
     """
 
     times: np.ndarray
@@ -64,9 +64,9 @@ class Pendulum:
 
 
 def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: float) -> np.ndarray | None:
-    """(N, 2) [m] by which the centre of mass is to be moved on, at rest at both ends; None: no solution.
+    """Further displacement (N, 2) [m] of the centre of mass, at rest at both ends; None: no solution.
 
-    What is least is how far it has been moved in all.
+    The total displacement is minimised.
     """
     times = pendulum.times
     step = max(1, round(1.0 / (SAMPLE_RATE * float(np.median(np.diff(times))))))
@@ -111,7 +111,7 @@ def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: floa
 
 
 def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Values and second derivatives (M, m) by control values of splines that rest at both ends of times."""
+    """Values and second derivatives (M, m) of basis functions of splines that are at rest at both ends."""
     first, last = float(times[0]), float(times[-1])
     spans = max(1, round((last - first) / KNOT_SPACING))
     wide = (last - first) / spans

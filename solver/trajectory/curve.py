@@ -1,4 +1,4 @@
-"""Smooth curves in the flat coordinates of a rig, through keys or through dense samples."""
+"""Smooth curves in the flat coordinates of a rig, through keys or dense samples."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..rig import Rig
 
 DEGREE = 5
 CORNER_MULTIPLICITY = 3
-"""Times that a knot stands at a corner: position, velocity and acceleration go on there, jerk need not."""
+"""Multiplicity of a knot at a corner: the acceleration is continuous there, the jerk is not."""
 SAME_TIME_SHARE = 1e-3
-"""Of the step beside it: a corner this near to a sample stands at the sample."""
+"""A corner nearer to a sample than this share of the step is placed at the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class FlatCurve:
             rig: that moves.
             times: (K,) [s].
             q: K configurations.
-            interpolation: ``"clamped"`` passes through the inner ones, ``"rest"`` stops at each.
-            ends: velocity and acceleration (2, nv) of the first and last configuration; at rest by default.
+            interpolation: ``"clamped"`` passes inner configurations at speed, ``"rest"`` stops at each.
+            ends: velocities and accelerations (2, nv) of the first and last configuration; at rest by default.
         """
         y = unwrap(rig, q)
-        slopes, bends = np.zeros((2, *y.shape))
+        velocities, accelerations = np.zeros((2, *y.shape))
         if interpolation == "clamped" and len(times) > 2:
-            slopes[1:-1] = PchipInterpolator(times, y, axis=0).derivative()(times[1:-1])
+            velocities[1:-1] = PchipInterpolator(times, y, axis=0).derivative()(times[1:-1])
         if ends is not None:
-            slopes[[0, -1]], bends[[0, -1]] = flat_rates(rig, y[[0, -1]], *ends)
-        states = [list(state) for state in zip(y, slopes, bends)]
+            velocities[[0, -1]], accelerations[[0, -1]] = flat_rates(rig, y[[0, -1]], *ends)
+        states = [list(state) for state in zip(y, velocities, accelerations)]
         return FlatCurve(polynomial_through_states(times, states), float(times[0]), float(times[-1]))
 
     @staticmethod
@@ -66,8 +66,8 @@ class FlatCurve:
             rig: that moves.
             times: (N,) [s].
             q: (N, nq).
-            corners: [s] instants, ascending, at which the acceleration turns at once, as where a body leaves the floor
-                or comes back to it; one with too few samples beside it is rounded off like any other instant.
+            corners: [s] ascending times at which the jerk is discontinuous, such as take-off and landing. A corner with
+                too few samples beside it is smoothed.
         """
         degree = min(DEGREE, len(times) - 1)
         degree -= (degree + 1) % 2
@@ -88,10 +88,10 @@ class FlatCurve:
 
 
 def _knots(times: np.ndarray, corners: Sequence[float]) -> np.ndarray:
-    """Knots (N + 6,) of the spline through N samples at times (N,) [s] that has corners.
+    """Knots (N + 6,) of the interpolating spline with corners through samples at times (N,) [s].
 
-    Those of the spline without corners are the samples' own times but for the two next to each end. A corner takes the
-    places of knots beside it, so that as many are left as there are samples to meet.
+    Without corners the knots are the sample times except the two next to each end. The multiple knot of a corner
+    replaces knots beside it, so that their number stays the same.
     """
     ends = (DEGREE + 1) // 2
     found = _with_end_knots(times, list(times[ends:-ends]))
@@ -106,7 +106,7 @@ def _knots(times: np.ndarray, corners: Sequence[float]) -> np.ndarray:
 
 
 def _add_corner(times: np.ndarray, knots: np.ndarray, corner: float) -> np.ndarray | None:
-    """Knots with as many others at a corner; None where the samples would not tell the spline any more."""
+    """Knots with a multiple one at a corner; None if the samples would not determine the spline any more."""
     inner = knots[DEGREE + 1 : -DEGREE - 1]
     before, after = list(inner[inner < corner]), list(inner[inner > corner])
     earlier = not before or not after or corner - before[-1] <= after[0] - corner
@@ -117,8 +117,8 @@ def _add_corner(times: np.ndarray, knots: np.ndarray, corner: float) -> np.ndarr
         side.pop(last)
         earlier = not earlier
     bent = _with_end_knots(times, [*before, *[corner] * CORNER_MULTIPLICITY, *after])
-    told = (bent[: len(times)] < times) & (times < bent[DEGREE + 1 :])  # Schoenberg and Whitney
-    return bent if told[1:-1].all() else None
+    determined = (bent[: len(times)] < times) & (times < bent[DEGREE + 1 :])  # Schoenberg and Whitney
+    return bent if determined[1:-1].all() else None
 
 
 def _with_end_knots(times: np.ndarray, inner: Sequence[float]) -> np.ndarray:
@@ -126,7 +126,7 @@ def _with_end_knots(times: np.ndarray, inner: Sequence[float]) -> np.ndarray:
 
 
 def _evaluate_pieces(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values (N, n) of piecewise polynomials and of their first and second derivatives, a product a piece."""
+    """Values (N, n) of piecewise polynomials and their first and second derivatives, with one product per piece."""
     degree = len(spline.c) - 1
     pieces = np.clip(np.searchsorted(spline.x, times, side="right") - 1, 0, len(spline.x) - 2)
     falling = np.arange(degree, -1, -1)
@@ -142,13 +142,13 @@ def _evaluate_pieces(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def polynomial_through_states(times: Sequence[float] | np.ndarray, states: Sequence[Sequence[np.ndarray]]) -> PPoly:
-    """The piecewise polynomial of least degree that meets values (n,) and their derivatives at times (K,).
+    """The piecewise polynomial of lowest degree with given values (n,) and derivatives at times (K,).
 
-    In powers of time, which are evaluated twenty times as quickly as Bernstein's polynomials.
+    It is in the power basis, which is evaluated twenty times faster than Bernstein's.
     """
     return PPoly.from_bernstein_basis(BPoly.from_derivatives(times, states))
 
 
 def sample_times(start: float, stop: float, rate: float) -> np.ndarray:
-    """Even times from start to stop [s], both included, at least ``rate`` a second."""
+    """Evenly spaced times from start to stop [s], both included, at least ``rate`` per second."""
     return np.linspace(start, stop, max(2, int(np.ceil((stop - start) * rate - 1e-6)) + 1))

@@ -1,9 +1,9 @@
-"""The least displacement of a trajectory that keeps its limits: sequential quadratic programming on splines.
+"""Smallest displacement of a trajectory that satisfies its limits: sequential quadratic programming on splines.
 
-Root and joints move away from the given trajectory along sixth-order splines. What is minimised is the mean square
-move of the body's points; each step's quadratic programme has the limits linearised at every sample, with a penalty on
-what cannot be kept, and is sparse because a spline value acts on six knot spans only. The zero-moment point of this
-programme is that of the whole body, of which the linear inverted pendulum is the special case of a moving root.
+Root and joints are displaced by sixth-order splines. The cost is the mean square displacement of the body's points.
+Each subproblem is a quadratic program with the limits linearised at every sample and a penalty on violations. It is
+sparse because a control value acts on six knot intervals only. The zero-moment point is that of the whole body; the
+linear inverted pendulum is the special case in which only the root moves.
 """
 
 from __future__ import annotations
@@ -27,47 +27,49 @@ from .trust_region import TrustRegion, solve_sequentially
 
 SOFT_SOLVER_NAME = "softened rows"
 BACKEND = qp.SPARSE
-"""Where the active set comes to no end. Twenty iterations where OSQP needs some thousand: slopes by accelerations are
-stiff, and the optimum sharp."""
+"""Used where the active set does not converge. It needs twenty iterations and OSQP thousands: derivatives by
+accelerations are stiff."""
 QP_TOLERANCE = 1e-6
 NEAR_LIMIT = 1.0
-"""Limits closer than so many of their units enter the programme."""
+"""Limits with a smaller margin, in their scale, enter the subproblem."""
 VIOLATION_PENALTY = 30.0
-"""Of one unit beyond a limit at one sample; a displacement of 1 % of the body's size throughout costs one."""
+"""Cost of a violation by one unit at one sample; a constant displacement by 1 % of the body's size costs one."""
 DENSE_SHARE = 1.0 / 3.0
-"""Share of the displacements within a row's reach that rows depend on, from which solving knot by knot is quicker: it
-treats what lies between as full. Programmes of forces are above it, those of joints' ranges and links below."""
+"""Density of the rows within their support above which an elimination ordered by knots is faster. Limits by force are
+denser, those of joint ranges and link distances sparser."""
 TRUST_REGION = TrustRegion(6.0, 1e-3, rejected_factor=0.1, partial_factor=0.5, full_factor=2.0, maximum=6.0)
-"""Largest step, in units of `SMALL`: one that was shortened far from the limits may be whole again near them."""
+"""Largest step, in units of `UNIT_SHARE`. The region grows again because steps far from the limits are shortened."""
 STEP_SHARES = (1.0, 0.4, 0.15)
-"""Of a step, tried in turn."""
+"""Fractions of a step that are tried, in this order."""
 MIN_GAIN = 1e-3
-"""Share of the penalty on what is violated that a step must gain for the search to go on."""
+"""Smallest gain of a step, over the penalty of all violations, with which the search continues."""
 COST_TOLERANCE = 0.05
-"""Relative change of cost below which a kept trajectory counts as near enough."""
+"""The search ends if no limit is violated and the cost changes relatively by less."""
 VIOLATION_TOLERANCE = 0.02
-"""Sum of violations that counts as none: the slack beyond the limits is larger by far."""
+"""Sum of violations that counts as none: the sampling margins are much larger."""
 MAX_LIMITS = 2**16
-"""More limits than any sample has; those whose number depends on what is near come last."""
+"""More limits than any sample has; limits whose number depends on near pairs come last."""
 FLIGHT_SPACING = 0.025
-"""[s] Largest spacing of knots in a flight: legs swing quickly there, and nothing holds the body."""
+"""[s] Largest spacing of knots in a flight, where legs move fast and no contact supports the body."""
 SAMPLES_PER_KNOT = 3
-"""Samples at least between two knots on the ground around a flight; with two, torques were broken in between."""
+"""Smallest number of samples between two knots on the ground around a flight; with two, torque limits were exceeded
+between samples."""
 SMOOTHING_TIME = 0.2
-"""[s] Displacements that change within this time cost twice. Of motions keyed at random .1 s made the jerk up to nine
-times larger than keyed where .2 s makes it 1.5 times, with as little moved and fewer programmes."""
+"""[s] Displacements that change within this time cost twice. On randomly keyed motions, 0.1 s increased the jerk up to
+nine times and 0.2 s 1.5 times, with equal displacements and fewer subproblems."""
 PREFERRED_DURATION = 1.0
-"""[s] A displacement at a preferred key costs as if it lasted so much longer."""
+"""[s] A displacement at a preferred key costs as if it lasted this much longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A span of a trajectory to be displaced.
+    """An interval of a trajectory to be displaced.
 
     Attributes:
         start, stop: [s].
-        open_start, open_stop: the trajectory begins or ends here, and its end may move; else it is met without a jump.
-        fixed, preferred: times [s] within at which the trajectory must, or should, not move.
+        open_start, open_stop: the trajectory begins or ends here, and its end may move. Otherwise the displacement and
+            its first two derivatives vanish there.
+        fixed, preferred: times [s] at which the trajectory must not, or preferably does not, move.
     """
 
     start: float
@@ -83,14 +85,14 @@ class Displacement:
     """Splines added to a trajectory in one window.
 
     Attributes:
-        window: where.
-        columns: (n,) flat coordinates displaced.
+        window: interval.
+        columns: (n,) displaced flat coordinates.
         control: (C, n) control values.
-        spline: theirs, from the window's start on.
-        iterations: of the search.
-        violation: what it could not keep at its samples, in the limits' units.
-        cost: mean square displacement over (`SMALL` of the body's size)^2.
-        solver_failures: of programmes whose solutions were bad, and not used.
+        spline: spline space, from the window's start on.
+        iterations: subproblems solved.
+        violation: sum of the remaining violations at the samples, in the limits' scales.
+        cost: mean square displacement over (`UNIT_SHARE` of the body's size)^2.
+        solver_failures: subproblems whose solutions were inaccurate, and not used.
     """
 
     window: Window
@@ -114,12 +116,12 @@ class Displacement:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A displacement of one window and what it is worth.
+    """A displacement of one window with its limits and cost.
 
     Attributes:
         x: (m, n) free control values.
         values: of the limits.
-        near: checks at the samples.
+        near: results of the checks at the samples.
         cost: see `Displacement`.
     """
 
@@ -130,18 +132,18 @@ class Evaluation:
 
     @property
     def merit(self) -> float:
-        """Cost and penalty."""
+        """Cost plus penalty of the violations."""
         return self.cost + VIOLATION_PENALTY * self.values.violation
 
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
-    """The limits that are near, to first order.
+    """The near limits to first order.
 
     Attributes:
-        matrix: (R, n m) their derivative by the displacement.
-        values: (R,) what is left.
-        limit_ids: (R,) a number that each limit of each sample has in every model.
+        matrix: (R, n m) derivatives of the margins by the displacement.
+        values: (R,) margins.
+        limit_ids: (R,) number of each limit of each sample, the same in every model.
     """
 
     matrix: sparse.csr_array
@@ -151,7 +153,7 @@ class LinearModel:
 
 @dataclass
 class DisplacementProblem:
-    """The displacement of one window, improved step by step.
+    """The displacement of one window as a sequential quadratic program.
 
     Attributes:
         trajectory: to be displaced.
@@ -159,7 +161,7 @@ class DisplacementProblem:
         window: where.
         spacing: [s] between knots.
         rate: [1/s] of the samples.
-        weights: (n,) cost of a unit of each moved coordinate squared, in (`SMALL` size)^2.
+        weights: (n,) cost of a squared unit of each free coordinate, in (`UNIT_SHARE` of the size)^2.
         extra_times: times [s] to be sampled as well.
         smoothing_time: [s] displacements that change within this time cost twice.
         flights: [s] spans inside the window; the acceleration may have a corner at their ends, and knots are
@@ -215,9 +217,12 @@ class DisplacementProblem:
             self._free_compliance = self._free_compliance - leads @ np.linalg.solve(self._fixed @ leads, leads.T)
 
     def solve(self, start: np.ndarray, max_iterations: int, deadline: float = np.inf) -> Displacement:
-        """The least displacement found in at most so many steps, from first (m, n) on.
+        """Search from a start (m, n) on.
 
-        No step is begun after ``until``, a time of `time.monotonic`.
+        Args:
+            start: (m, n) free control values.
+            max_iterations: largest number of subproblems.
+            deadline: of `time.monotonic`, after which no iteration begins.
         """
         found = solve_sequentially(
             self, self._evaluate(self._respect_fixed_keys(start)), TRUST_REGION, max_iterations, deadline
@@ -229,31 +234,31 @@ class DisplacementProblem:
         )  # fmt: skip
 
     def displacement(self, x: np.ndarray) -> Displacement:
-        """That of control values (m, n), not judged."""
+        """The displacement of free control values (m, n), without its limits."""
         return Displacement(self.window, self.trajectory.free_columns, self._ties @ x, self.spline)
 
     def project_displacement(self, displacement: Displacement) -> np.ndarray:
-        """(m, n) the displacement of an earlier programme, as near as this one's splines come."""
+        """Free control values (m, n) nearest to a displacement of another problem."""
         still = np.zeros_like(self._base[0])
         return self.project(displacement.apply(self.times, (still, still, still))[0])
 
     def project(self, added: np.ndarray) -> np.ndarray:
-        """(m, n) the displacement nearest to what is added to the flat coordinates (N, nv) at the samples."""
+        """Free control values (m, n) nearest to a displacement of the flat coordinates (N, nv) at the samples."""
         values = added[:, self.trajectory.free_columns]
         return self._respect_fixed_keys(np.linalg.lstsq(self._basis[0], values, rcond=None)[0])
 
     @property
     def given_coordinates(self) -> np.ndarray:
-        """(N, nv) flat coordinates at the samples, nothing displaced."""
+        """(N, nv) flat coordinates at the samples, without displacement."""
         return self._base[0]
 
     @property
     def zero_displacement(self) -> np.ndarray:
-        """(m, n) no displacement."""
+        """Zero free control values (m, n)."""
         return np.zeros((self._ties.shape[1], len(self.trajectory.free_columns)))
 
     def lower_root(self, drop: float) -> np.ndarray:
-        """(m, n) the root lower [m] wherever it may move."""
+        """Free control values (m, n) that lower the root by ``drop`` [m] where it may move."""
         x = self.zero_displacement
         x[:, self.trajectory.free_columns == 2] = -drop
         return self._respect_fixed_keys(x)
@@ -263,7 +268,7 @@ class DisplacementProblem:
         return self._evaluate(x).values
 
     def _respect_fixed_keys(self, x: np.ndarray) -> np.ndarray:
-        """The nearest displacement that vanishes at the fixed keys to rounding."""
+        """The nearest displacement that vanishes at the fixed keys."""
         return x - self._fixed_pseudo_inverse @ (self._fixed @ x)
 
     def _rates(self, x: np.ndarray) -> Rates:
@@ -278,29 +283,34 @@ class DisplacementProblem:
         values = self.limits.values(self.times, rates, near)
         if self._flight_momentum is not None:
             values = self._flight_momentum.add_means(values)
-        # i coordinates, m and k control values: each coordinate's displacement in the spline's metric
+        # i coordinates, m and k control values
         cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
         return Evaluation(x, values, near, cost)
 
     def linearise(self, point: Evaluation) -> LinearModel:
-        """The near limits to first order."""
+        """Near limits to first order."""
         names, values, flown = point.values.names, point.values.values, self._flight_momentum
         near = values < NEAR_LIMIT if flown is None else flown.select_limits(names, values < NEAR_LIMIT)
-        rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, near)
-        matrix, left, places = self._limit_rows(rows, slopes), values[rows, limits], rows * MAX_LIMITS + limits
+        rows, limits, derivatives = self.limits.derivatives(self.times, point.values, point.near, near)
+        matrix, margins, limit_ids = (
+            self._limit_rows(rows, derivatives),
+            values[rows, limits],
+            rows * MAX_LIMITS + limits,
+        )
         if flown is None:
-            return LinearModel(matrix, left, places)
+            return LinearModel(matrix, margins, limit_ids)
         means = flown.mean_rows(names, rows, limits) @ matrix
         own = (len(self.times) + np.arange(len(point.values.means))) * MAX_LIMITS
         stacked = sparse.csr_array(sparse.vstack([matrix, means]))
-        return LinearModel(stacked, np.concatenate([left, point.values.means]), np.concatenate([places, own]))
+        return LinearModel(stacked, np.concatenate([margins, point.values.means]), np.concatenate([limit_ids, own]))
 
     def solve_subproblem(self, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
-        """The quadratic programme for the displacement, solved; rows that no step within the trust can break are left
-        out. Where so many rows bind once that active sets give up, they are not asked again.
+        """Solution of the quadratic program for the displacement.
 
-        Once a jump's cost has settled the nearest displacement that keeps the limits is asked for, not the least: steps
-        along which the cost hardly changes are long, and what bends on the way is broken anew.
+        Rows that no step within the trust region can violate are omitted. If the active-set method fails once because
+        too many rows are active, it is not used again. Once the cost of a jump has converged, the objective is the
+        distance from the current point instead of the cost: steps along which the cost hardly changes would be long and
+        would violate nonlinear limits again.
         """
         (m, n), matrix, values, flat = point.x.shape, model.matrix, model.values, point.x.T.ravel()
         box = self._box(m, trust_radius)
@@ -336,9 +346,9 @@ class DisplacementProblem:
         limit_ids: np.ndarray,
         start: np.ndarray,
     ) -> qp.Solution | None:
-        """The programme solved by the rows that bind, from those on that bound the one before.
+        """Solution by an active-set method, started with the rows that were active in the previous subproblem.
 
-        Its variables are ways (n m,) from where the metric is least; what they were before is ``begun``.
+        Its variables are offsets (n m,) from the minimum of the metric, with the value ``start`` at the current point.
         """
         began = time.perf_counter()
         size = len(start)
@@ -361,25 +371,25 @@ class DisplacementProblem:
         )  # fmt: skip
 
     def _invert_metric(self, forces: np.ndarray) -> np.ndarray:
-        """Displacements (k, n m), fixed keys kept, that the metric turns into so many forces."""
+        """Inverse of the metric, restricted to displacements that vanish at fixed keys, times forces (k, n m)."""
         each = forces.reshape(len(forces), len(self.weights), -1)
         return np.asarray((each @ self._free_compliance / (2.0 * self.weights[:, None])).reshape(forces.shape))
 
     def try_step(self, point: Evaluation, solution: qp.Solution) -> tuple[Evaluation, bool] | None:
-        """The largest share of the step that lowers cost and penalty together."""
+        """The largest fraction of the step that lowers the sum of cost and penalty."""
         m, n = point.x.shape
         wanted = solution.x[: m * n].reshape(n, m).T
         for share in STEP_SHARES:
             try:
                 trial = self._evaluate(self._respect_fixed_keys(point.x + share * (wanted - point.x)))
             except InvalidValue:
-                continue  # a leg stretched all the way has rates beyond all measure: the step is too long
+                continue  # a stretched leg has unbounded rates: the step is too long
             if trial.merit < point.merit:
                 return trial, share == 1.0
         return None
 
     def is_finished(self, before: Evaluation, after: Evaluation | None) -> bool:
-        """The limits are kept and the cost has settled, or they cannot be kept better."""
+        """No limit is violated and the cost has converged, or the violations do not decrease any more."""
         if after is None:
             return before.values.violation < VIOLATION_TOLERANCE
         same = abs(before.cost - after.cost) < COST_TOLERANCE * before.cost
@@ -392,13 +402,13 @@ class DisplacementProblem:
         reach = np.minimum(trust / np.sqrt(np.maximum(self.weights, 1e-12)), 0.6)
         return np.repeat(reach, m)
 
-    def _limit_rows(self, samples: np.ndarray, slopes: np.ndarray) -> sparse.csr_array:
-        """(R, n m) derivative of the limits by the displacement, (n, m) raveled."""
-        m, n = self._ties.shape[1], slopes.shape[2]
+    def _limit_rows(self, samples: np.ndarray, derivatives: np.ndarray) -> sparse.csr_array:
+        """(R, n m) derivatives of the limits by the displacement, (n, m) flattened."""
+        m, n = self._ties.shape[1], derivatives.shape[2]
         support = np.any([part != 0.0 for part in self._basis], axis=0)
         columns = np.argsort(~support, axis=1, kind="stable")[:, : min(ORDER + 2, m)]
         parts = [np.take_along_axis(part, columns, axis=1)[samples] for part in self._basis]
-        data = sum(slopes[:, order, :, None] * parts[order][:, None, :] for order in range(3))
+        data = sum(derivatives[:, order, :, None] * parts[order][:, None, :] for order in range(3))
         places = (np.arange(n)[None, :, None] * m + columns[samples][:, None, :]) + np.zeros_like(data, int)
         row = np.broadcast_to(np.arange(len(samples))[:, None, None], data.shape)
         kept = np.abs(data) > 1e-9
@@ -416,7 +426,7 @@ class DisplacementProblem:
 
 
 def _knot_order(matrix: sparse.csr_array, m: int, n: int) -> np.ndarray:
-    """(n m + R,) the variables in the order of knots, each of R rows' slack behind the last knot it depends on."""
+    """(n m + R,) order of the variables by knots, with the slack of each row after the last knot that it depends on."""
     last = np.zeros(matrix.shape[0])
     entries = matrix.tocoo()
     np.maximum.at(last, entries.row, entries.col % m)
@@ -424,7 +434,7 @@ def _knot_order(matrix: sparse.csr_array, m: int, n: int) -> np.ndarray:
 
 
 def _free_controls(count: int, window: Window) -> np.ndarray:
-    """(C, m) control values from the free ones: at rest at both ends, and zero where the trajectory goes on."""
+    """(C, m) map from free control values to all: at rest at both ends, and zero at ends that are not open."""
     inner = np.eye(count)[:, REST_CONTROLS:-REST_CONTROLS]
     first, last = np.zeros((2, count, 1))
     first[:REST_CONTROLS], last[-REST_CONTROLS:] = 1.0, 1.0

@@ -1,4 +1,4 @@
-"""How much of a body is seen to move by a unit of each coordinate: what displacements cost."""
+"""Cost of displacements: mean square motion of the body's points per unit of each coordinate."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..dynamics.mechanics import Mechanics
 from ..rig import ROOT_NV, Rig
 
 UNIT_SHARE = 0.01
-"""Share of the body's size that a displacement is measured in."""
+"""Unit of displacements, as a share of the body's size."""
 MIN_VISIBILITY = 1e-4
-"""Share of the body's size squared that turning a joint counts at least, though its link be a point."""
+"""Smallest mean square motion per radian, as a share of the size squared, for joints whose links are points."""
 
 
 def point_motion(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean square way (nv,) of the links' boxes per unit of each flat coordinate at y (nv,), and the size [m].
+    """Mean square motion (nv,) of the corners of the links' boxes per unit of each flat coordinate, and the size [m].
 
-    Size is the diagonal of the box around these points.
+    The size is the diagonal of the box around these points.
     """
     mechanics, nv = Mechanics(rig), rig.model.nv
     step = 1e-6
@@ -35,7 +35,7 @@ def point_motion(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def displacement_weights(rig: Rig, y: np.ndarray, columns: np.ndarray, preference: float) -> np.ndarray:
-    """Cost (n,) of a unit of each coordinate squared; joints cost ``preference`` times what the root does."""
+    """Cost (n,) of a squared unit of each coordinate; joints cost ``preference`` times as much as the root."""
     seen, size = point_motion(rig, y)
     weights = np.maximum(seen, MIN_VISIBILITY * size**2) / (UNIT_SHARE * size) ** 2
     weights[ROOT_NV:] *= preference

@@ -1,17 +1,18 @@
-"""From slopes by tangent coordinates to slopes by the flat ones that a dance is planned in, its legs solved.
+"""Converts derivatives by tangent coordinates to derivatives by flat coordinates, with solved legs.
 
-What acts instant by instant changes with tangent coordinates, speeds and accelerations; these change with the flat
-coordinates y and their rates by the charts of root and spherical joints, and those of a solved leg's joints with the
-root's. With the tangent d = E dy and the joints of a leg x = g(root), G its Jacobian,
+A function of one instant depends on tangent coordinates, velocities and accelerations. These depend on the flat
+coordinates y and their rates by the charts of root and spherical joints; the joints of a solved leg depend on the root.
+With the tangent d = E dy, the joints of a leg x = g(root) and their Jacobian G,
 
     dv = E dy' + V dy,   da = E dy'' + (2 V - [v, E]) dy' + A dy,
     dx' = G dr' + G' dr,   dx'' = G dr'' + 2 G' dr' + G'' dr,
 
-where V, A, G, G' and G'' are found by shifting the root and the spherical joints alone.
+where V, A, G, G' and G'' are finite differences by the root and the spherical joints.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,18 @@ import numpy as np
 from ..coordinates import rotation_columns, to_manifold
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, skew
-from .finite_differences import STEPS, shift_coordinates
 from .legged_rig import LeggedRig
+
+STEPS = np.array([1e-6, 1e-5, 1e-4])
+"""Finite-difference steps of coordinates, velocities and accelerations."""
+
+
+def shift_coordinates(rates: np.ndarray, shifts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Copies (3, P, N, D) of rates (3, N, D), each with one entry, (order of the rate, column of y), shifted."""
+    result = np.tile(np.asarray(rates)[:, None], (1, len(shifts), 1, 1))
+    for number, (order, column) in enumerate(shifts):
+        result[order, number, :, column] += STEPS[order]
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +44,11 @@ class _Chart:
 
 
 def _charts(rig: Rig, rates: np.ndarray) -> list[_Chart]:
-    """Of the root, and of spherical joints, at coordinates with rates (3, N, nv)."""
+    """Charts of the root and of spherical joints at coordinates with rates (3, N, nv)."""
     turns = rotation_columns(rig)
     start = to_manifold(rig, *rates)
     changes = []
-    for axis in range(3):  # of all at once: none changes another's
+    for axis in range(3):  # all at once, since they are independent
         y = np.array(rates[0])
         y[:, [columns.start + axis for columns in turns]] += STEPS[0]
         moved = to_manifold(rig, y, rates[1], rates[2])
@@ -47,7 +58,7 @@ def _charts(rig: Rig, rates: np.ndarray) -> list[_Chart]:
     for columns in turns:
         vectors, rate = Exponential(rates[0][:, columns]), skew(start.v[:, columns])
         turn, speed, acceleration = vectors.right_jacobian, speeds[:, columns], accelerations[:, columns]
-        if columns.start < ROOT_NV:  # its place goes along
+        if columns.start < ROOT_NV:  # together with its position
             columns, none = slice(ROOT_NV), np.zeros((len(turn), ROOT_NV, 3))
             whole, drift = np.zeros((2, len(turn), ROOT_NV, ROOT_NV))
             whole[:, :3, :3], whole[:, 3:, 3:] = vectors.matrix.swapaxes(1, 2), turn
@@ -62,12 +73,12 @@ def _charts(rig: Rig, rates: np.ndarray) -> list[_Chart]:
 
 @dataclass(frozen=True, slots=True)
 class LegDerivatives:
-    """How joints that are solved for follow the coordinates that lead them, at N instants.
+    """Derivatives of solved leg joints by the coordinates that they depend on, at N instants.
 
     Attributes:
-        leg_columns: (n,) columns of y that follow.
-        leading_columns: (k,) columns that lead.
-        derivatives: (3, N, n, k) of the legs' coordinates, speeds and accelerations by the places of those.
+        leg_columns: (n,) columns of y of the solved joints.
+        leading_columns: (k,) columns that they depend on.
+        derivatives: (3, N, n, k) of the joints' coordinates, velocities and accelerations by the leading coordinates.
     """
 
     leg_columns: np.ndarray
@@ -75,7 +86,7 @@ class LegDerivatives:
     derivatives: np.ndarray
 
     def apply(self, derivatives: np.ndarray) -> np.ndarray:
-        """Slopes (3, N, h, nv) by flat coordinates, legs followed, from those by every joint moved by itself."""
+        """Derivatives (3, N, h, nv) with solved legs from derivatives by independent joints."""
         place, rate, bend = self.derivatives
         legs, result = derivatives[..., self.leg_columns], np.array(derivatives)
         result[0][..., self.leading_columns] += legs[0] @ place + legs[1] @ rate + legs[2] @ bend
@@ -84,12 +95,12 @@ class LegDerivatives:
         return result
 
     def at_frames(self, frames: np.ndarray) -> LegDerivatives:
-        """At some of the instants, any of them more than once."""
+        """At selected instants, which may be repeated."""
         return LegDerivatives(self.leg_columns, self.leading_columns, self.derivatives[:, frames])
 
 
 def leg_derivatives_by_root(legged: LeggedRig, rates: np.ndarray, solved: tuple[str, ...]) -> LegDerivatives:
-    """How the legs of some sides follow the root, at coordinates with rates (3, N, D), legs solved."""
+    """Derivatives of the legs of some sides by the root, at coordinates with rates (3, N, D) and solved legs."""
     legs = np.concatenate([*(legged.leg_columns[side] for side in solved), np.zeros(0, int)]).astype(int)
     frames, places = rates.shape[1], [(0, column) for column in range(ROOT_NV)]
     moved = shift_coordinates(rates, places).reshape(3, -1, rates.shape[2])
@@ -99,12 +110,12 @@ def leg_derivatives_by_root(legged: LeggedRig, rates: np.ndarray, solved: tuple[
 
 
 class FlatDerivatives:
-    """The way from slopes to slopes at N instants.
+    """Converts derivatives at N instants.
 
     Args:
-        rig: who dances.
-        rates: (3, N, D) coordinates, velocities and accelerations, legs solved; beyond the rig's nv they do not count.
-        followed: how the legs are solved.
+        rig: of the motion.
+        rates: (3, N, D) coordinates, velocities and accelerations with solved legs; columns beyond nv are ignored.
+        followed: derivatives of the legs.
     """
 
     def __init__(self, rig: Rig, rates: np.ndarray, followed: LegDerivatives) -> None:
@@ -114,7 +125,7 @@ class FlatDerivatives:
 
     @property
     def leg_rows(self) -> np.ndarray:
-        """(3, N, 2 n, nv) slopes of the n coordinates of the solved legs, then of their speeds."""
+        """(3, N, 2 n, nv) derivatives of the n coordinates of the solved legs, then of their velocities."""
         (place, rate, _), leading = self._legs.derivatives, self._legs.leading_columns
         result = np.zeros((3, len(place), 2 * place.shape[1], self._nv))
         angles, speeds = np.split(result, 2, axis=2)
@@ -122,14 +133,14 @@ class FlatDerivatives:
         return result
 
     def to_flat(self, derivatives: np.ndarray) -> np.ndarray:
-        """Slopes (3, N, h, nv) by flat coordinates and their rates from those by tangent ones.
+        """Derivatives (3, N, h, nv) by flat coordinates and their rates from those by tangent coordinates.
 
-        Columns of solved legs are those of joints moved by themselves; the root's have them followed.
+        Columns of solved legs are those of independent joints; the root's columns include the motion of the legs.
         """
         return self._legs.apply(self.to_flat_joints(derivatives))
 
     def to_flat_joints(self, derivatives: np.ndarray, frames: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The same of every joint moved by itself, legs too; at some of the instants, if they are not all."""
+        """The same with all joints independent, at all or selected instants."""
         result = np.array(derivatives)
         for chart in self._charts:
             own, turn = derivatives[..., chart.columns], chart.rotation[frames]

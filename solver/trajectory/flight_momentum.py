@@ -1,8 +1,8 @@
-"""Momentum kept from knot to knot of a flight, where single samples may lack a little.
+"""Conservation of momentum between the knots of a flight, with a small allowance at single samples.
 
-What a body in the air lacks of free fall, force and moment about its centre of mass, is the rate of its momentum. A
-spline has one control value a knot to spend on each coordinate of the root: enough for that lack to vanish in the mean
-between two knots, so that momentum is the same at all of them, but not at every sample in between.
+The wrench that an airborne body lacks, force and moment about the centre of mass, is the rate of its momentum error. A
+spline has one control value per knot for each coordinate of the root. This suffices to make the mean of the missing
+wrench between two knots zero, so that the momentum is right at all knots, but not at every sample in between.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from ..feasibility import check_table
 from .limit_values import LimitValues
 
 GAUSS_POINTS = 3
-"""Samples between two knots, at Gauss-Legendre points: their weighted mean is that of any fifth-degree polynomial."""
+"""Gauss-Legendre points between two knots: their weighted mean is exact for polynomials of fifth degree."""
 MEAN_UNIT = 0.01
-"""Of the weight, and of its moment at the body's size: what counts as one in the mean between two knots."""
+"""Scale of the mean missing wrench: share of the weight, and of the weight times the body's size."""
 SAMPLE_ALLOWANCES = np.repeat([0.1, 0.003], 3)
-"""Shares of what a flight may lack that are left to each of these samples, of force and of moment: momentum sways by
-them between two knots, and it throws a body upwards far more than it turns it."""
+"""Shares of the allowed missing wrench that single samples may have, for force and moment. The momentum varies by them
+between two knots."""
 MEAN_TOLERANCE = 1e-6
-"""As much of the weight may be lacking in the mean: in 0.3 s that changes a body's velocity by 3e-6 m/s."""
+"""Share of the weight that may be missing in the mean: in 0.3 s it changes the velocity by 3e-6 m/s."""
 
 
 class FlightMomentum:
-    """Means over the spans between a flight's knots of what is missing there.
+    """Limits on the mean missing wrench in the S intervals between the knots of flights.
 
     Args:
-        times: (N,) [s] at which a trajectory is sampled.
-        gauss: (S `GAUSS_POINTS`,) [s] those of them that lie between knots of its flights, see
-            `UnevenSpline.gauss_points`.
-        lacking: of the weight, what a flight may lack.
+        times: (N,) [s] samples of a trajectory.
+        gauss: (S `GAUSS_POINTS`,) [s] those between knots of its flights, see `UnevenSpline.gauss_points`.
+        lacking: allowed missing wrench, as a share of the weight.
     """
 
     def __init__(self, times: np.ndarray, gauss: np.ndarray, lacking: float) -> None:
@@ -48,27 +47,27 @@ class FlightMomentum:
         self._allowance = np.tile(SAMPLE_ALLOWANCES, 2) * lacking / self._check.smooth_limit.scale
 
     def add_means(self, values: LimitValues) -> LimitValues:
-        """Limits at the samples with those of the means, which leave the flight's own samples more."""
+        """Limits at samples with those of the means added, and with an allowance at the flight's own samples."""
         columns = self._columns(values.names)
         eased = np.array(values.values)
         eased[np.ix_(self._gauss_samples, columns)] += self._allowance
         return replace(values, values=eased, means=self._mean_margins(values.values, columns))
 
     def select_limits(self, names: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """(N, G) True for limits that are near, and for all of those that means are of."""
-        asked = np.array(near)
-        asked[np.ix_(self._gauss_samples, self._columns(names))] = True
-        return asked
+        """(N, G) True for near limits, and for all limits that enter means."""
+        selected = np.array(near)
+        selected[np.ix_(self._gauss_samples, self._columns(names))] = True
+        return selected
 
     def _mean_margins(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(S 12,) what is left of the means, in `UNIT`, of limits (N, G) some columns of which are the flight's."""
+        """(S 12,) margins of the means, in `MEAN_UNIT`, from all limits (N, G)."""
         sides = values[np.ix_(self._gauss_samples, columns)].reshape(self._spans, GAUSS_POINTS, 2, len(columns) // 2)
         missing = 0.5 * self._scale * (sides[:, :, 1] - sides[:, :, 0])  # both sides have the same limit
         mean = np.einsum("g,sgk->sk", self._weights, missing)
         return MEAN_TOLERANCE / MEAN_UNIT - np.concatenate([mean, -mean], axis=1).ravel()
 
     def mean_rows(self, names: np.ndarray, samples: np.ndarray, limits: np.ndarray) -> sparse.csr_array:
-        """(S 12, R) that makes the means' slopes of those of limits (R,), by number, at samples (R,)."""
+        """(S 12, R) map from derivatives of limits (R,), by number, at samples (R,), to those of the means."""
         columns = self._columns(names)
         number = np.full(len(names), -1)
         number[columns] = np.arange(len(columns))

@@ -1,8 +1,8 @@
-"""A rig prepared for dancing: flat coordinates of body and feet, limbs, limits and balance.
+"""A rig with legs for designing dances: flat coordinates of body and feet, limits and balance.
 
-Coordinates y (D,) = root position and rotation vector, joint coordinates, then the poses of the right and left foot
-(`FOOT` each). A leg is either *solved* (its joints follow from root and foot) or moved by its own joint coordinates,
-and then the foot's entries do not count. While a leg is solved its joint entries are the solver's first guess.
+Coordinates y (D,) are the root's position and rotation vector, joint coordinates, and the poses of the right and the
+left foot (`FOOT_SIZE` each). A leg is either *solved* (its joints follow from root and foot) or moved by its own joint
+coordinates, and then the foot's entries are ignored. The joint entries of a solved leg are the first guess.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from .natural_posture import clear_arms, natural_posture
 from .root_constraints import HOME_BEND, free_root_coordinates
 
 COM_RATIO = 0.85
-"""Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
+"""Displacement of the centre of mass over that of the root: first guess."""
 MIN_COM_RATIO = 0.2
-"""The same share told by the last step, of a rig with heavy legs, is believed from here on."""
+"""Smallest ratio that is taken from the last step (its inverse is the largest), for rigs with heavy legs."""
 BALANCE_TOLERANCE = 1e-10
-"""[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
+"""[m] Distance of the centre of mass from its goal at which a static posture is balanced."""
 COARSE_BALANCE_TOLERANCE = 1e-5
-"""[m] alike where a way only begins there, or is only looked at."""
+"""[m] The same for postures that are only a first guess or only evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footing:
-    """How a segment of the dance stands.
+    """Contacts of a segment of the dance.
 
     Attributes:
         configuration: one of `FOOT_CONFIGURATIONS`.
-        anchors: patches that carry load.
-        solved: sides of the legs that are solved: the loaded ones, and those whose foot is led through space.
-        polygon: of support, shrunk.
+        anchors: of the patches that carry load.
+        solved: sides of the legs that are solved: loaded ones, and those whose foot follows a path.
+        polygon: shrunk support polygon.
     """
 
     configuration: str
@@ -53,18 +53,18 @@ class Footing:
 
 
 class LeggedRig:
-    """A rig with legs, home posture and fast evaluation of many frames.
+    """A rig with legs, with fast evaluation of batches of frames.
 
     Attributes:
-        rig: the body.
+        rig: with two legs.
         legs: right and left.
         size: D, number of coordinates.
         lower, upper, speed: (D,) limits of the coordinates; infinite for root and feet.
-        trunk: (n,) joint coordinates that belong to no leg and are not held, as columns of y.
-        fixed_columns: (n,) joint coordinates that keep their place: see `fixed_coordinates`.
-        root_free: (6,) True for the root's coordinates that may move; legs of five joints tie the others to their feet.
+        trunk: (n,) columns of y of joint coordinates that belong to no leg and are not fixed.
+        fixed_columns: (n,) columns of constant joint coordinates, see `fixed_coordinates`.
+        root_free: (6,) True for the root's coordinates that can move; legs of five joints fix the others.
         leg_columns: columns of y by side.
-        swing_leg_columns: those of them that move a leg that is not solved: coupled joints do not move by themselves.
+        swing_leg_columns: those of them that move a leg that is not solved; coupled joints are excluded.
         foot_columns: columns of y by side.
     """
 
@@ -97,7 +97,12 @@ class LeggedRig:
         self.straight_height = self._straight_height()
 
     def get_footing(self, configuration: str, moving: Sequence[str] = ()) -> Footing:
-        """A footing with the rig's feet in one of the configurations; ``led`` sides are solved though not loaded."""
+        """The footing of a foot configuration.
+
+        Args:
+            configuration: one of `FOOT_CONFIGURATIONS`.
+            moving: sides whose legs are solved too, but not loaded.
+        """
         anchors = stance(self.rig, configuration, self.step)
         sides = {patch: side for side, patch in self.rig.sides.items()}
         loaded = [sides[anchor.patch] for anchor in anchors]
@@ -105,7 +110,7 @@ class LeggedRig:
         return Footing(configuration, anchors, solved, support_polygon(self.rig, anchors, self.shrink))
 
     def with_feet(self, y: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
-        """Coordinates (..., D) with the feet's entries at anchors."""
+        """Coordinates (..., D) with the entries of the feet set to anchors."""
         y = np.array(y, float)
         sides = {patch: side for side, patch in self.rig.sides.items()}
         for anchor in anchors:
@@ -116,7 +121,7 @@ class LeggedRig:
     def solve_motion(
         self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
     ) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates with legs solved (N, D), the motion (N frames), and which frames could be solved (N,)."""
+        """Coordinates (N, D) with solved legs, the motion of N frames, and whether each frame was solved (N,)."""
         (y, dy, ddy), good = self.solve_legs(y, dy, ddy, solved)
         nv = self.rig.model.nv
         return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
@@ -124,7 +129,7 @@ class LeggedRig:
     def solve_legs(
         self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
     ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-        """Coordinates (N, D) and their rates with legs solved, and which frames could be solved (N,)."""
+        """Coordinates (N, D) and their rates with solved legs, and whether each frame was solved (N,)."""
         y, dy, ddy = (np.array(x, float) for x in (y, dy, ddy))
         good = np.ones(len(y), bool)
         for leg in self.legs:
@@ -135,7 +140,7 @@ class LeggedRig:
         return (y, dy, ddy), good
 
     def solve_static(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """The same at rest."""
+        """`solve_motion` at rest."""
         y = np.array(y, float)
         good = np.ones(len(y), bool)
         for leg in self.legs:
@@ -152,13 +157,13 @@ class LeggedRig:
         return self._mechanics.compute_coms(curves.q)
 
     def place_points(self, curves: Curves, link: str, points: np.ndarray) -> np.ndarray:
-        """Points (V, 3) [m] of a link in the world, (N, V, 3)."""
+        """World positions (N, V, 3) [m] of points (V, 3) of a link."""
         state = self._mechanics.compute_state(curves.q, curves.v, curves.a)
         k = self.rig.index(link)
         return points @ state.rotation[:, k].swapaxes(1, 2) + state.position[:, k, None]
 
     def end_coms(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
-        """Centres of mass (2,) [m] on the ground of two static postures (D,)."""
+        """Horizontal centres of mass (2,) [m] of two static postures (D,)."""
         _, curves, _ = self.solve_static(np.stack([start, stop]), footing.solved)
         com = self.compute_com(curves)[:, :2]
         return com[0], com[1]
@@ -188,8 +193,8 @@ class LeggedRig:
                 break
             with np.errstate(invalid="ignore", divide="ignore"):
                 followed = (before[active] - error) / step[active]
-            told = (followed > MIN_COM_RATIO) & (followed < 1.0 / MIN_COM_RATIO)
-            share[active] = np.where(told, followed, share[active])
+            plausible = (followed > MIN_COM_RATIO) & (followed < 1.0 / MIN_COM_RATIO)
+            share[active] = np.where(plausible, followed, share[active])
             before[active], step[active] = error, error / share[active]
             y[active, :2] += step[active]
         return y, good
@@ -198,7 +203,7 @@ class LeggedRig:
         """A natural posture (D,) on a footing: knees bent, trunk upright, the centre of mass above ``goal`` (2,).
 
         Raises:
-            InvalidValue: the legs cannot reach the feet so.
+            InvalidValue: the legs do not reach the feet in it.
         """
         y = np.zeros(self.size)
         nv = self.rig.model.nv
@@ -212,19 +217,19 @@ class LeggedRig:
         return self.clear_arms(self._balance_on(y, footing, centre), footing, centre)
 
     def clear_arms(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
-        """A standing posture (D,), its centre of mass above ``goal`` (2,), with its arms aside of what they touch.
+        """A standing posture (D,) with arms that touch nothing and the centre of mass above ``goal`` (2,).
 
         Raises:
-            InvalidValue: it cannot stand so with them.
+            InvalidValue: the posture with these arms cannot be balanced.
         """
         nv = self.rig.model.nv
         toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
         still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
-        aside = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
-        if np.array_equal(aside, y[:nv]):
+        cleared = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
+        if np.array_equal(cleared, y[:nv]):
             return y
         result = y.copy()
-        result[ROOT_NV:nv] = aside[ROOT_NV:]
+        result[ROOT_NV:nv] = cleared[ROOT_NV:]
         return self._balance_on(result, footing, goal)
 
     def _balance_on(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
@@ -244,10 +249,10 @@ class LeggedRig:
 
 
 def fixed_coordinates(rig: Rig) -> np.ndarray:
-    """(nv - 6,) True for joint coordinates that a dance leaves where they are.
+    """(nv - 6,) True for joint coordinates that are constant in a dance.
 
-    Coupled joints, such as a gripper's fingers, do not move by themselves; joints below a sole, such as toes, would
-    press on the floor.
+    These are coupled joints, such as a gripper's fingers, and joints below a sole, such as toes, which would press on
+    the floor.
     """
     return _toe_coordinates(rig) | coupled_coordinates(rig)
 

@@ -1,8 +1,9 @@
-"""Limits of a trajectory to first order in its coordinates, speeds and accelerations, its legs following.
+"""Derivatives of the limits of a trajectory by flat coordinates, velocities and accelerations, with solved legs.
 
-Limits by forces change with the wrench that a motion needs, its centre of mass and its joints' torques, and these with
-the motion as the derivatives of inverse dynamics say (`feasibility.load_slopes`). Joints' angles and speeds are their
-own. What is left, distances of links above all, depends on postures: differences of whole batches of frames.
+- Limits by force depend on the required wrench, the centre of mass and joint torques, whose derivatives are those of
+  inverse dynamics (`feasibility.load_derivatives`).
+- Limits of joint angles and speeds depend on their own coordinate.
+- Others, mainly distances of links, depend on the posture: finite differences of batches of frames.
 """
 
 from __future__ import annotations
@@ -25,26 +26,24 @@ from ..feasibility.load_derivatives import (
     wrench_derivatives,
 )
 from ..rig import ROOT_NV
-from .finite_differences import STEPS
-from .flat_derivatives import FlatDerivatives, LegDerivatives
-from .limit_values import LimitValues, TrajectoryChecks
-from .near_items import NearItems
+from .flat_derivatives import STEPS, FlatDerivatives, LegDerivatives
+from .limit_values import LimitValues, NearItems, TrajectoryChecks
 
 BATCH_FRAMES = 4096
 """Frames evaluated at once."""
 SAME_ANGLE = 1e-6
-"""[rad] Joint coordinates nearer to the planned ones are these: none is turned by more than half a turn."""
+"""[rad] Joint coordinates that differ by less from the flat ones equal them: none is wrapped by a full turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Values of one check whose slopes are wanted.
+    """Limits of one check whose derivatives are needed.
 
     Attributes:
-        check: whose; None: of how regular legs are.
-        indices: (R,) where they stand among all.
-        frames: (R,) at which instant.
-        items: (R,) which of the check's values.
+        check: None for the regularity of legs.
+        indices: (R,) among all rows.
+        frames: (R,) index of the sample.
+        items: (R,) index of the check's value.
     """
 
     check: Check | None
@@ -53,7 +52,7 @@ class _Rows:
     items: np.ndarray
 
     def select(self, some: np.ndarray) -> _Rows:
-        """Those of a mask (R,)."""
+        """Rows of a mask (R,)."""
         return _Rows(self.check, self.indices[some], self.frames[some], self.items[some])
 
     @property
@@ -63,7 +62,7 @@ class _Rows:
 
     @property
     def smooth_limit(self) -> SmoothLimit:
-        """How programmes take the check."""
+        """Of the check."""
         assert self.check is not None
         assert self.check.smooth_limit is not None
         return self.check.smooth_limit
@@ -72,19 +71,19 @@ class _Rows:
 def limit_derivatives(
     limits: TrajectoryChecks, times: np.ndarray, start: LimitValues, near: NearItems, selected: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """See `limits.TrajectoryLimits.derivatives`."""
+    """See `trajectory_limits.TrajectoryLimits.derivatives`."""
     rows, columns = np.nonzero(selected)
-    slopes = _DerivativeRows(limits, times, start, near, len(rows))
+    derivatives = _DerivativeRows(limits, times, start, near, len(rows))
     for name in dict.fromkeys(start.names.tolist()):
         own = np.flatnonzero(start.names == name)
         places = np.flatnonzero((columns >= own[0]) & (columns <= own[-1]))
         check = next((check for check in limits.checks if check.name == name), None)
-        slopes.add(_Rows(check, places, rows[places], columns[places] - own[0]))
-    return rows, columns, slopes.compute()[:, :, limits.trajectory.free_columns].transpose(1, 0, 2)
+        derivatives.add(_Rows(check, places, rows[places], columns[places] - own[0]))
+    return rows, columns, derivatives.compute()[:, :, limits.trajectory.free_columns].transpose(1, 0, 2)
 
 
 class _DerivativeRows:
-    """Slopes (3, R, nv) of R limits at N instants by flat coordinates, filled in kind by kind."""
+    """Derivatives (3, R, nv) of R limits at N instants by flat coordinates, filled in kind by kind."""
 
     def __init__(
         self, limits: TrajectoryChecks, times: np.ndarray, start: LimitValues, near: NearItems, count: int
@@ -99,7 +98,7 @@ class _DerivativeRows:
         self._forces: list[_Rows] = []
 
     def add(self, rows: _Rows) -> None:
-        """Note what is wanted of a check."""
+        """Add the rows of a check."""
         if not len(rows.indices):
             return
         if rows.check is None:
@@ -112,20 +111,20 @@ class _DerivativeRows:
             (self._forces if rows.depends_on == "force" else self._postures).append(rows)
 
     def compute(self) -> np.ndarray:
-        """All of them."""
+        """Derivatives (3, R, nv) of all rows."""
         self._differentiate_joints()
         self._differentiate_forces()
         following = [leg.solved for leg in self._limits.trajectory.solved_legs]
-        led = [rows.select(np.isin(rows.items, np.concatenate([*following, [-1]]))) for rows in self._joints
+        leg_angles = [rows.select(np.isin(rows.items, np.concatenate([*following, [-1]]))) for rows in self._joints
                if rows.depends_on == "posture"]  # fmt: skip
-        moving = [rows for rows in self._joints if rows.depends_on != "posture"] + self._forces
-        every = [rows for rows in (*led, *moving, *self._postures, *self._legs) if len(rows.indices)]
+        dynamic = [rows for rows in self._joints if rows.depends_on != "posture"] + self._forces
+        every = [rows for rows in (*leg_angles, *dynamic, *self._postures, *self._legs) if len(rows.indices)]
         if every:
-            self._add_leg_motion(np.unique(np.concatenate([rows.frames for rows in every])), led, moving)
+            self._add_leg_motion(np.unique(np.concatenate([rows.frames for rows in every])), leg_angles, dynamic)
         return self._slopes
 
     def _is_flat_coordinate(self, rows: _Rows) -> np.ndarray:
-        """(R,) True for speeds, and where a joint's coordinate is the one that is planned."""
+        """(R,) True for speeds, and where a joint's coordinate equals its flat coordinate."""
         if rows.depends_on != "posture":
             return np.ones(len(rows.indices), bool)
         y = self._solved[0]
@@ -133,7 +132,7 @@ class _DerivativeRows:
         return np.asarray(~turned[rows.frames, rows.items])
 
     def _add_leg_motion(self, frames: np.ndarray, leg_angles: Sequence[_Rows], dynamic: Sequence[_Rows]) -> None:
-        """Let legs follow, at instants (M,): angles of theirs, what is by tangent coordinates so far, and the rest."""
+        """Add the motion of solved legs at frames (M,) to leg angles, to rows by tangent coordinates, and to others."""
         trajectory, solved = self._limits.trajectory, self._solved[:, frames]
         feet = trajectory.foot_poses(self._times[frames])
         followed, regular = trajectory.leg_derivatives(
@@ -154,17 +153,17 @@ class _DerivativeRows:
             self._difference_postures(rows, followed.at_frames(np.searchsorted(frames, rows.frames)))
 
     def _differentiate_joints(self) -> None:
-        """Of angles, and by tangent coordinates of speeds."""
+        """Angles, by flat coordinates, and speeds, by tangent coordinates."""
         for rows in self._joints:
             assert rows.smooth_limit.joint_derivatives is not None
             seen, at = np.unique(rows.frames, return_inverse=True)
-            slopes = rows.smooth_limit.joint_derivatives(self._rig, to_manifold(self._rig, *self._solved[:, seen]))
+            derivatives = rows.smooth_limit.joint_derivatives(self._rig, to_manifold(self._rig, *self._solved[:, seen]))
             order = 0 if rows.depends_on == "posture" else 1
-            values = slopes[at.reshape(-1), rows.items] / rows.smooth_limit.scale
+            values = derivatives[at.reshape(-1), rows.items] / rows.smooth_limit.scale
             self._slopes[order, rows.indices, ROOT_NV + rows.items] = values
 
     def _differentiate_forces(self) -> None:
-        """By tangent coordinates, through what floor and joints must give."""
+        """Limits by force, by tangent coordinates."""
         if not self._forces:
             return
         frames = np.unique(np.concatenate([rows.frames for rows in self._forces]))
@@ -206,12 +205,12 @@ class _DerivativeRows:
             self._slopes[:, rows.indices] = result / rows.smooth_limit.scale
 
     def _difference_postures(self, rows: _Rows, followed: LegDerivatives) -> None:
-        """Differences of postures, of which those of the legs follow by their slopes."""
+        """Finite differences of postures; solved legs move by their derivatives."""
         if not len(rows.indices):
             return
         assert rows.check is not None
         seen, first, at = np.unique(rows.frames, return_index=True, return_inverse=True)
-        base, times, led = self._solved[0, seen], self._times[seen], followed.derivatives[0, first]
+        base, times, leg_derivatives = self._solved[0, seen], self._times[seen], followed.derivatives[0, first]
         before = self._limits.posture_margins(rows.check, times, base, self._near)
         moved = self._limits.trajectory.free_columns
         per_batch = max(1, BATCH_FRAMES // len(seen))
@@ -221,7 +220,7 @@ class _DerivativeRows:
             for shifted, column in zip(y, some):
                 shifted[:, column] += STEPS[0]
                 for leading in np.flatnonzero(followed.leading_columns == column):
-                    shifted[:, followed.leg_columns] += STEPS[0] * led[:, :, leading]
+                    shifted[:, followed.leg_columns] += STEPS[0] * leg_derivatives[:, :, leading]
             after = self._limits.posture_margins(
                 rows.check, np.tile(times, len(some)), y.reshape(-1, y.shape[2]), self._near
             )

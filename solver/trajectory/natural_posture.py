@@ -1,4 +1,4 @@
-"""The posture that dances start from: the rig's own, with the arms moved aside where they touch something."""
+"""The posture from which dances start: the rig's own, with arms moved away from what they touch."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ..feasibility.collisions import CollisionDetector
 from ..rig import ROOT_NV, Rig
 
 NATURAL_POSTURES = ("standing", "half_sitting")
-"""Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
+"""Rig parameters with a natural posture (nq,), of which trunk and arms are used in the home posture."""
 LIMIT_DISTANCE = 0.03
-"""Share of a joint's range by which home keeps off its ends."""
+"""Distance of the home posture from a joint's limits, as a share of its range."""
 ANGLE_STEPS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
-"""[rad, or a tenth of it in m] by which joints are turned at most to bring links apart, least first."""
+"""[rad; a tenth of it in m] Largest joint displacements that are tried to separate links, smallest first."""
 TRIALS = 64
-"""Postures that are tried with each."""
+"""Random postures per step."""
 MIN_SEPARATION = 0.002
-"""[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
+"""[m] Links with a smaller distance beyond the clearance are separated; searches keep this sampling margin."""
 TOE_TOLERANCE = 1e-6
-"""[m] A toe that reaches no deeper below its sole lies on the floor."""
+"""[m] A toe that is less deep below its sole is on the floor."""
 TOE_ANGLES = 65
-"""Angles at which a toe is looked at."""
+"""Number of angles tried for a toe."""
 MIRRORED_KINDS = ("revolute", "continuous", "prismatic", "spherical")
-"""Kinds of joints that are moved alike on both sides."""
+"""Kinds of joints that are moved symmetrically on both sides."""
 SEPARATIONS = (0.025, 0.012, 0.005)
-"""[m] by which they are apart then, the first that can be had; distances are not measured much farther."""
+"""[m] Separations to reach; the first feasible one is used."""
 
 
 def natural_posture(rig: Rig) -> np.ndarray:
@@ -47,7 +47,7 @@ def natural_posture(rig: Rig) -> np.ndarray:
 
 
 def _raise_toes(rig: Rig, y: np.ndarray) -> np.ndarray:
-    """The posture (nv,) with toes that would reach below a level sole turned by as little as lifts them."""
+    """The posture (nv,) with toes raised to the height of a level sole, by the smallest angle."""
     places, ends = joint_slices(rig), [np.r_[y[:ROOT_NV], side] for side in _ranges(rig)]
     for anchor in stance(rig, "both") if len(rig.soles) > 1 else ():
         foot = rig.index(rig.patch(anchor.patch).link)
@@ -65,7 +65,7 @@ def _raise_toes(rig: Rig, y: np.ndarray) -> np.ndarray:
 
 
 def _toe_heights(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarray:
-    """(N,) [m] height of a toe above the floor that its foot's level sole stands on, in flat coordinates (N, nv)."""
+    """(N,) [m] height of a toe above the floor if its foot's sole is level on it, in flat coordinates (N, nv)."""
     curves = static_motion(rig, y)
     state = Mechanics(rig).compute_state(curves.q, curves.v, curves.a)
     foot = rig.index(rig.patch(anchor.patch).link)
@@ -80,16 +80,16 @@ def _toe_heights(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarra
 
 @lru_cache(maxsize=16)
 def clear_arms(rig: Rig, options: CheckOptions, posture: tuple[float, ...], fixed: tuple[int, ...]) -> np.ndarray:
-    """A posture (nv,) with its arms moved aside by as little as brings all links apart; as it is where nothing does.
+    """A posture (nv,) with arms displaced by as little as separates all links; unchanged if that is impossible.
 
-    Left and right stay mirrored; coupled joints, a fist's, follow their sources. What none of the joints that move
-    brings apart, a thigh and the pelvis, stays as it is and is no reason to leave the arms.
+    Left and right stay symmetric, and coupled joints, such as a fist's, follow their sources. Pairs that no movable
+    joint can separate, such as a thigh and the pelvis, are ignored.
 
     Args:
-        rig: whose posture.
-        options: which links must be apart, and by how much.
+        rig: of the posture.
+        options: of the checks: pairs and clearance.
         posture: (nv,) flat coordinates.
-        fixed: columns that do not move: those of legs, which their feet place, and of toes.
+        fixed: columns that do not move: those of legs and toes.
     """
     y = np.array(posture)
     detector = _detector(rig, options)
@@ -103,7 +103,7 @@ def clear_arms(rig: Rig, options: CheckOptions, posture: tuple[float, ...], fixe
         moved = limb_joints_between(rig, one, other) or {
             _mimic_source(rig, link) for link in _path_links(rig, one, other)
         }
-        moved |= {opposite[link] for link in moved if link in opposite}  # what touches on one side only
+        moved |= {opposite[link] for link in moved if link in opposite}  # for contacts on one side only
         columns = [column for link in moved for column in range(rig.nv)[joint_slices(rig)[link][2]]]
         free[columns] = True
         stuck[pair] = set(columns) <= set(fixed)
@@ -112,7 +112,7 @@ def clear_arms(rig: Rig, options: CheckOptions, posture: tuple[float, ...], fixe
     lower, upper = _ranges(rig)
     generator = np.random.default_rng(0)
     ends = np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper]
-    wide = touching & (detector.allowances == 0.0)  # links in each other's sockets never part by much
+    wide = touching & (detector.allowances == 0.0)  # links in a socket cannot be separated by much
     for gap in SEPARATIONS:
         near = options.clearance + np.where(wide, min(gap, options.reach - options.clearance), MIN_SEPARATION)
         near = np.where(stuck, -np.inf, near)
@@ -138,7 +138,7 @@ def _detector(rig: Rig, options: CheckOptions) -> CollisionDetector:
 
 
 def _ranges(rig: Rig) -> tuple[np.ndarray, np.ndarray]:
-    """(nv - 6,) joint ranges without their ends."""
+    """Reduced joint limits (nv - 6,), lower and upper."""
     inside = LIMIT_DISTANCE * np.nan_to_num(rig.limits.upper - rig.limits.lower, posinf=0.0)
     return rig.limits.lower + inside, rig.limits.upper - inside
 
@@ -150,27 +150,27 @@ def _pair_distances(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.
 
 
 def limb_joints_between(rig: Rig, one: int, other: int) -> set[int]:
-    """Links of limbs whose joints move one link against another; of coupled joints those that lead.
+    """Links of limbs whose joints move one link relative to another; sources of coupled joints.
 
-    Not the trunk's, which would lean and carry everything along.
+    Joints of the trunk are excluded, since they would move everything.
     """
     opposite = _opposite_links(rig)
     return {_mimic_source(rig, link) for link in _path_links(rig, one, other) if link in opposite}
 
 
 def _opposite_links(rig: Rig) -> dict[int, int]:
-    """The link on the other side of each that has one."""
+    """The link on the other side, for every link that has one."""
     sides = [(rig.index(left), rig.index(right)) for left, right in rig.pairs]
     return {one: other for pair in sides for one, other in (pair, pair[::-1])}
 
 
 def _path_links(rig: Rig, one: int, other: int) -> list[int]:
-    """Links whose joints lie on the way from one link to another."""
+    """Links whose joints are on the path between two links."""
     return sorted(set(rig.path(one)) ^ set(rig.path(other)))
 
 
 def _mimic_source(rig: Rig, link: int) -> int:
-    """The link whose joint moves a link's: its own, or that of what it is coupled to."""
+    """The link whose joint moves a link: itself, or the source of its coupling."""
     numbers = {joint.name: number for number, joint in enumerate(rig.joints)}
     seen = {link}
     while (mimic := rig.joints[link].mimic) is not None and numbers.get(mimic.source, link) not in seen:
@@ -180,7 +180,7 @@ def _mimic_source(rig: Rig, link: int) -> int:
 
 
 def _mimic_columns(rig: Rig, free: np.ndarray) -> np.ndarray:
-    """(nv,) True for coordinates that are coupled to free ones (nv,)."""
+    """(nv,) True for coordinates coupled to free ones (nv,)."""
     places, result = joint_slices(rig), np.zeros(rig.nv, bool)
     for link, joint in enumerate(rig.joints):
         if joint.mimic is not None:
@@ -193,7 +193,7 @@ def _is_length(rig: Rig) -> np.ndarray:
 
 
 def _mirror_moves(rig: Rig, moves: np.ndarray) -> np.ndarray:
-    """Moves (N, nv) whose right half mirrors the left one, of joints that turn or slide alike on both sides."""
+    """Displacements (N, nv) whose right side mirrors the left one, for joints of the same kind on both sides."""
     result = np.array(moves)
     places, (turns, origins) = joint_slices(rig), rig.rest
     for left, right in ((rig.index(a), rig.index(b)) for a, b in rig.pairs):
@@ -204,7 +204,7 @@ def _mirror_moves(rig: Rig, moves: np.ndarray) -> np.ndarray:
             continue
         mirror = np.eye(3) - 2.0 * np.outer(across, across) / size**2
         if one.kind != "prismatic":
-            mirror = -mirror  # a mirrored turn turns the other way
+            mirror = -mirror  # a reflection reverses rotation vectors
         there, here = (turns[k] @ (j.axes.T if len(j.axes) else np.eye(3)) for k, j in ((left, one), (right, other)))
         # moves n, axes i of the right joint, axes j of the left one
         result[:, places[right][2]] = np.einsum("ij,nj->ni", here.T @ mirror @ there, moves[:, places[left][2]])

@@ -1,8 +1,8 @@
-"""A dance's trajectory: curves of root and joints, and feet that stay where the contact schedule plants them.
+"""Trajectory of a dance: curves of root and joints, with feet that stay where the contact schedule plants them.
 
-The legs that carry load at some time are solved for (`feet`), so whatever moves the root, planted soles keep still to
-rounding. While such a foot is in the air it keeps its own path, bent at both ends so that it leaves and meets its
-anchors without a jump in acceleration.
+Legs that carry load at some time are solved by inverse kinematics, so that planted soles stay in place whatever moves
+the root. In the air such a foot follows its own path, modified at both ends so that its acceleration is continuous with
+that at the anchors.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, nearest_rotation_vector, unwrap
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
-from .finite_differences import STEPS, shift_coordinates
-from .flat_derivatives import LegDerivatives
+from .flat_derivatives import STEPS, LegDerivatives, shift_coordinates
 from .root_constraints import free_root_coordinates
 
 SWING_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
 BLEND_TIME = 0.4
-"""[s] within which a foot in the air leaves its anchor for its own path, and leaves that for the next anchor."""
+"""[s] in which a foot in the air changes from its anchor to its own path, and from that to the next anchor."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stance:
-    """A span in which a foot keeps still, up to the deviations that fixed keys have within the tolerance."""
+    """An interval in which a foot stays in place, except for deviations of fixed keys within the tolerance."""
 
     start: float
     stop: float
@@ -45,10 +44,10 @@ class FootPath:
     """Pose of one foot over time: position [m] and rotation vector, world.
 
     Args:
-        rig, leg: whose foot.
-        curve: of the dance, whose posture says where the foot is in the air.
+        rig, leg: of the foot.
+        curve: of the dance; gives the path of the foot in the air.
         schedule: of the contacts.
-        fixed: (time, q) of postures to be met exactly, though their foot be a hair off its anchor.
+        fixed: (time, q) of postures to be met exactly, even if their foot is slightly off its anchor.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class FootPath:
         """Foot coordinates (N, 6) with derivatives."""
         result = np.zeros((3, len(times), FOOT_SIZE))
         for start, stop, own, bend in self._swings:
-            inside = (times >= start - SAME_TIME) & (times <= stop + SAME_TIME)  # where a foot stands, that goes first
+            inside = (times >= start - SAME_TIME) & (times <= stop + SAME_TIME)  # stances below take precedence
             at = np.clip(times[inside], start, stop)
             for order in range(3):
                 result[order, inside] = own(at, order)
@@ -97,7 +96,7 @@ class FootPath:
             own = make_interp_spline(times, poses, k=DEGREE)
             before = self._stances[number - 1].pose if number > 0 else None
             after = self._stances[number].pose if number < len(self._stances) else None
-            if schedule.phase_at(0.5 * (start + stop)).airborne:  # nobody holds the body: what legs jerk it suffers
+            if schedule.phase_at(0.5 * (start + stop)).airborne:  # without contact, jerk of the legs moves the body
                 bend = _blend_polynomial(
                     (start, stop), _end_offsets(own, before, start, 3), _end_offsets(own, after, stop, 3)
                 )
@@ -114,7 +113,7 @@ class FootPath:
 
 
 def _blend_polynomial(span: tuple[float, float], first: list[np.ndarray], last: list[np.ndarray]) -> PPoly:
-    """One polynomial (6,) with given derivatives up to the second at both ends of a span, and zero in its middle."""
+    """A polynomial (6,) with given derivatives up to the second at both ends of an interval, and zero in its middle."""
     bridge = polynomial_through_states(list(span), [first, last])
     duration = span[1] - span[0]
     # t^3 (T - t)^3 changes neither end
@@ -125,14 +124,14 @@ def _blend_polynomial(span: tuple[float, float], first: list[np.ndarray], last: 
 
 
 def _end_offsets(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:
-    """How far a foot's own path is from where it stands, and its derivatives; nothing where it does not stand."""
+    """Offset of the stance from a foot's own path, with derivatives; zero without a stance."""
     if standing is None:
         return [np.zeros(FOOT_SIZE)] * orders
     return [standing(time, order) - own(time, order) for order in range(orders)]
 
 
 def _stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
-    """Spans in which a patch stays on one anchor; neighbouring phases with the same anchor make one."""
+    """Intervals in which a patch stays on one anchor; neighbouring phases with the same anchor are merged."""
     result: list[tuple[float, float, Anchor]] = []
     for phase in schedule.phases:
         for anchor in phase.anchors:
@@ -161,29 +160,27 @@ def _build_stance(anchor: Anchor, start: float, stop: float, fixed: Sequence[tup
 
 
 class PlantedTrajectory:
-    """Turns flat coordinates into a motion whose feet follow the schedule.
+    """Converts flat coordinates to a motion whose feet follow the schedule.
 
     Args:
-        rig: with six or more joint coordinates in each leg.
+        rig: with five or more joint coordinates in each leg.
         curve: of the dance as given.
         schedule: of the contacts.
-        kept: (time, q) of postures that must come out exactly.
+        fixed: (time, q) of postures to be met exactly.
 
     Attributes:
-        free_columns: columns of the flat coordinates that may be changed: all but those of the legs solved for, and
-            those of
-            the root that legs of five joints tie to their feet (`free_root_coordinates`), and of coupled joints of
-            legs.
-        moves_legs: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
-        solved_legs: legs that are solved for.
+        free_columns: (n,) columns of flat coordinates that may change. Excluded are those of solved legs, of coupled
+            joints of legs, and those of the root that legs of five joints fix (`free_root_coordinates`).
+        moves_legs: (n,) True for those that change the solved legs: the root's, and those of a leg's joints beyond six.
+        solved_legs: legs solved by inverse kinematics.
     """
 
     def __init__(
-        self, rig: Rig, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]] = ()
+        self, rig: Rig, curve: FlatCurve, schedule: Schedule, fixed: Sequence[tuple[float, np.ndarray]] = ()
     ) -> None:
         self.rig, self.curve, self.schedule = rig, curve, schedule
         both, coupled = build_legs(rig), coupled_coordinates(rig)
-        paths = [(leg, FootPath(rig, leg, curve, schedule, kept)) for leg in both]
+        paths = [(leg, FootPath(rig, leg, curve, schedule, fixed)) for leg in both]
         self._paths = [(leg, path) for leg, path in paths if path.planted]
         self.solved_legs = [leg for leg, _ in self._paths]
         taken = [ROOT_NV + leg.solved for leg in self.solved_legs]
@@ -195,22 +192,19 @@ class PlantedTrajectory:
         self.moves_legs = np.isin(self.free_columns, legs_too)
 
     def foot_poses(self, times: np.ndarray) -> list[Rates]:
-        """Poses of the feet of the solved legs."""
+        """Poses of the feet of the solved legs, with derivatives."""
         return [path.at(times) for _, path in self._paths]
 
     def solve_legs(self, rates: Rates, feet: Sequence[Rates]) -> tuple[Rates, np.ndarray]:
-        """Coordinates (N, nv) with the legs solved for, and how regular the legs are (N, legs).
-
-        Regular is one with the knee bent as in `Leg.bent_posture` and zero with the leg stretched.
-        """
+        """Coordinates (N, nv) with solved legs, and the regularity (N, legs) of the legs, see `Leg.regularity`."""
         return self._for_each_leg(rates, feet, lambda leg, own, foot: leg.follow_foot(own, foot, approach=True))
 
     def update_legs(
         self, rates: Rates, feet: Sequence[Rates], *, positions_only: bool = False
     ) -> tuple[Rates, np.ndarray]:
-        """The same where the legs were solved for before the other coordinates moved by a hair.
+        """`solve_legs` after the other coordinates of a solution changed by a finite-difference step.
 
-        ``still``: derivatives of the legs are left as they are.
+        ``positions_only``: derivatives of the legs are not updated.
         """
         return self._for_each_leg(
             rates, feet, lambda leg, own, foot: leg.update(own, foot, positions_only=positions_only)
@@ -219,7 +213,7 @@ class PlantedTrajectory:
     def _for_each_leg(
         self, rates: Rates, feet: Sequence[Rates], solve: Callable[[Leg, Rates, Rates], object]
     ) -> tuple[Rates, np.ndarray]:
-        """Coordinates whose legs are solved for in place, a leg at a time, and how regular the legs are."""
+        """Coordinates after a function solved each leg in place, and the regularity of the legs."""
         y, dy, ddy = (np.array(part, float) for part in rates)
         own = (y, dy, ddy)
         regular = np.ones((len(y), len(self.solved_legs)))
@@ -231,12 +225,12 @@ class PlantedTrajectory:
     def leg_derivatives(
         self, solved: Rates, feet: Sequence[Rates], *, positions_only: bool = False
     ) -> tuple[LegDerivatives, np.ndarray]:
-        """How solved legs follow what steers them, and slopes (N, legs, k) of how regular they are.
+        """Derivatives of the solved legs by the columns that move them, and (N, legs, k) of their regularity.
 
         Args:
-            solved: coordinates (N, nv) with the legs solved for.
+            solved: coordinates (N, nv) with solved legs.
             feet: poses of their feet.
-            positions_only: rates of the legs are not asked for.
+            positions_only: derivatives of the legs' velocities and accelerations are not needed.
         """
         leading, legs = (
             self.free_columns[self.moves_legs],
@@ -253,11 +247,11 @@ class PlantedTrajectory:
         )
         change = np.stack(after)[:, :, columns].reshape(3, count, -1, len(columns)) - rates[:, None, :, columns]
         before = np.stack([leg.regularity(solved[0][:, ROOT_NV + leg.columns]) for leg in self.solved_legs], axis=1)
-        slopes = (regular.reshape(count, *before.shape) - before) / STEPS[0]
+        derivatives = (regular.reshape(count, *before.shape) - before) / STEPS[0]
         followed = LegDerivatives(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0])
-        return followed, slopes.transpose(1, 2, 0)
+        return followed, derivatives.transpose(1, 2, 0)
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
-        """The motion at times (N,) [s] of coordinates (the curve's own by default)."""
+        """The motion at times (N,) [s] of given coordinates, or of the curve."""
         solved, _ = self.solve_legs(self.curve.at(times) if rates is None else rates, self.foot_poses(times))
         return to_manifold(self.rig, *solved).motion(times)

@@ -1,9 +1,8 @@
-"""Rebalancing: the root's horizontal path that keeps the zero-moment point where it should be, bonnet2016 (20).
+"""Rebalancing: the root's horizontal path that brings the zero-moment point to its goals, bonnet2016 (20).
 
-Legs carry the root, so moving the root horizontally is moving the legs. About any motion the zero-moment point answers
-to a root displacement s nearly as an inverted pendulum's does, zmp = k (s - h/g s''), which is linear in the spline's
-control values with a matrix that no candidate changes. Gauss-Newton with it needs two or three rounds and replaces the
-paper's second nonlinear programme.
+About any motion the zero-moment point depends on a root displacement s nearly as that of an inverted pendulum,
+zmp = k (s - h/g s''). This is linear in the spline's control values, with a matrix that is the same for all candidates.
+Gauss-Newton with it needs two or three iterations and replaces the second nonlinear program of the paper.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from .splines import REST_CONTROLS, Spline
 
 ITERATIONS = 3
 MAX_ERROR = 0.1
-"""[m] error of the zero-moment point beyond which a frame pulls no harder: it is near a singular posture."""
+"""[m] Errors of the zero-moment point are limited to this, since larger ones occur near singular postures."""
 CENTRE_WEIGHT = 0.35
-"""How far the goal of the zero-moment point leaves the way between the postures for the middle of the support."""
+"""Largest weight of the support's centre, against the path between the postures, in the goal of the ZMP."""
 
 BACKEND = qp.SPARSE
 SUPPORT_RESERVE = 0.012
-"""[m] The zero-moment point of a pendulum that is led from rest to rest stays so far inside the support, if it can."""
+"""[m] Distance of a pendulum's zero-moment point from the edges of the support, if feasible."""
 RESERVE_WEIGHT = 10.0
-"""[m] Worth of the reserve against the mean square distance to the even way."""
+"""[m] Weight of the reserve against the mean square distance from the straight path."""
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceGoals:
-    """Where a segment's balance should be at the instants.
+    """Goals of a segment's balance at N instants.
 
     Attributes:
-        zmp: (N, 2) [m] zero-moment points to aim at.
-        com: (N, 2) [m] centres of mass of statically balanced postures to begin the search at.
+        zmp: (N, 2) [m] zero-moment points.
+        com: (N, 2) [m] centres of mass of the statically balanced postures from which the search starts.
     """
 
     zmp: np.ndarray
@@ -51,9 +50,9 @@ class Rebalancer:
     """Rebalances segments of one duration.
 
     Args:
-        legged: who dances.
+        legged: rig.
         spline: of the segments.
-        samples: instants at which the zero-moment point is looked at.
+        samples: number of instants at which the zero-moment point is evaluated.
     """
 
     def __init__(self, legged: LeggedRig, spline: Spline, samples: int) -> None:
@@ -65,11 +64,11 @@ class Rebalancer:
         self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, REST_CONTROLS:-REST_CONTROLS])
 
     def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:
-        """What to aim at between two static postures whose centres of mass are above first and last (2,).
+        """Goals between two static postures whose centres of mass are above first and last (2,).
 
-        Zero-moment points on the way between them, drawn towards the middle of the support. Who is quick cannot follow
-        these: they have to run ahead where the body gathers way and beyond its goal where it stops, and then a pendulum
-        led so inside the support says where they should be.
+        The zero-moment points follow the line between them, shifted towards the centre of the support. A fast motion
+        cannot follow this line, because its zero-moment point leads while it accelerates and overshoots while it
+        brakes. Its goals come from a pendulum whose zero-moment point stays inside the support.
         """
         phase = (self.times / self.spline.duration)[:, None]
         way = phase**2 * (3.0 - 2.0 * phase)
@@ -83,14 +82,14 @@ class Rebalancer:
             SUPPORT_RESERVE, float(support.edge_distances(np.stack([first, last])).min())
         ):
             return BalanceGoals(even, even)
-        led = _solve_pendulum(matrix, fixed, even, support)
-        if led is None:
+        solution = _solve_pendulum(matrix, fixed, even, support)
+        if solution is None:
             return BalanceGoals(even, even)
-        control[inner] = led
+        control[inner] = solution
         return BalanceGoals(self._pendulum @ control, self.basis.position @ control)
 
     def balanced_start(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
-        """Control values (C, D) whose root follows postures balanced above com (N, 2): where Newton begins."""
+        """Control values (C, D) whose root follows static postures balanced above com (N, 2): the first guess."""
         some = slice(0, None, 2)
         y, good = self._legged.balance(self.basis.position[some] @ control, com[some], solved, COARSE_BALANCE_TOLERANCE)
         if not good.any():
@@ -103,8 +102,8 @@ class Rebalancer:
         fixed = control[:, :2].copy()
         fixed[inner] = 0.0
         right = np.concatenate([y[good, :2] - matrix @ fixed, -smooth @ fixed])
-        led = np.linalg.lstsq(np.concatenate([matrix, smooth])[:, inner], right, rcond=None)[0]
-        control[inner, free] = led[:, free]
+        solution = np.linalg.lstsq(np.concatenate([matrix, smooth])[:, inner], right, rcond=None)[0]
+        control[inner, free] = solution[:, free]
         return control
 
     def rebalance(
@@ -115,7 +114,7 @@ class Rebalancer:
         iterations: int = ITERATIONS,
         guess: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Control values (K, C, D) of K candidates with the root's horizontal ones changed, and the next guess.
+        """Control values (K, C, D) of K candidates with rebalanced root, and the next guess.
 
         Args:
             control: (K, C, D).
@@ -136,19 +135,19 @@ class Rebalancer:
     def evaluate(
         self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
     ) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates, motion and solvability of all frames of all candidates, one after another.
+        """Coordinates, motion, and whether each frame was solved, for all frames of all candidates.
 
         Args:
             control: (K, C, D).
             solved: sides of the solved legs.
-            guess: (K N, D) coordinates near by, whose solved legs' joints Newton begins with; None: the splines'.
+            guess: (K N, D) nearby coordinates with first guesses of the solved legs; None: those of the splines.
         """
         return self._legged.solve_motion(*self.evaluate_splines(control, solved, guess), solved)
 
     def evaluate_splines(
         self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coordinates (K N, D) and their rates, solved legs as guessed; see `evaluate`."""
+        """Coordinates (K N, D) and their rates, with the first guess of solved legs; see `evaluate`."""
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
         if guess is not None:
@@ -166,13 +165,13 @@ def _without_inner(control: np.ndarray, inner: slice) -> np.ndarray:
 def _solve_pendulum(
     matrix: np.ndarray, fixed: np.ndarray, even: np.ndarray, support: SupportPolygon
 ) -> np.ndarray | None:
-    """Control values (m, 2) of a pendulum's centre of mass whose zero-moment point keeps a reserve to the support.
+    """Control values (m, 2) of a pendulum whose zero-moment point keeps a distance from the support's edges.
 
     Args:
-        matrix: (N, m) zero-moment points by control values.
-        fixed: (N, 2) [m] those by the ends.
-        even: (N, 2) [m] to stay near.
-        support: to stay inside.
+        matrix: (N, m) derivatives of the zero-moment points by the control values.
+        fixed: (N, 2) [m] zero-moment points due to the ends.
+        even: (N, 2) [m] goals.
+        support: polygon.
     """
     count, m = matrix.shape
     near = matrix.T @ matrix / count

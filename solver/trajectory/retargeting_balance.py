@@ -1,9 +1,9 @@
-"""A followed motion balanced as a whole: its centre of mass sways as its feet ask, its limbs keep to what they did.
+"""Balance of a retargeted motion: the centre of mass is displaced so that the zero-moment point is in its support.
 
-Kinematic retargeting brings the hips where the followed ones were, scaled; where the zero-moment point is then is luck.
-The motion sets off from rest and ends at rest, the least sway brings the zero-moment point inside its support
-(`solve_least_sway`), and all frames are posed again with the centre of mass led, feet as they stood, links turned as
-they were. Where joints are too weak or too slow for that, the motion is milder, nearer to standing upright, or slower.
+Kinematic retargeting scales the path of the hips and ignores balance. Here the motion starts and ends at rest, the
+smallest sway brings the zero-moment point into its support (`solve_least_sway`), and all frames are posed again with
+that centre of mass, the given feet and the given orientations of the links. If joints are too weak or too fast for it,
+the motion is slowed down, or reduced towards standing upright.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from .collision_avoidance import separate_legs_and_links, separate_links
 from .com_sway import Pendulum, SupportRegions, solve_least_sway
 
 MAX_ATTEMPTS = 6
-"""Times that the motion is made milder or slower."""
+"""Attempts with a reduced or slower motion."""
 MAX_SEPARATIONS = 2
-"""Times that links are kept apart and the motion is balanced again."""
+"""Repetitions of separating links and balancing."""
 SWAY_ITERATIONS = 3
-"""Times that the sway is led and the zero-moment point looked at again."""
+"""Repetitions of the sway with a new zero-moment point."""
 POSE_ITERATIONS = 12
 KNEE_BEND = 0.3
-"""[rad] Bend of the knee with which a leg reaches as far as hips are brought over it."""
+"""[rad] Bend of the knee at the reach of a leg."""
 SMOOTHING_TIME = 0.2
-"""[s] before and after a moment in which hips are lower, or the motion is milder."""
+"""[s] before and after a frame in which the hips are lowered, or the motion is reduced."""
 MIN_HIP_HEIGHT = 0.92
-"""Share of their height over the ankles at which hips still are over one foot while the other stands as well."""
+"""Smallest height of the hips above one foot in double support, as a share of the reach."""
 HIP_RATIO = 1.2
-"""By so much the hips move farther than the centre of mass."""
+"""Displacement of the hips over that of the centre of mass."""
 POSTURE_WEIGHT = 1e-2
-"""Weight of a radian away from the motion as it was, below what links weigh: it only keeps what nothing leads."""
+"""Weight of a radian of deviation from the given posture: small, for what no target determines."""
 MIN_CUTOFF = 2.0
-"""[Hz] Least cut-off of the poses: that of the followed ones, at the motion's pace."""
+"""[Hz] Smallest cut-off frequency of the poses at the motion's speed."""
 TORQUE_RESERVE = 0.05
-"""Share of joints' torques that is kept in reserve where the motion is made milder."""
+"""Share of the joint torques that is kept in reserve where the motion is reduced."""
 SLOWDOWN_TOLERANCE = 1.0 + 1e-6
 REDUCTION_POWER = 1.5
-"""Power of the share of a torque that is allowed, by which what is left of the motion shrinks."""
+"""Exponent of the allowed torque ratio, by which the motion is reduced."""
 
 
 def balance_motion(
@@ -65,16 +65,16 @@ def balance_motion(
     check_options: CheckOptions,
     progress: Progress = silent,
 ) -> RetargetedMotion:
-    """The motion with the centre of mass led so that its feet can carry it, from rest to rest.
+    """The motion with balanced centre of mass, from rest to rest.
 
     Args:
-        performer: who is followed.
-        motion: the motion as it follows.
-        options: with which it does.
-        check_options: which pairs of links must not touch.
-        progress: told how far it is; may cancel.
+        performer: source of the motion.
+        motion: retargeted.
+        options: of the retargeting.
+        check_options: pairs of links that must not touch.
+        progress: is notified, and may cancel.
     """
-    stride, told = _reachable_stride(motion), []
+    stride, notes = _reachable_stride(motion), []
     if stride < 1.0:
         shorter = replace(options, stride_ratio=stride * options.stride_ratio)
         motion = retarget_motion(performer, motion.rig, motion.mapping, shorter, PartialProgress(progress, 0.0, 0.3))
@@ -83,7 +83,7 @@ def balance_motion(
             if options.separate_links
             else motion
         )
-        told.append(f"ways are {stride:.2f} times as long: where both feet stand flat, legs reach no farther")
+        notes.append(f"strides are {stride:.2f} times as long, because legs reach no farther with both feet flat")
     given = motion.ease_ends()
     share = np.zeros(len(given.motion))
     best, least = given, np.inf
@@ -106,14 +106,14 @@ def balance_motion(
             break
     best = _separate_and_balance(best, options, check_options) if options.separate_links else best
     lasts = float(best.motion.times[-1] - best.motion.times[0])
-    told.append(f"its centre of mass is led over its feet, from rest to rest, within {lasts:.1f} s")
-    return replace(best, notes=(*best.notes, *told))
+    notes.append(f"the centre of mass is balanced over the feet, from rest to rest, in {lasts:.1f} s")
+    return replace(best, notes=(*best.notes, *notes))
 
 
 def _separate_and_balance(
     motion: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
 ) -> RetargetedMotion:
-    """The motion with links kept apart and, as arms that give way have weight, balanced again; what fails least."""
+    """The motion with separated links, balanced again; the one that fails in the fewest frames."""
     ways = [motion]
     for _ in range(MAX_SEPARATIONS):
         apart = separate_links(ways[-1], options, check_options, keep_com=True)
@@ -127,9 +127,9 @@ def _separate_and_balance(
 
 
 def _reachable_stride(motion: RetargetedMotion) -> float:
-    """Ratio (at most 1) to which ways are to be shortened so that weight can go over each foot while both stand flat.
+    """Ratio, at most 1, by which strides are shortened so that weight can shift while both soles are flat.
 
-    A person walks over feet that roll; where soles stay flat, the leg behind has to reach to where it stood.
+    A person's feet roll while walking. With flat soles the rear leg has to reach its foot.
     """
     if motion.foot_paths.in_stance.all():
         return 1.0
@@ -144,7 +144,7 @@ def _reachable_stride(motion: RetargetedMotion) -> float:
 
 
 def _reduce_motion(times: np.ndarray, share: np.ndarray, checks: Checks) -> np.ndarray:
-    """Shares (N,) of the way to standing upright, more where joints are too weak."""
+    """Reduction (N,) towards standing upright, 0 to 1: more where joint torques are exceeded."""
     strength = _joint_strength(checks)
     beyond = np.maximum(TORQUE_RESERVE - strength.smallest, 0.0)
     beyond = np.where(np.isfinite(beyond) & strength.failed, np.minimum(beyond, 1.0), 0.0)
@@ -152,12 +152,12 @@ def _reduce_motion(times: np.ndarray, share: np.ndarray, checks: Checks) -> np.n
 
 
 def _joint_strength(checks: Checks) -> Margin:
-    """Of joints by force: what the motors still have."""
+    """Margin of the joint torques."""
     return next(m for m in checks.margins if m.check.category == "joints" and m.check.depends_on == "force")
 
 
 def _smooth_maximum(times: np.ndarray, values: np.ndarray, power: float = 1.0) -> np.ndarray:
-    """The greatest values (N,) within `AROUND`, smooth; of another power of one and them."""
+    """Smoothed moving maximum of values (N,) within `SMOOTHING_TIME`; with a negative power, of (1 + values)^power."""
     width = 2 * int(np.ceil(SMOOTHING_TIME / float(np.median(np.diff(times))))) + 1
     values = maximum_filter1d(values, width, mode="nearest")
     if power < 0.0:
@@ -168,7 +168,7 @@ def _smooth_maximum(times: np.ndarray, values: np.ndarray, power: float = 1.0) -
 
 
 class _Balancer:
-    """A motion that is balanced, a share (N,) of the way nearer to standing upright."""
+    """Balances a motion that is reduced towards standing upright by a share (N,)."""
 
     def __init__(self, given: RetargetedMotion, share: np.ndarray) -> None:
         self.given, self.rig, self.times = given, given.rig, given.motion.times
@@ -179,17 +179,17 @@ class _Balancer:
         self.preset = replace(POSE_FILTER, cutoff=max(POSE_FILTER.cutoff / given.duration_ratio, MIN_CUTOFF))
         self.hips, self.reach = _hips_and_reach(self.posing)
         self.targets = self._build_targets(share)
-        held = CheckOptions(pairs=())
+        check_options = CheckOptions(pairs=())
         ground = self.schedule.ground
-        phases = [PlantedPhase.from_phase(self.rig, phase, held) for phase in self.schedule.phases]
+        phases = [PlantedPhase.from_phase(self.rig, phase, check_options) for phase in self.schedule.phases]
         self.planes = np.array([phase.support_height(ground) for phase in phases])
-        """[m] What is stood on in each phase."""
+        """[m] Height of the support in each phase."""
         self.supports = SupportRegions(
             self.schedule.index_at(self.times), self._polygons(0.0), self._polygons(ROBOT_SHRINK)
         )
 
     def solve(self, progress: Progress) -> tuple[RetargetedMotion, Poses]:
-        """After all rounds; the centre of mass is moved from where it has been given."""
+        """The motion after all iterations, and its poses."""
         poses, done = self.poses, self.given.converged
         still = self._com(poses)
         for number in range(SWAY_ITERATIONS):
@@ -204,12 +204,12 @@ class _Balancer:
         return self.given.with_poses(poses, done), poses
 
     def _polygons(self, shrink: float) -> tuple[SupportPolygon | None, ...]:
-        """Of each phase."""
+        """Support polygon of each phase."""
         phases = self.schedule.phases
         return tuple(support_polygon(self.rig, p.anchors, shrink) if p.anchors else None for p in phases)
 
     def _build_targets(self, share: np.ndarray) -> PoseTargets:
-        """What is followed: links and hips as they were, or nearer to standing upright."""
+        """Targets: orientations of links and positions of the hips as given, or reduced towards standing upright."""
         placed, posing = self.posing.link_frames(self.poses), self.posing
         turns = posing.tree.link_rotations(placed, posing.links)
         base = posing.tree.link_origins(placed, 0).T + self.poses.root_rotations @ posing.hip_offset
@@ -228,19 +228,19 @@ class _Balancer:
         return PoseTargets(turns, self.given.foot_paths.positions.swapaxes(0, 1), base)
 
     def _move_com(self, poses: Poses, com: np.ndarray, more: np.ndarray) -> tuple[Poses, np.ndarray]:
-        """Poses with the centre of mass over places (N, 2) [m], and which came to rest."""
+        """Poses with the centre of mass at positions (N, 2) [m], and whether each converged."""
         base = np.array(self.targets.hip_positions)
         base[:, 2] -= self._hip_lowering(poses, more)
-        led = replace(self.targets, com=com, hip_positions=base)
+        targets = replace(self.targets, com=com, hip_positions=base)
         path = Poses(poses.root_rotations, np.array(poses.y))
         path.y[:, :2] += more
         path.y[:, 2] += base[:, 2] - (poses.y[:, :3] + poses.root_rotations @ self.posing.hip_offset)[:, 2]
-        found, _ = self.posing.solve(led, path, POSE_ITERATIONS, PosePrior(self.poses, POSTURE_WEIGHT))
+        found, _ = self.posing.solve(targets, path, POSE_ITERATIONS, PosePrior(self.poses, POSTURE_WEIGHT))
         smooth = low_pass_poses(self.posing, self.times, found, self.preset)
-        return self.posing.solve(led, smooth, POSE_ITERATIONS, PosePrior(smooth, SMOOTH_PATH_WEIGHT))
+        return self.posing.solve(targets, smooth, POSE_ITERATIONS, PosePrior(smooth, SMOOTH_PATH_WEIGHT))
 
     def _hip_lowering(self, poses: Poses, more: np.ndarray) -> np.ndarray:
-        """(N,) [m] by which the hips are lower than wanted, smoothly, so that legs reach with their knees bent."""
+        """(N,) [m] by which the hips are lowered, smoothly, so that the legs reach with bent knees."""
         hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
         hips[:, :, :2] += HIP_RATIO * more[:, None]
         hips[:, :, 2] += (self.targets.hip_positions - poses.y[:, :3] - poses.root_rotations @ self.posing.hip_offset)[
@@ -257,14 +257,14 @@ class _Balancer:
         motion = self.given.with_poses(poses).motion
         wrench = self.mechanics.compute_wrenches(motion.q, motion.v, motion.a)
         weight, ground = self.rig.weight, self.planes[self.supports.phase]
-        felt = np.maximum(wrench[:, 2], MIN_LOAD * weight) / self.rig.prior.total_mass
+        unit_weight = np.maximum(wrench[:, 2], MIN_LOAD * weight) / self.rig.prior.total_mass
         height = com[:, 2] - ground
         zmp = zero_moment_point(wrench, ground, weight)
-        return Pendulum(self.times, zmp, height / felt, swayed, float(np.median(height)))
+        return Pendulum(self.times, zmp, height / unit_weight, swayed, float(np.median(height)))
 
 
 def _hips_and_reach(posing: PoseSolver) -> tuple[np.ndarray, np.ndarray]:
-    """Hips (2, 3) [m], right and left, root axes, and how far (2,) [m] a foot's link is from its own, knee bent."""
+    """Hips (2, 3) [m], right and left, root axes, and reach (2,) [m] from hip to foot link with bent knees."""
     rig, y = posing.rig, np.array(posing.rest_coordinates)
     for column, sign in knee_hinges(rig):
         y[column] = sign * KNEE_BEND

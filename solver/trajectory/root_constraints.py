@@ -1,9 +1,9 @@
-"""Where the root of a rig may go while both soles stand flat: six ways, or fewer for legs of five joints.
+"""Directions in which the root of a rig can move while both soles are flat on the floor: six, or fewer with 5-DoF legs.
 
-A leg without a yaw joint at its hip ties the root's yaw to its foot, one without a roll joint at its ankle ties where
-its hip is sideways. What two such legs leave is no linear space, but holds linear ones: coordinates of the root that
-may change in any combination, the others as at home, with both legs reaching their feet exactly. They are found by
-trying.
+A leg without a yaw joint at its hip fixes the root's yaw relative to its foot. One without a roll joint at its ankle
+fixes the sideways position of its hip. The possible root poses of two such legs are no linear space, but contain linear
+ones: coordinates of the root that can change in any combination, with the others as in the home posture, while both
+legs reach their feet exactly. They are found by trials.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from ..so3 import Exponential, log
 from .curve import FlatCurve, sample_times
 
 SIDEWAYS_STEP, DOWN_STEP, ROTATION_STEP = 0.03, 0.1, 0.1
-"""Shares of the legs' length by which the root is moved sideways and down, and angle [rad] by which it is turned."""
+"""Displacements in the trials: sideways and down as shares of the leg length, and rotation [rad]."""
 HOME_BEND = 0.06
-"""How much lower than with straight legs the root is at home, as a share of the legs' length."""
+"""Height of the root in the home posture below that with straight legs, as a share of the leg length."""
 TRIALS = 24
 SAMPLE_RATE = 20.0
-"""[1/s] at which a curve is looked at."""
+"""[1/s] of the samples of a curve."""
 HOME_TOLERANCE = 1e-6
-"""[m, rad] Feet that stand so much otherwise than at home still let legs reach them, to what checks allow."""
+"""[m, rad] Difference of the feet from the home stance at which legs still reach them within the checks' tolerance."""
 PRIORITIES = (1, 0, 2, 4, 3, 5)
-"""Coordinates of the root, those that dances need most first: sideways, where weight is shifted."""
+"""Coordinates of the root by their importance for a dance: first sideways, for weight shifts."""
 
 
 @lru_cache(maxsize=16)
 def free_root_coordinates(rig: Rig) -> tuple[bool, ...]:
-    """Which of the root's six coordinates (place, rotation vector) dances may change.
+    """Which of the root's six coordinates (position, rotation vector) can change.
 
     Args:
         rig: with two legs.
 
     Raises:
-        InvalidValue: the legs do not reach flat feet even at home, or let the root go nowhere.
+        InvalidValue: the legs do not reach flat feet in the home posture, or fix the root completely.
     """
     both = build_legs(rig)
     if all(len(leg.solved) == FOOT_SIZE for leg in both):
@@ -55,28 +55,28 @@ def free_root_coordinates(rig: Rig) -> tuple[bool, ...]:
     moves *= [SIDEWAYS_STEP * size, SIDEWAYS_STEP * size, DOWN_STEP * size, ROTATION_STEP, ROTATION_STEP, ROTATION_STEP]
     moves[:, 2] = -np.abs(moves[:, 2])
     if not _can_reach(both, home[None], feet):
-        raise InvalidValue(f"rig {rig.name!r} cannot stand on flat feet: legs of five joints do not reach both of them")
+        raise InvalidValue(f"rig {rig.name!r} cannot stand on flat feet: its legs of five joints do not reach both")
     for count in range(ROOT_NV, 0, -1):
         for some in combinations(PRIORITIES, count):
             free = np.isin(np.arange(ROOT_NV), some)
             if _can_reach(both, home + moves * free, feet):
                 return tuple(free.tolist())
-    raise InvalidValue(f"rig {rig.name!r} cannot dance: its legs of five joints let the root go nowhere over flat feet")
+    raise InvalidValue(f"rig {rig.name!r} cannot dance: its legs of five joints fix the root over flat feet")
 
 
 def constrain_root(
     rig: Rig, curve: FlatCurve, schedule: Schedule, fixed: Sequence[tuple[float, np.ndarray]]
 ) -> FlatCurve:
-    """A curve whose root keeps where legs of five joints tie it to its feet; as given where nothing is tied.
+    """The curve with those root coordinates constant that legs of five joints fix; unchanged for legs of six joints.
 
-    Where postures to be kept, (time, q), are elsewhere the curve stays as it is, and checks say what they find.
+    If fixed postures (time, q) have other values of these coordinates, the curve is unchanged and checks report errors.
 
     Raises:
-        InvalidValue: feet that are turned, or apart otherwise than at home, and that the legs do not reach as given.
+        InvalidValue: the feet are turned, or have another distance than in the home stance, and the legs do not reach.
     """
-    held = np.flatnonzero(~np.array(free_root_coordinates(rig)))
+    fixed_columns = np.flatnonzero(~np.array(free_root_coordinates(rig)))
     standing = [phase.anchors for phase in schedule.phases]
-    if not len(held) or not all(standing):
+    if not len(fixed_columns) or not all(standing):
         return curve
     values = np.zeros((0, ROOT_NV))
     for anchor in {id(anchor): anchor for anchors in standing for anchor in anchors}.values():
@@ -84,27 +84,27 @@ def constrain_root(
             values = np.vstack([values, _offset_from_home(rig, anchor)])
     if not len(values):
         return curve
-    if np.ptp(values[:, held], axis=0).max() > HOME_TOLERANCE or np.abs(values[:, 3:]).max() > HOME_TOLERANCE:
+    if np.ptp(values[:, fixed_columns], axis=0).max() > HOME_TOLERANCE or np.abs(values[:, 3:]).max() > HOME_TOLERANCE:
         if _is_reachable(rig, curve, schedule):
             return curve
         raise InvalidValue(
-            f"legs of five joints tie the root of rig {rig.name!r} to its feet, and do not reach them where they are "
-            "turned or stand wider or closer than at home: let all feet point ahead, as far apart as there"
+            f"legs of five joints fix the root of rig {rig.name!r} over its feet. They do not reach feet that are "
+            "turned, or closer or farther than in the home stance: let all feet point ahead, with that distance"
         )
-    if any(np.abs(to_flat(rig, q)[held] - values[0, held]).max() > SAME_PLACE for _, q in fixed):
+    if any(np.abs(to_flat(rig, q)[fixed_columns] - values[0, fixed_columns]).max() > SAME_PLACE for _, q in fixed):
         return curve
-    place = values[:, held].mean(axis=0)
+    constant = values[:, fixed_columns].mean(axis=0)
     coefficients = np.array(curve.spline.c)
     if isinstance(curve.spline, PPoly):
-        coefficients[:, :, held] = 0.0
-        coefficients[-1][:, held] = place
+        coefficients[:, :, fixed_columns] = 0.0
+        coefficients[-1][:, fixed_columns] = constant
         return FlatCurve(PPoly(coefficients, curve.spline.x), curve.start, curve.stop)
-    coefficients[:, held] = place
+    coefficients[:, fixed_columns] = constant
     return FlatCurve(BSpline(curve.spline.t, coefficients, curve.spline.k), curve.start, curve.stop)
 
 
 def _is_reachable(rig: Rig, curve: FlatCurve, schedule: Schedule) -> bool:
-    """Whether the legs reach their feet all along the curve as given."""
+    """Whether the legs reach their feet along the whole curve."""
     both = build_legs(rig)
     for phase in schedule.phases:
         y = curve.at(sample_times(phase.start, phase.stop, SAMPLE_RATE))[0]
@@ -117,13 +117,13 @@ def _is_reachable(rig: Rig, curve: FlatCurve, schedule: Schedule) -> bool:
 
 
 def _offset_from_home(rig: Rig, anchor: Anchor) -> np.ndarray:
-    """(6,) by how much a foot stands elsewhere than side by side at home, and how it is turned."""
+    """(6,) offset [m] and rotation vector [rad] of a foot relative to the home stance."""
     home = next(own for own in stance(rig, "both") if own.patch == anchor.patch)
     return np.r_[anchor.position - home.position, log(anchor.rotation @ home.rotation.T)]
 
 
 def _home_stance(rig: Rig, both: tuple[Leg, Leg]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The root (6,) between the feet with knees bent, and by side where its flat feet (6,) are."""
+    """The root (6,) between the feet with bent knees, and the flat feet (6,) by side."""
     anchors = {anchor.patch: anchor for anchor in stance(rig, "both")}
     feet = {leg.side: np.r_[anchors[leg.patch].position, log(anchors[leg.patch].rotation)] for leg in both}
     heights = [feet[leg.side][2] - leg.forward_kinematics(np.zeros((1, len(leg.columns))))[1][0, 2] for leg in both]
@@ -135,7 +135,7 @@ def _home_stance(rig: Rig, both: tuple[Leg, Leg]) -> tuple[np.ndarray, dict[str,
 def _can_reach(
     some: tuple[Leg, ...], roots: np.ndarray, feet: dict[str, np.ndarray], guess: np.ndarray | None = None
 ) -> bool:
-    """Whether legs reach their feet (6,) from every place of the root (N, 6), sought from coordinates (N, n)."""
+    """Whether legs reach their feet (6,) from all root poses (N, 6), with first guesses (N, n)."""
     back = Exponential(roots[:, 3:]).matrix.swapaxes(1, 2)
     for leg in some:
         foot = feet[leg.side]

@@ -1,4 +1,4 @@
-"""A segment of a dance, one spline from posture to posture on an unchanging footing, and the judge of segments."""
+"""A segment of a dance: one spline from posture to posture with constant contacts; and the checker of segments."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from .legged_rig import LeggedRig
 from .splines import REST_CONTROLS, Spline
 
 KINDS = ("hold", "exciting", "straight", "step")
-"""Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
+"""Static posture; optimised by (18); straight path between two postures; weight shift or step."""
 CONTROL_TIME = 2.2
-"""[s] A segment has at least as many free control values as there are knots in this time: enough to steer balance."""
+"""[s] A segment has at least as many free control values as there are knots in this time, to control balance."""
 
 
 @dataclass(frozen=True, slots=True)
 class DanceSegment:
-    """One piece of a dance.
+    """One segment of a dance.
 
     Attributes:
-        name: shown to people.
+        name: for display.
         kind: one of `KINDS`.
         duration: [s].
         control: (C, D) control values of all flat coordinates, see `LeggedRig`.
         solved: sides of the legs that are solved.
-        anchors: patches that carry load throughout.
+        anchors: of the patches that carry load throughout.
     """
 
     name: str
@@ -55,7 +55,7 @@ class DanceSegment:
 
     @property
     def spline_space(self) -> Spline:
-        """The space its curves live in."""
+        """The spline space of its curves."""
         return Spline(self.duration, len(self.control) - 2 * REST_CONTROLS)
 
     @property
@@ -69,84 +69,84 @@ class DanceSegment:
         return self.control[-1]
 
     def reverse(self, name: str) -> DanceSegment:
-        """The same path back in time: what a body at rest can do, forces and torques included, it can undo."""
+        """The same path in reverse time. It has the same forces and torques, so it is as feasible."""
         return replace(self, name=name, control=self.control[::-1])
 
     def with_duration(self, duration: float) -> DanceSegment:
-        """The same path at another speed."""
+        """The same path with another duration."""
         return replace(self, duration=duration)
 
     def evaluate(self, legged: LeggedRig, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates (N, D), motion and which frames could be solved, at times from the segment's start."""
+        """Coordinates (N, D), motion, and whether each frame was solved, at times from the segment's start."""
         return legged.solve_motion(*self.spline_space.basis(times).curves(self.control), self.solved)
 
 
 def free_control_count(duration: float, spacing: float) -> int:
-    """Free control values of a segment by its duration and the time between knots [s]: bonnet2016's two, refined."""
+    """Number of free control values of a segment from its duration and knot spacing [s]: bonnet2016's two, refined."""
     least = 2 + 3 * round((CONTROL_TIME / spacing - 2) / 3.0)
     return least + 3 * max(0, int(np.ceil((duration / spacing - least - 1) / 3.0)))
 
 
 class SegmentChecker:
-    """Says whether segments keep every limit, by the table of checks.
+    """Checks segments against all limits.
 
     Args:
-        rig: whose limits.
+        rig: with limits.
         options: of the checks.
-        sampling_factor: multiple of each check's slack to keep beyond the limits; 0 judges by the limits themselves.
+        sampling_factor: multiple of each check's sampling margin to keep; 0 for the limits themselves.
 
     Attributes:
         notes: what cannot be checked.
         options: of the checks.
     """
 
-    def __init__(self, rig: Rig, options: CheckOptions, slack: float = 0.0) -> None:
-        self.rig, self.sampling_factor = rig, slack
+    def __init__(self, rig: Rig, options: CheckOptions, sampling_factor: float = 0.0) -> None:
+        self.rig, self.sampling_factor = rig, sampling_factor
         nowhere = Schedule.constant((), 0.0, 1.0)
         self.options = options
         self._checker = FrameChecker(rig, nowhere, options)
         self.notes = self._checker.notes
 
     def checks(self, times: np.ndarray, curves: Curves, anchors: tuple[Anchor, ...]) -> Checks:
-        """All margins of frames on one footing."""
+        """Results of the checks of frames with constant contacts."""
         schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
 
     def linearise_loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> LinearisedLoads:
-        """What frames on one footing ask of joints and floor, with slopes."""
+        """Joint torques and contact loads of frames with constant contacts, with derivatives."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def worst_margins(
         self, curves: Curves, anchors: tuple[Anchor, ...], missing_slack: Mapping[str, float] | None = None
     ) -> np.ndarray:
-        """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused.
+        """Smallest margin (N,) of each frame over all checks, less the sampling margins; negative: infeasible.
 
         Args:
             curves: N frames.
-            anchors: patches that carry load throughout.
-            missing_slack: of the slack, forgiven; None: nothing is.
+            anchors: of the patches that carry load throughout.
+            missing_slack: by check, part of the sampling margin that need not be kept; see `missing_slack`.
         """
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
         return self.worst_of(checks, missing_slack)
 
     def worst_of(self, checks: Checks, missing_slack: Mapping[str, float] | None = None) -> np.ndarray:
-        """(N,) worst margin plus tolerance of every frame, slack taken off but for what is forgiven."""
-        forgiven = missing_slack or {}
-        return np.min([own + forgiven.get(name, 0.0) for name, own in self._reduced_margins(checks)], axis=0)
+        """(N,) smallest margin plus tolerance of every frame, less the sampling margins that must be kept."""
+        allowances = missing_slack or {}
+        return np.min([own + allowances.get(name, 0.0) for name, own in self._reduced_margins(checks)], axis=0)
 
     def missing_slack(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
-        """By check, what frames that keep the limits lack of its slack, and half of what they leave of it."""
+        """By check, how much feasible frames lack of its sampling margin, plus half of what they keep of it."""
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        slack = {margin.name: self.sampling_factor * margin.check.sampling_margin for margin in checks.margins}
+        margins = {margin.name: self.sampling_factor * margin.check.sampling_margin for margin in checks.margins}
         short = {name: -float(own.min()) for name, own in self._reduced_margins(checks) if (own < 0.0).any()}
-        return {name: min(0.5 * (own + slack[name]), slack[name]) for name, own in short.items()}
+        return {name: min(0.5 * (own + margins[name]), margins[name]) for name, own in short.items()}
 
     def tight_checks(self, checks: Checks) -> tuple[str, ...]:
-        """Names of the checks that leave less than the slack."""
+        """Names of the checks with a margin below the sampling margin."""
         return tuple(name for name, own in self._reduced_margins(checks) if (own < 0.0).any())
 
     def _reduced_margins(self, checks: Checks) -> list[tuple[str, np.ndarray]]:
-        """Name and (N,) margin plus tolerance of every check, slack taken off."""
+        """Name and (N,) margin plus tolerance of every check, less its sampling margin."""
         return [
             (m.name, m.smallest + m.tolerance - self.sampling_factor * m.check.sampling_margin) for m in checks.margins
         ]
@@ -155,5 +155,5 @@ class SegmentChecker:
 def hold_posture(
     name: str, y: np.ndarray, duration: float, solved: tuple[str, ...], anchors: tuple[Anchor, ...]
 ) -> DanceSegment:
-    """Standing still at coordinates (D,)."""
+    """A static posture at coordinates (D,) for a duration [s]."""
     return DanceSegment(name, "hold", duration, np.tile(y, (2 * REST_CONTROLS, 1)), solved, anchors)

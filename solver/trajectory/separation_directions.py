@@ -1,9 +1,8 @@
-"""On which side two links that are inside each other go past one another: the same for as long as they overlap.
+"""Steady directions of separation for links that overlap.
 
-The shortest way out of a deep overlap leaps from one side to the other while the links move, as out of the middle of a
-plank. Pushed out frame by frame, a hand would be over the other at one moment and under it at the next, having gone
-through it. Each pair of links therefore has one direction over a run of frames in which they are near, continuous but
-where leaps cost less than what staying on a side would push farther.
+The direction of the shortest separation of a deep overlap can switch sides from frame to frame. Separated frame by
+frame, a hand would pass through the other one. Each pair therefore has one continuous direction over a run of frames in
+which it is near, except where a switch costs less than the longer separation on one side.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from ..arrays import true_runs
 from ..feasibility.collisions import CollisionDetector, Contacts
 
 SWITCH_TIME = 3.0
-"""[s] A leap of the push costs as much as a push that is as much farther for so long: links cannot leap, they would be
-inside each other meanwhile."""
+"""[s] A switch of the separation costs as much as a separation longer by the same distance for this time, because the
+links overlap while they switch."""
 MAX_DIRECTIONS = 8
-"""Directions that are looked at in a run: those that are the shortest ways out in most frames."""
+"""Directions considered in a run: those that are the shortest in most frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedContacts:
-    """Links that are near each other, and where they are.
+    """Pairs of links that are near each other, with their poses.
 
     Attributes:
-        detector: that found them.
+        detector: of the contacts.
         contacts: M of them, by frames.
         rotations: (M, 2, 3, 3) axes of the two links, world.
         positions: (M, 2, 3) [m] their origins, world.
@@ -39,24 +38,24 @@ class PlacedContacts:
     positions: np.ndarray
 
     def select(self, chosen: np.ndarray) -> PlacedContacts:
-        """Some of them."""
+        """Selected pairs."""
         return PlacedContacts(
             self.detector, self.contacts.select(chosen), self.rotations[chosen], self.positions[chosen]
         )
 
     def measure_along(self, normals: np.ndarray) -> Contacts:
-        """The same parted along other directions (M, 3), world."""
+        """The contacts along other directions (M, 3), world."""
         return self.detector.measure_along(self.contacts, normals, self.rotations, self.positions)
 
 
 def steady_directions(placed: PlacedContacts, root: np.ndarray, step: float, separation: float) -> Contacts:
-    """The pairs with directions that do not leap from frame to frame, and how far apart they are along these.
+    """The contacts with directions that do not switch from frame to frame, and the distances along them.
 
     Args:
         placed: M pairs that are near each other.
-        root: (N, 3, 3) axes of the root in all frames, world: directions go along with it.
+        root: (N, 3, 3) axes of the root in all frames, world; directions are constant relative to it.
         step: [s] between frames.
-        separation: [m] by which they are to be apart.
+        separation: [m] required distance.
     """
     touches = placed.contacts
     normals = np.array(touches.normals)
@@ -90,13 +89,13 @@ def _run_directions(placed: PlacedContacts, axes: np.ndarray, step: float, separ
         return touches.normals
     parts = np.split(np.arange(count), np.flatnonzero(leaps) + 1)
     among = sorted(parts, key=len, reverse=True)[:MAX_DIRECTIONS]
-    # each direction goes on as it was where it began and ended to be the shortest
-    told = np.array([ways[np.clip(np.arange(count), part[0], part[-1])] for part in among])
-    world = (axes @ told[..., None])[..., 0]
+    # each direction is continued with its first and last value as the shortest one
+    continued = np.array([ways[np.clip(np.arange(count), part[0], part[-1])] for part in among])
+    world = (axes @ continued[..., None])[..., 0]
     far = np.array([placed.measure_along(own[frames]).distances for own in world])
     push = np.zeros((len(among), count))
     np.maximum.at(push, (np.arange(len(among))[:, None], frames[None]), np.maximum(separation - far, 0.0))
-    chosen = _choose_directions(push, told, step)
+    chosen = _choose_directions(push, continued, step)
     result = world[chosen, np.arange(count)][frames]
     along = (result * touches.normals).sum(axis=1)
     stays = (chosen == _shortest_direction(among, count))[frames] & ((along > 0.0) | (touches.distances > 0.0))
@@ -104,7 +103,7 @@ def _run_directions(placed: PlacedContacts, axes: np.ndarray, step: float, separ
 
 
 def _shortest_direction(among: list[np.ndarray], count: int) -> np.ndarray:
-    """(count,) which of the directions is the shortest way out; -1 where it is none of them."""
+    """(count,) index of the direction that is the shortest; -1 where it is none of them."""
     result = np.full(count, -1)
     for number, part in enumerate(among):
         result[part] = number
@@ -112,7 +111,8 @@ def _shortest_direction(among: list[np.ndarray], count: int) -> np.ndarray:
 
 
 def _choose_directions(push: np.ndarray, ways: np.ndarray, step: float) -> np.ndarray:
-    """(F,) which of K directions (K, F, 3) each frame takes: least of the pushes (K, F) [m] and leaps together."""
+    """(F,) index of one of K directions (K, F, 3) for each frame, with the smallest cost of pushes (K, F) [m] and
+    switches, by dynamic programming."""
     count = push.shape[1]
     costs, before = push[:, 0] * step / SWITCH_TIME, np.zeros((count, len(push)), int)
     for frame in range(1, count):

@@ -22,24 +22,24 @@ from ..errors import InvalidValue
 ORDER = 6
 """Degree 5: the acceleration is twice differentiable, its derivative continuous."""
 REST_CONTROLS = 3
-"""Control values at each end that equal the end value: position, velocity zero, acceleration zero."""
+"""Control values at each end that equal the end value, for zero velocity and acceleration."""
 DEFAULT_VIA_POINTS = 2
 """N_K of bonnet2016."""
 CORNER_MULTIPLICITY = 3
-"""Times that a knot stands where the acceleration has a corner: it is continuous, its derivative is not."""
+"""Multiplicity of a knot at a corner: the acceleration is continuous there, its derivative is not."""
 SPACING_GROWTH = 0.25
-"""Growth of the distance between uneven knots per second away from a flight: each next one is a quarter longer."""
+"""Growth of the knot spacing with the distance from a flight: each interval is a quarter longer than the previous."""
 GRADING_SAMPLES = 8
-"""Samples per least distance of knots, by which uneven ones are placed."""
+"""Samples per smallest knot spacing, used to place uneven knots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Values of every basis function and its derivatives at given times: curves are linear in the control values.
+    """Basis functions and their derivatives at given times: curves are linear in the control values.
 
     Attributes:
         times: (N,) [s].
-        position, velocity, acceleration: (N, C), times control values (C, n) gives the curves.
+        position, velocity, acceleration: (N, C) matrices; times control values (C, n), they give the curves.
     """
 
     times: np.ndarray
@@ -96,7 +96,7 @@ class Spline:
         return Basis(times, parts[0], parts[1] / self.duration, parts[2] / self.duration**2)
 
     def samples(self, rate: float) -> np.ndarray:
-        """Times from 0 to the duration, both included, at least ``rate`` a second."""
+        """Evenly spaced times from 0 to the duration, both included, at least ``rate`` per second."""
         return np.linspace(0.0, self.duration, max(2, int(np.ceil(self.duration * rate - 1e-9)) + 1))
 
     def control(self, start: np.ndarray, stop: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -106,10 +106,10 @@ class Spline:
         return np.concatenate([np.tile(start, (REST_CONTROLS, 1)), free, np.tile(stop, (REST_CONTROLS, 1))])
 
     def straight_line(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-        """Control values (C, n) of the even way between two states of rest: each follows the segment between them."""
-        share = np.linspace(0.0, 1.0, self.free + 2)[1:-1, None]
+        """Control values (C, n) of the straight path between two states of rest."""
+        fraction = np.linspace(0.0, 1.0, self.free + 2)[1:-1, None]
         start, stop = np.asarray(start, float), np.asarray(stop, float)
-        return self.control(start, stop, (1.0 - share) * start + share * stop)
+        return self.control(start, stop, (1.0 - fraction) * start + fraction * stop)
 
     def through_via_points(self, start: np.ndarray, stop: np.ndarray, via: np.ndarray) -> np.ndarray:
         """Control values (C, n) of the curve through via points (free, n) at `via_times`."""
@@ -162,17 +162,17 @@ def _refinement(coarse: int, fine: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class UnevenSpline:
-    """A space of sixth-order B-splines on [0, duration] whose knots lie closer here and there.
+    """A space of sixth-order B-splines on [0, duration] with uneven knots.
 
     Attributes:
-        knots: (C + 6,) [s] from 0, each end six times; a knot that stands thrice bends the acceleration.
+        knots: (C + 6,) [s] from 0, each end six times; a triple knot is a corner of the acceleration.
     """
 
     knots: tuple[float, ...]
 
     @property
     def duration(self) -> float:
-        """[s]."""
+        """Duration [s]."""
         return self.knots[-1]
 
     @property
@@ -186,13 +186,13 @@ class UnevenSpline:
         return Basis(times, *(np.asarray(spline(times, order)) for order in range(3)))
 
     def samples(self, rate: float, per_knot: int) -> np.ndarray:
-        """[s] All knots, and even times between each two of them: so many spaces at least, and so many a second."""
+        """All knots [s] and even times between them: at least ``per_knot`` intervals, and ``rate`` per second."""
         spans = pairwise(np.unique(self.knots))
         even = [np.linspace(a, b, max(per_knot, int(np.ceil((b - a) * rate))) + 1)[:-1] for a, b in spans]
         return np.append(np.concatenate(even), self.duration)
 
     def gauss_points(self, spans: Sequence[tuple[float, float]], count: int) -> np.ndarray:
-        """[s] So many Gauss-Legendre points between all knots in some spans of time, which knots begin and end."""
+        """``count`` Gauss-Legendre points [s] in each knot interval within spans that begin and end at knots."""
         knots, share = np.unique(self.knots), 0.5 + 0.5 * np.polynomial.legendre.leggauss(count)[0]
         slack = 1e-9 * self.duration
         inside = [(a, b) for a, b in pairwise(knots) for s, e in spans if a > s - slack and b < e + slack]
@@ -202,12 +202,12 @@ class UnevenSpline:
 def spline_around_flights(
     duration: float, spacing: float, flights: Sequence[tuple[float, float]], flight_spacing: float
 ) -> UnevenSpline:
-    """Splines whose acceleration may have a corner where flights begin and end, with knots the closer the nearer.
+    """Splines with corners of the acceleration at the ends of flights, and closer knots near them.
 
     Args:
         duration: [s].
-        spacing: [s] between knots far from the flights, at most.
-        flights: [s] spans inside the duration, ascending.
+        spacing: [s] largest knot spacing, far from the flights.
+        flights: [s] intervals inside the duration, ascending.
         flight_spacing: [s] between knots in the flights.
     """
     ends = [0.0, *(corner for flight in flights for corner in flight), duration]

@@ -1,7 +1,7 @@
-"""Every limit of a trajectory as one smooth number per sample, with derivatives by positions and their two rates.
+"""All limits of a trajectory as smooth margins at samples, with derivatives by coordinates, velocities, accelerations.
 
-All limits act instant by instant, so that the derivative of a limit by any spline's control values is its derivative
-by (y, y', y'') at that instant (`limit_derivatives`) times the spline's basis there.
+Every limit depends on one instant. Its derivative by the control values of a spline is therefore its derivative by
+(y, y', y'') at that instant (`limit_derivatives`) times the spline's basis.
 """
 
 from __future__ import annotations
@@ -16,42 +16,40 @@ from ..feasibility.check_definition import Check
 from ..feasibility.check_results import Checks
 from .curve import sample_times
 from .limit_derivatives import limit_derivatives
-from .limit_values import LEG_LIMIT, LimitValues, TrajectoryChecks
-from .near_items import NearItems
+from .limit_values import LEG_LIMIT, LimitValues, NearItems, TrajectoryChecks
 from .planted_feet import PlantedTrajectory, Rates
 
 MIN_REGULARITY = 0.5
-"""Regularity a solved leg should keep: half the bend of `Leg.bent_posture`."""
+"""Regularity that a solved leg keeps: half the bend of `Leg.bent_posture`."""
 FADE_TIME = 0.04
-"""[s] from take-off, and to landing, within which slack fades."""
+"""[s] after take-off and before landing in which sampling margins fade."""
 BORDER_OFFSET = 1e-6
-"""[s] A border of two phases is sampled so much before it as well, where the earlier one's limits hold."""
+"""[s] The end of a phase is sampled this much earlier too, where the limits of that phase apply."""
 
 
 class TrajectoryLimits(TrajectoryChecks):
     """Evaluates the limits of a trajectory.
 
     Args:
-        trajectory: whose.
+        trajectory: to evaluate.
         options: of the checks.
-        sampling_factor: multiple of the checks' slack to keep beyond each limit.
+        sampling_factor: multiple of the checks' sampling margins to keep.
     """
 
-    def __init__(self, trajectory: PlantedTrajectory, options: CheckOptions, slack: float) -> None:
+    def __init__(self, trajectory: PlantedTrajectory, options: CheckOptions, sampling_factor: float) -> None:
         super().__init__(trajectory, options)
-        self.sampling_factor = slack
+        self.sampling_factor = sampling_factor
         both = zip(trajectory.schedule.phases, trajectory.schedule.phases[1:])
         self._flights = np.array([one.stop for one, other in both if one.airborne != other.airborne])
 
     def sample_times(
         self, start: float, stop: float, rate: float, extra: np.ndarray, flight_times: np.ndarray | None = None
     ) -> np.ndarray:
-        """Times (N,) from start to stop, others also given and those just before the borders of phases among them.
+        """Sample times (N,) [s] from start to stop: evenly spaced, extra ones, and just before the end of each phase.
 
-        Instants ``flown``, if given, stand for the even ones in the air: momentum keeps the sum of what a flight lacks.
-
-        Where a flight begins or ends only its own limits are asked. They make every force zero, and there the standing
-        phase's cones have their apex, where no derivative holds.
+        ``flight_times``, if given, replace the evenly spaced ones in the air, where limits on momentum apply between
+        knots. At take-off and landing only the limits of the flight apply: all contact forces are zero there, which is
+        the apex of the friction cones, where they have no derivative.
         """
         even = sample_times(start, stop, max(rate, 3.0 / (stop - start)))
         phases = self.trajectory.schedule.phases
@@ -67,23 +65,23 @@ class TrajectoryLimits(TrajectoryChecks):
         return found[np.diff(found, prepend=-np.inf) > 1e-7]
 
     def check(self, times: np.ndarray, rates: Rates) -> Checks:
-        """The checks of a trajectory with these coordinates."""
+        """Results of all checks with these coordinates."""
         return self.checker.check_frames(self.trajectory.motion(times, rates))
 
     def values(self, times: np.ndarray, rates: Rates, near: Checks | None = None) -> LimitValues:
-        """Limits at samples; collisions only of pairs that a check of the same samples found near."""
+        """Margins of all limits at samples; collisions only of pairs that are near in checks of the same samples."""
         items = NearItems(self.trajectory.rig, near)
         solved, regular = self.trajectory.solve_legs(rates, self.trajectory.foot_poses(times))
         names: list[str] = []
         columns = []
         parts = self.all_margins(times, to_manifold(self.trajectory.rig, *solved), items)
         for check, values in zip(self.checks, parts):
-            programme = check.smooth_limit
-            assert programme is not None
-            if check.name in items.exact_distances:  # the exact distance, with the capsules' derivative
+            limit = check.smooth_limit
+            assert limit is not None
+            if check.name in items.exact_distances:  # exact distances, with the derivatives of the capsules
                 values = np.where(values < self.options.reach, values, np.inf)
-            slack = self.sampling_factor * check.sampling_margin * self.sampling_share(check, times)[:, None]
-            columns.append((values - (slack - programme.allowance)) / programme.scale)
+            kept = self.sampling_factor * check.sampling_margin * self.sampling_share(check, times)[:, None]
+            columns.append((values - (kept - limit.allowance)) / limit.scale)
             names += [check.name] * values.shape[1]
         columns.append(regular - MIN_REGULARITY)
         names += [LEG_LIMIT] * regular.shape[1]
@@ -92,29 +90,29 @@ class TrajectoryLimits(TrajectoryChecks):
     def derivatives(
         self, times: np.ndarray, start: LimitValues, near: Checks | None, selected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows of the derivative for the wanted (N, G) limits: sample (R,), limit (R,) and slopes (R, 3, moved).
+        """Derivatives of selected limits: sample (R,), limit (R,) and derivatives (R, 3, n) by the free columns.
 
-        The three are by the coordinates, speeds and accelerations in the trajectory's ``moved`` columns. Limits that
-        the solved legs keep as far as they can be kept have none: they are left out.
+        They are by the coordinates, velocities and accelerations in the trajectory's `free_columns`. Limits that the
+        solved legs keep with the largest possible margin have no derivative and are omitted.
 
         Args:
             times: (N,) [s].
-            start: what `values` found there.
-            near: as it was given.
-            selected: which limits.
+            start: from `values`.
+            near: as for `values`.
+            selected: (N, G) limits.
         """
         return limit_derivatives(
             self, times, start, NearItems(self.trajectory.rig, near), selected & ~self._is_fully_kept(start)
         )
 
     def sampling_share(self, check: Check, times: np.ndarray) -> np.ndarray:
-        """(N,) share of a check's slack: none where the body takes off and lands, for there the floor's force ends."""
+        """(N,) share of a check's sampling margin: zero at take-off and landing, where the contact force vanishes."""
         if check.applies_when != "standing" or check.depends_on != "force" or not len(self._flights):
             return np.ones(len(times))
         return np.minimum(np.abs(times[:, None] - self._flights).min(axis=1) / FADE_TIME, 1.0)
 
     def _is_fully_kept(self, start: LimitValues) -> np.ndarray:
-        """(N, G) True for limits of which the solved legs leave all that there may be."""
+        """(N, G) True for limits with their largest possible margin, which the solved legs keep."""
         most = np.full(len(start.names), np.inf)
         for check in self.checks:
             assert check.smooth_limit is not None

@@ -1,8 +1,8 @@
 """Criterion and limits of a transition to first order in its variables.
 
-Criterion and limits act instant by instant, so each derivative is one by coordinates, velocities and accelerations at
-an instant times the spline's basis there, which is exact. The criterion's goes through the regressor's derivatives, the
-limits' through those of inverse dynamics, both by joints; the legs follow the root, and the root the zero-moment point.
+Criterion and limits depend on single instants. Each derivative is therefore that by coordinates, velocities and
+accelerations at an instant, times the spline's basis. Those of the criterion use the derivatives of the regressor,
+those of the limits the derivatives of inverse dynamics. Legs depend on the root, and the root on the zero-moment point.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, to_mo
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
-    """A trial to first order.
+    """A candidate to first order.
 
     Attributes:
         gradient: (V, n) of the criterion.
-        limits: (R, n, V) of solved legs' angles and speeds, of all torques and of the checks kept besides, both ways.
-        room: (R,) by which each may grow; negative: beyond its limit.
+        limits: (R, n, V) derivatives of angles and speeds of solved legs, torques and other checks, in both directions.
+        room: (R,) by which each may grow; negative: the limit is exceeded.
     """
 
     gradient: np.ndarray
@@ -35,10 +35,10 @@ class LinearModel:
 
 
 def linearise(problem: TransitionProblem, candidate: Candidate) -> LinearModel:
-    """The linear model of a problem about a trial."""
+    """The linear model of a problem about a candidate."""
     legged, basis, rig = problem.legged, problem.basis, problem.legged.rig
     frames, n = len(basis.times), len(problem.columns)
-    columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal way follows
+    columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal path is dependent
     curves, legs = problem.curves(candidate.rates), leg_columns(problem)
     motion, structure = to_motion(curves), problem.objective.structure
     rows = base_rows(rig, motion, structure)
@@ -62,22 +62,22 @@ def linearise(problem: TransitionProblem, candidate: Candidate) -> LinearModel:
     gradient += np.einsum("ofj,ofi,jikv->vk", gain[..., n:], root, follow, optimize=True)
     matrix = np.einsum("ofhk,ofv->fhkv", moved[..., :n], ours, optimize=True)
     matrix += np.einsum("ofhj,ofi,jikv->fhkv", moved[..., n:], root, follow, optimize=True)
-    slack = problem.checker.sampling_factor * check_table.JOINT_TORQUE.sampling_margin
-    left = 1.0 - problem.checker.options.torque_reserve - slack
+    sampling_margin = problem.checker.sampling_factor * check_table.JOINT_TORQUE.sampling_margin
+    left = 1.0 - problem.checker.options.torque_reserve - sampling_margin
     torque = left * rig.limits.torque
     off, speed = ANGLE_SAMPLING_MARGIN, SPEED_SHARE * legged.speed[legs]
-    held = np.concatenate(
+    quantities = np.concatenate(
         [candidate.rates[0][:, legs], candidate.rates[1][:, legs], loads.torques, loads.other_margins], axis=1
     )
     upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(loads.sampling_margins), np.inf)])
     lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, loads.sampling_margins])
-    room = np.concatenate([(upper - held).ravel(), (held - lower).ravel()])
-    matrix = matrix.reshape(frames * held.shape[1], n, -1)
+    room = np.concatenate([(upper - quantities).ravel(), (quantities - lower).ravel()])
+    matrix = matrix.reshape(frames * quantities.shape[1], n, -1)
     bounded = np.isfinite(room)
     return LinearModel(gradient, np.concatenate([matrix, -matrix])[bounded], room[bounded])
 
 
 def leg_columns(problem: TransitionProblem) -> np.ndarray:
-    """Coordinates of the solved legs."""
+    """Columns of the coordinates of the solved legs."""
     solved = [problem.legged.leg_columns[side] for side in problem.straight.solved]
     return np.concatenate([*solved, np.zeros(0, int)]).astype(int)

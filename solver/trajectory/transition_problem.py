@@ -1,4 +1,4 @@
-"""One transition as a nonlinear programme: its variables, what a choice of them is worth, and what it must keep.
+"""One transition as a nonlinear program: variables, criterion and limits.
 
 Variables are deviations (V, n) of V control values of n coordinates from the straight path. The root's horizontal path
 is no variable: it follows from the zero-moment point's goals (`Rebalancer`), and solved legs follow from root and feet.
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from .legged_rig import LeggedRig
 
 Objective = GramMatrices | ExpectedDeviations
-"""What an exciting motion is sought by."""
+"""Criterion of an exciting motion."""
 
 MIN_SAMPLES = 33
-"""Instants of a segment, at least, at which it is judged while it is sought."""
+"""Smallest number of instants at which a segment is evaluated during the search."""
 SPEED_SHARE = 0.93
-"""Share of the speed limits that is used: rotation vectors turn a little faster than their coordinates."""
+"""Share of the speed limits that is used, since rotation vectors rotate a little faster than their coordinates."""
 MAX_ROOT_ROTATION, MAX_ROOT_RISE = 0.3, 0.05
-"""How far [rad, share of the root's height] exciting motions may turn and lift the root beyond the postures."""
+"""Largest rotation [rad] and rise (share of the leg length) of the root beyond those of the end postures."""
 CRITERION_RATE = 50.0
-"""[1/s] at which the criterion counts samples, as bonnet2016 does."""
+"""[1/s] Sample rate of the criterion, as in bonnet2016."""
 SAMPLES_PER_KNOT = 3
-"""Instants that a search looks at for each knot of a segment."""
+"""Instants per knot of a segment."""
 SPEED_SAMPLING = 2
-"""Times as often it limits speeds: where splines are linear, rows of its programmes cost little."""
+"""Ratio of instants with limits on speeds to others: these rows are cheap, since speeds of splines are linear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class TransitionAim:
-    """What a transition is to excite, and by what.
+    """What a transition should excite, and with which coordinates.
 
     Attributes:
-        objective: of the criterion.
-        history: of everything danced before, as the objective keeps it.
+        objective: criterion.
+        history: of all earlier segments, as the objective stores it.
         columns: (n,) of the coordinates that deviate.
-        via: V, control values of each; all that the segment has, or 2.
+        via: V, number of control values of each: all that the segment has, or 2.
     """
 
     objective: Objective
@@ -77,24 +77,24 @@ class TransitionAim:
 
 
 class TransitionProblem:
-    """What may be chosen between two postures, and what it is worth.
+    """The search for a transition between two postures.
 
     Args:
-        legged: who dances.
-        checker: with the slack that the frames between the instants need.
-        straight: the feasible path that is deviated from.
+        legged: rig.
+        checker: with the sampling margins that frames between the instants need.
+        straight: feasible path from which the transition deviates.
         footing: of the segment.
         aim: what to excite.
 
     Attributes:
         basis: of the segment's splines at the instants.
-        speed_basis: (M, C) the splines' speeds at the instants and between them.
+        speed_basis: (M, C) speeds of the splines at the instants and between them.
         variable_map: (C, V) control values of the segment per variable.
-        lower, upper: (n,) of the control values, which keep the joints' ranges at every instant.
-        scale: (n,) their distance.
+        lower, upper: (n,) limits of the control values, which keep the joints' ranges at every instant.
+        scale: (n,) their difference.
         speed: (n,) limits of the speeds.
-        share: samples that an instant stands for.
-        checked_count: trials judged so far.
+        share: number of samples that an instant represents.
+        checked_count: candidates checked so far.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class TransitionProblem:
         self.share = CRITERION_RATE * straight.duration / len(self.basis.times)
         self.checked_count = 0
         self._set_limits()
-        # a straight path that comes nearer to a limit than the slack is deviated from as well, and never comes nearer
+        # a straight path with margins below the sampling margins may be deviated from, but not towards the limits
         self._missing_slack = checker.missing_slack(self.curves(self.start_candidate().rates), straight.anchors)
 
     def _set_limits(self) -> None:
@@ -144,7 +144,7 @@ class TransitionProblem:
     def evaluate_steps(
         self, offsets: np.ndarray, near: Candidate, iterations: int = 2
     ) -> tuple[np.ndarray, list[Candidate]]:
-        """Which of K deviations (K, V, n) the legs reach, (K,), and all of them, rebalanced from a trial near by."""
+        """Whether the legs reach K deviations (K, V, n), and these candidates, rebalanced from a nearby one."""
         control = np.tile(near.control, (len(offsets), 1, 1))
         control[:, :, self.columns] += self.variable_map @ (offsets - near.offsets)
         guess = np.tile(near.rates[0], (len(offsets), 1))
@@ -153,7 +153,7 @@ class TransitionProblem:
         )
 
     def margins(self, trials: list[Candidate]) -> np.ndarray:
-        """Worst margin (K,) of each trial over all checks; negative: nearer to a limit than slack and start allow."""
+        """Smallest margin (K,) of each trial over all checks; negative: infeasible."""
         self.checked_count += len(trials)
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
         return (
@@ -184,12 +184,12 @@ class TransitionProblem:
 
 
 def sample_count(spline: Spline) -> int:
-    """How many instants of a segment are looked at while it is sought."""
+    """Number of instants at which a segment is evaluated during the search."""
     return max(MIN_SAMPLES, SAMPLES_PER_KNOT * spline.free + 1)
 
 
 def to_motion(curves: Curves) -> Motion:
-    """Frames as a motion whose times mean nothing."""
+    """Frames as a motion with arbitrary times."""
     return Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a)
 
 

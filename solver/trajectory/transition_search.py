@@ -1,10 +1,10 @@
-"""The best motion between two postures, bonnet2016 (18) and (20), by sequential linear programming.
+"""The most exciting motion between two postures, bonnet2016 (18) and (20), by sequential linear programming.
 
-Each step's linear programme lowers the criterion's linear model within a trust region. Joint ranges and speeds are
-linear in the control values and hold at every instant; torques and the solved legs hold to first order; everything
-else is judged: of several shares of the step, and of steps of some joints only, the best that keeps every limit after
-rebalancing is taken. On 6 transitions of HOAP-3, starting from random deviations instead of the straight path ended
-within 3 % of the same criterion, so one start is enough.
+Each linear program decreases the linear model of the criterion within a trust region. Joint ranges and speeds are
+linear in the control values and hold at every instant. Limits of torques and solved legs hold to first order. All other
+limits are checked: of several fractions of the step, and of steps of some joints only, the best that satisfies every
+limit after rebalancing is accepted. On 6 transitions of HOAP-3, random starts instead of the straight path ended within
+3 % of the same criterion, so one start is enough.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from .transition_problem import Candidate, TransitionProblem
 from .trust_region import TrustRegion, solve_sequentially
 
 TRUST_REGION = TrustRegion(0.3, 0.02, rejected_factor=0.35, partial_factor=0.6, full_factor=1.3)
-"""Largest step as a share of a coordinate's range."""
+"""Radius: largest step over a coordinate's range."""
 STEP_SHARES = (0.7, 0.5, 0.25)
-"""Of a step, tried with all coordinates. All of it, to a corner of what is linear, kept the limits 4 times in 118."""
+"""Fractions of a step that are tried with all coordinates. The full step satisfied the limits 4 times in 118."""
 PARTIAL_TRIALS = 2
-"""Trials besides, of half the step in a random half of the coordinates."""
+"""Further trials: half the step in a random half of the coordinates."""
 MIN_GAIN = 2e-3
-"""Relative gain of a step below which the search ends."""
+"""The search ends if the relative gain of a step is smaller."""
 ZERO_DERIVATIVE = 1e-9
-"""Slopes below are zero."""
+"""Smaller derivatives are zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransitionResult:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        best: keeps every limit at the instants if the start did.
-        values: of the criterion, from the start on, after each step taken.
-        solver_failures: of linear programmes whose solutions were bad, and not used.
+        best: satisfies every limit at the instants if the start does.
+        values: of the criterion, at the start and after each accepted step.
+        solver_failures: linear programs whose solutions were inaccurate, and not used.
     """
 
     best: Candidate
@@ -48,7 +48,7 @@ class TransitionResult:
 
 
 def search_transition(problem: TransitionProblem, seed: int, max_iterations: int) -> TransitionResult:
-    """The best of at most so many linear programmes from the straight path on."""
+    """Search from the straight path, with at most ``max_iterations`` linear programs."""
     found = solve_sequentially(
         _DeviationProblem(problem, seed), problem.start_candidate(), TRUST_REGION, max_iterations
     )
@@ -56,7 +56,7 @@ def search_transition(problem: TransitionProblem, seed: int, max_iterations: int
 
 
 class _DeviationProblem:
-    """A transition as `descend` asks for it."""
+    """A transition as a `SequentialProblem`."""
 
     def __init__(self, problem: TransitionProblem, seed: int) -> None:
         self._problem, self._generator = problem, np.random.default_rng(seed)
@@ -66,11 +66,11 @@ class _DeviationProblem:
         return linearise(self._problem, point)
 
     def solve_subproblem(self, point: Candidate, model: LinearModel, trust_radius: float) -> qp.Solution:
-        """The linear programme, solved."""
+        """Solution of the linear program."""
         return qp.solve(build_subproblem(self._problem, point, model, trust_radius), qp.LINEAR)
 
     def try_step(self, point: Candidate, solution: qp.Solution) -> tuple[Candidate, bool] | None:
-        """The best share of the step, or step of some joints only, that keeps every limit once rebalanced."""
+        """The best fraction of the step, or step of some joints, that satisfies every limit after rebalancing."""
         problem = self._problem
         step = deviation_step(problem, solution)
         steps = [share * step for share in STEP_SHARES]
@@ -83,19 +83,19 @@ class _DeviationProblem:
         return None if taken is None else (trials[taken], taken == 0)
 
     def is_finished(self, before: Candidate, after: Candidate | None) -> bool:
-        """Little was gained."""
+        """The last step gained little."""
         return after is not None and 1.0 - after.value / before.value < MIN_GAIN
 
 
 def deviation_step(problem: TransitionProblem, solution: qp.Solution) -> np.ndarray:
-    """(V, n) change of the deviations that a solution of `programme` means."""
+    """Change (V, n) of the deviations from a solution of `build_subproblem`."""
     return solution.x.reshape(len(problem.columns), -1).T
 
 
 def build_subproblem(
     problem: TransitionProblem, candidate: Candidate, model: LinearModel, trust_radius: float
 ) -> qp.Problem:
-    """The step (n, V), raveled, that lowers the linear model most within trust and limits."""
+    """Linear program for the step (n, V), flattened, that decreases the linear model most within region and limits."""
     via, n = model.gradient.shape
     inner = problem.variable_map[REST_CONTROLS:-REST_CONTROLS]
     control = candidate.control[REST_CONTROLS:-REST_CONTROLS, problem.columns]

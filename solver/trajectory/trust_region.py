@@ -1,9 +1,13 @@
-"""The sequential programme of design and repair: a model that holds near a point, the step it proposes, and its trial.
+"""Sequential linear or quadratic programming with a trust region, for design and repair.
 
-Each round solves a programme that is linear or quadratic within a trust region about the point, tries the step, or
-shares of it, on the true problem, and takes the first share that the problem accepts. Where none is accepted the model
-was trusted too far, and the region shrinks. A programme whose solution is bad (`qp.Solution.usable`) proposes nothing:
-the region shrinks, and the search says so.
+Every iteration:
+
+1. `linearise` the problem about the point, if the point is new;
+2. `solve_subproblem`, a linear or quadratic program within the trust region;
+3. `try_step`: evaluate fractions of the step on the true problem and accept the first that is good enough;
+4. adapt the trust region: shrink it if no fraction was accepted or the solution was inaccurate
+   (`qp.Solution.usable`), which is reported;
+5. stop if the problem `is_finished`.
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ Model = TypeVar("Model")
 
 @dataclass(frozen=True, slots=True)
 class TrustRegion:
-    """How far the model is trusted, in the problem's own unit.
+    """Radius of the trust region, in the problem's own unit.
 
     Attributes:
-        initial, minimum: at the beginning; below the other the search ends.
-        rejected_factor, partial_factor, full_factor: factors after a step of which no share, a smaller share, all was
+        initial, minimum: radius at the start, and below which the search ends.
+        rejected_factor, partial_factor, full_factor: of the radius after a step of which nothing, a part, or all was
             accepted.
-        maximum: never farther.
+        maximum: largest radius.
     """
 
     initial: float
@@ -40,30 +44,30 @@ class TrustRegion:
 
 
 class SequentialProblem(Protocol[Point, Model]):
-    """A problem that is solved by programmes about its points."""
+    """A problem that is solved by subproblems about its points."""
 
     def linearise(self, point: Point) -> Model:
-        """Objective and limits to first order about a point."""
+        """Objective and constraints to first order about a point."""
 
     def solve_subproblem(self, point: Point, model: Model, trust_radius: float) -> Solution:
-        """The programme about a point, solved."""
+        """Solution of the subproblem about a point."""
 
     def try_step(self, point: Point, solution: Solution) -> tuple[Point, bool] | None:
-        """The point that a step leads to and whether all of the step was taken; None: no share is accepted."""
+        """The accepted point, and whether it is the full step; None: no fraction of the step is accepted."""
 
     def is_finished(self, before: Point, after: Point | None) -> bool:
-        """Whether it is enough, after a step or (None) after one that was refused."""
+        """Whether to stop after an accepted step or, with None, after a rejected one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Generic[Point]):
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        point: the last accepted.
-        accepted: accepted, from the start on.
-        subproblems: solved.
-        solver_failures: of programmes whose solutions were bad, a line each.
+        point: last accepted point.
+        accepted: all accepted points, from the start on.
+        subproblems: number of subproblems solved.
+        solver_failures: one line for every subproblem whose solution was inaccurate.
     """
 
     point: Point
@@ -79,28 +83,36 @@ def solve_sequentially(
     max_iterations: int,
     deadline: float = np.inf,
 ) -> SearchResult[Point]:
-    """The best point of at most so many programmes from a start on; none begins after ``until`` of `time.monotonic`."""
-    point, reach, done = start, region.initial, 0
-    points, flaws = [start], []
+    """Improve a point step by step.
+
+    Args:
+        problem: to solve.
+        start: first point.
+        region: trust region.
+        max_iterations: largest number of subproblems.
+        deadline: of `time.monotonic`, after which no iteration begins.
+    """
+    point, radius, count = start, region.initial, 0
+    accepted, failures = [start], []
     model: Model | None = None
-    while done < max_iterations and reach > region.minimum and time.monotonic() < deadline:
-        done += 1
+    while count < max_iterations and radius > region.minimum and time.monotonic() < deadline:
+        count += 1
         if model is None:
             model = problem.linearise(point)
-        solution = problem.solve_subproblem(point, model, reach)
+        solution = problem.solve_subproblem(point, model, radius)
         if not solution.usable:
-            flaws.append(f"programme {done}: {solution.summary}")
-            reach *= region.rejected_factor
+            failures.append(f"subproblem {count}: {solution.summary}")
+            radius *= region.rejected_factor
             continue
-        taken = problem.try_step(point, solution)
-        if taken is None:
+        step = problem.try_step(point, solution)
+        if step is None:
             if problem.is_finished(point, None):
                 break
-            reach *= region.rejected_factor
+            radius *= region.rejected_factor
             continue
-        before, (point, whole), model = point, taken, None
-        points.append(point)
-        reach = min(reach * (region.full_factor if whole else region.partial_factor), region.maximum)
+        before, (point, is_full), model = point, step, None
+        accepted.append(point)
+        radius = min(radius * (region.full_factor if is_full else region.partial_factor), region.maximum)
         if problem.is_finished(before, point):
             break
-    return SearchResult(point, tuple(points), done, tuple(flaws))
+    return SearchResult(point, tuple(accepted), count, tuple(failures))

@@ -268,7 +268,7 @@ def test_legs_that_hang_on_one_joint_are_refused(tmp_path: Path) -> None:
     text = re.sub("<collision>.*?</collision>", "", path.read_text()).replace("_foot", "_end")
     path.write_text(text.replace('<robot name="legged">', f'<robot name="legged">{waist}'))
     soles = {"left_end": (0.2, 0.1), "right_end": (0.2, 0.1)}
-    with pytest.raises(InvalidValue, match=r"hang on joint waist below its root 'chest'.* makes 'trunk' the root"):
+    with pytest.raises(InvalidValue, match=r"share joint waist below its root 'chest'.* makes 'trunk' the root"):
         build_legs(with_soles(from_urdf(path), soles))
     right, left = build_legs(with_soles(from_urdf(path, feet=list(soles)), soles))
     assert not set(right.columns) & set(left.columns)

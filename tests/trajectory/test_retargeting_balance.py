@@ -54,7 +54,7 @@ def test_it_sets_off_from_rest_and_lasts_longer() -> None:
     assert np.abs(result.motion.v[[0, -1], ROOT_NV:]).max() < 0.1
     assert result.motion.times[-1] > led.motion.times[-1]
     assert not result.foot_paths.in_stance.all()
-    assert any("over its feet" in said for said in result.notes)
+    assert any("over the feet" in said for said in result.notes)
 
 
 def test_time_is_eased_at_both_ends_only() -> None:

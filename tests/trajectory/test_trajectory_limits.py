@@ -10,7 +10,7 @@ from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dance.authoring.displaced_trajectory import DisplacedTrajectory
 from solver.rigs import human
 from solver.trajectory.ballistic import make_flights_ballistic
-from solver.trajectory.finite_differences import STEPS
+from solver.trajectory.flat_derivatives import STEPS
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits
 

@@ -73,7 +73,7 @@ def test_a_bad_solution_is_not_used_and_told() -> None:
     problem = Banana()
     problem.spoiled = 2
     found = solve_sequentially(problem, np.array([-1.0, 1.5]), TRUST, 60)
-    assert [flaw.split(":")[0] for flaw in found.solver_failures] == ["programme 1", "programme 2"]
+    assert [flaw.split(":")[0] for flaw in found.solver_failures] == ["subproblem 1", "subproblem 2"]
     assert all("residual" in flaw for flaw in found.solver_failures)
     assert Banana.value(found.point) < Banana.value(np.array([-1.0, 1.5]))
 

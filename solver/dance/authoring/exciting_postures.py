@@ -80,7 +80,7 @@ def find_exciting_postures(
         sampling: of the postures.
         progress: receives the progress.
     """
-    legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, slack=1.0)
+    legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, sampling_factor=1.0)
     result: dict[float, PostureBlend] = {}
     notes: list[str] = []
     postures = _group_held_keys(keyed, list(interpolated))
