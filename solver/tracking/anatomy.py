@@ -1,4 +1,6 @@
-"""Which link of a rig serves as which part of a person: by a stored preset, by names, or by the shape of its tree."""
+"""Finds which link of a rig is which part of a person: from a stored preset, from names, or from the shape of its
+tree.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +19,28 @@ from ..rig import Rig
 ROOT, TRUNK, HEAD = LINKS[:3]
 ARM, LEG = CHAINS
 CENTRE_REGULARISATION = 1e-6
-"""Weight of the place before in the centre of a limb's joints: decides only along the axis of a single hinge."""
+"""Weight of the joint's own position in the centre of a limb's joints: decides only along the axis of a single
+hinge."""
 MIN_JOINT_DISTANCE = 0.01
-"""[m] Joints nearer than this are one joint."""
+"""[m] Joints nearer than this count as one joint."""
 MIN_SEGMENT_FRACTION = 0.25
-"""Share of a limb's length that its shorter piece has where joints tell both; else what ends it is the lower one."""
+"""Smallest fraction of a limb's length that its shorter segment has if joints split it in two; otherwise its end link
+is the lower segment."""
 TWIST_COSINE = 0.7
-"""Cosine between a joint's axis and what follows beyond which it twists that."""
+"""Cosine between a joint's axis and the next segment above which the joint twists the segment instead of bending it."""
 DEFAULT_WEIGHTS = {"hand": 0.3, "head": 0.5, "thigh": 0.3, "shank": 0.1}
-"""Weights of parts that follow less strictly than 1: feet and pelvis pose the legs; hands are what people see last."""
+"""Weights of parts that are followed less strictly than 1: feet and pelvis pose the legs; hands are least visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anatomy:
-    """The links of a rig that a person's parts lead.
+    """The links of a rig that correspond to the parts of a person.
 
     Attributes:
-        name: of the rig, for people.
-        parts: link of each part (one of `person.LINKS`); parts that the rig lacks are left out.
+        name: of the rig, as shown to users.
+        parts: link of each part (one of `person.LINKS`); parts that the rig lacks are missing.
         weights: how strictly each part is followed, relative to 1; `USUAL` by default.
-        guessed: nobody wrote it; what was found should be looked at.
+        guessed: True if it was inferred; the user should look at it.
     """
 
     name: str
@@ -49,21 +53,23 @@ class Anatomy:
         object.__setattr__(self, "weights", dict(self.weights))
         for part in (*self.parts, *self.weights):
             if part not in LINKS:
-                raise InvalidValue(f"{self.name!r}: {part!r} is no part of a person; they are {', '.join(LINKS)}")
+                raise InvalidValue(
+                    f"{self.name!r}: {part!r} is not a part of a person; the parts are {', '.join(LINKS)}"
+                )
         if len(set(self.parts.values())) != len(self.parts):
-            raise InvalidValue(f"{self.name!r}: a link serves as two parts")
+            raise InvalidValue(f"{self.name!r}: one link is given for two parts")
         for part, weight in self.weights.items():
             if not (np.isfinite(weight) and weight >= 0.0):
                 raise InvalidValue(f"{self.name!r}: the weight of {part} is {weight:g}")
 
     @property
     def note(self) -> str:
-        """Which link serves as what, where nobody wrote it."""
+        """Which link is which part, for an inferred anatomy."""
         listed = ", ".join(f"{link} is the {part.replace('_', ' ')}" for part, link in self.parts.items())
         return f"guessed from the joints of {self.name}: {listed}"
 
     def weight(self, part: str) -> float:
-        """How strictly a part is followed."""
+        """How strictly a part is followed, relative to 1."""
         return self.weights.get(
             part, DEFAULT_WEIGHTS.get(part.split("_", 1)[-1] if part not in DEFAULT_WEIGHTS else part, 1.0)
         )
@@ -73,10 +79,10 @@ ANATOMY = FileKind(Anatomy, "exciting dance anatomy", remedy="Write it again as 
 
 
 def find_anatomy(rig: Rig) -> Anatomy:
-    """The parts of a rig: a preset whose links it has, its own names, or what its tree looks like, in this order.
+    """The parts of a rig: from a preset whose links it has, from its own names, or from its tree, in this order.
 
     Raises:
-        InvalidValue: no pelvis, trunk or legs can be made out.
+        InvalidValue: pelvis, trunk or legs cannot be identified.
     """
     if preset := next((own for own in load_presets() if set(own.parts.values()) <= set(rig.links)), None):
         return preset
@@ -88,13 +94,13 @@ def find_anatomy(rig: Rig) -> Anatomy:
 
 @lru_cache(maxsize=1)
 def load_presets() -> tuple[Anatomy, ...]:
-    """Those of the built-in rigs and of known robots; one with more parts comes first."""
+    """Anatomies of the built-in rigs and of known robots; one with more parts comes first."""
     found = [ANATOMY.read(path) for path in sorted((ASSETS / "anatomy").glob("*.json"))]
     return tuple(sorted(found, key=lambda own: -len(own.parts)))
 
 
 def infer_from_tree(rig: Rig) -> Anatomy:
-    """The parts that the tree tells: legs end in soles, arms in the pair of ends that is not; joints part limbs.
+    """The parts inferred from the tree: legs end in soles, arms are the other pair of ends; joints split the limbs.
 
     Raises:
         InvalidValue: no left and right sole, or legs without joints.
@@ -127,29 +133,32 @@ def infer_from_tree(rig: Rig) -> Anatomy:
 
 
 def find_joint_centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Where each part begins (3,) [m], every joint at zero, world: nearest to all axes between it and the one above.
+    """Where each part begins (3,) [m] with every joint at zero, world: nearest to all joint axes between it and the
+    part above.
 
-    Robots have their joints beside the bone; only where the axes meet is a hip or shoulder.
+    Robots have their joints beside the bone; a hip or shoulder is where the axes meet.
 
     Raises:
-        UnknownLink: a part's link is not the rig's.
+        UnknownLink: a part's link is not in the rig.
     """
-    turns, places = rig.rest
+    rotations, positions = rig.rest
     indices = {part: _require_index(rig, link) for part, link in parts.items()}
     result: dict[str, np.ndarray] = {}
     for part in (p for p in LINKS if p in indices):
         link = indices[part]
         above = _part_above(rig, indices, link)
-        passed = [k for k in rig.path(link) if k > 0 and k not in rig.path(above)]
-        start = places[link] if above == 0 or not passed else _start_position(result, indices, above, places)
+        links_between = [k for k in rig.path(link) if k > 0 and k not in rig.path(above)]
+        start = (
+            positions[link] if above == 0 or not links_between else _start_position(result, indices, above, positions)
+        )
         matrix, right = CENTRE_REGULARISATION * np.eye(3), CENTRE_REGULARISATION * start
-        for k in passed:
+        for k in links_between:
             joint = rig.joints[k]
             axes = joint.axes if joint.hinge or joint.kind == "universal" else np.zeros((1, 3))
             for axis in axes:
-                across = np.eye(3) - np.outer(turns[k] @ axis, turns[k] @ axis)
-                matrix, right = matrix + across, right + across @ places[k]
-        result[part] = np.linalg.solve(matrix, right) if passed else places[link]
+                across = np.eye(3) - np.outer(rotations[k] @ axis, rotations[k] @ axis)
+                matrix, right = matrix + across, right + across @ positions[k]
+        result[part] = np.linalg.solve(matrix, right) if links_between else positions[link]
     return result
 
 
@@ -161,9 +170,9 @@ def _start_position(
 
 
 def _part_above(rig: Rig, indices: Mapping[str, int], link: int) -> int:
-    """The nearest link above that serves as a part; the root where none does."""
-    serving = set(indices.values())
-    return next((k for k in reversed(rig.path(link)[:-1]) if k in serving), 0)
+    """The nearest link above that is a part; the root if there is none."""
+    part_links = set(indices.values())
+    return next((k for k in reversed(rig.path(link)[:-1]) if k in part_links), 0)
 
 
 def _require_index(rig: Rig, link: str) -> int:
@@ -173,30 +182,28 @@ def _require_index(rig: Rig, link: str) -> int:
 
 
 def _split_limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str]:
-    """Upper, lower and end part of a limb: the hinge that parts it into two long pieces bends it."""
+    """Upper, lower and end part of a limb: it bends at the hinge that splits it into two long segments."""
     if len(chain) < len(names):
         kind = names[0].split("_", 1)[-1]
-        raise InvalidValue(
-            f"rig {rig.name!r} has {len(chain)} joints where a {kind} and what follows it are looked for"
-        )
-    turns, places = rig.rest
-    tip = places[chain[-1]] + turns[chain[-1]] @ rig.tips[chain[-1]]
+        raise InvalidValue(f"rig {rig.name!r} has {len(chain)} joints where {len(names)} are needed from the {kind} on")
+    rotations, positions = rig.rest
+    tip = positions[chain[-1]] + rotations[chain[-1]] @ rig.tips[chain[-1]]
 
-    def halves(at: int) -> float:
-        """The shorter of both pieces; nothing where the joint twists what follows instead of bending it."""
-        here = places[chain[at]]
-        below = [places[k] - here for k in chain[at + 1 :]] or [np.zeros(3)]
+    def shorter_segment(at: int) -> float:
+        """Length of the shorter of both segments; 0 if the joint twists what follows instead of bending it."""
+        here = positions[chain[at]]
+        below = [positions[k] - here for k in chain[at + 1 :]] or [np.zeros(3)]
         rest = max(below, key=_length)
         rest = rest if np.linalg.norm(rest) > MIN_JOINT_DISTANCE else tip - here
         after = float(np.linalg.norm(rest))
         if any(
-            abs(float(turns[chain[at]] @ axis @ rest)) > TWIST_COSINE * after for axis in rig.joints[chain[at]].axes
+            abs(float(rotations[chain[at]] @ axis @ rest)) > TWIST_COSINE * after for axis in rig.joints[chain[at]].axes
         ):
             return 0.0
-        return min(_length(here - places[chain[0]]), after)
+        return min(_length(here - positions[chain[0]]), after)
 
-    bend = int(max(range(1, len(chain) - 1), key=halves))
-    if halves(bend) < MIN_SEGMENT_FRACTION * np.linalg.norm(places[chain[-1]] - places[chain[0]]):
+    bend = int(max(range(1, len(chain) - 1), key=shorter_segment))
+    if shorter_segment(bend) < MIN_SEGMENT_FRACTION * np.linalg.norm(positions[chain[-1]] - positions[chain[0]]):
         bend = len(chain) - 1
     links = [rig.links[chain[bend - 1]], rig.links[chain[bend]]]
     return dict(zip(names, links + [rig.links[chain[-1]]] * (bend < len(chain) - 1)))

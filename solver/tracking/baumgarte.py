@@ -1,4 +1,6 @@
-"""The paper's way to integrate the root's rotation, rapetti2020 (14)-(15), beside the exact one on the manifold."""
+"""Integrates the root's rotation as in rapetti2020 (14)-(15), as an alternative to the exact integration on the
+manifold.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from ..so3 import nearest_rotation, skew, to_matrix, to_quaternion
 
 
 class BaumgarteRoot:
-    """Root rotation as a matrix integrated with rapetti2020 (14)-(15), the paper's alternative to the manifold."""
+    """Root rotation as a matrix integrated with rapetti2020 (14)-(15)."""
 
     def __init__(self, quaternion: np.ndarray, gain: float) -> None:
         self.gain = gain
         self.restart(quaternion)
 
     def restart(self, quaternion: np.ndarray) -> None:
-        """Take the rotation of a quaternion xyzw (4,)."""
+        """Takes the rotation of a quaternion xyzw (4,)."""
         self.matrix = to_matrix(quaternion)
 
     def advance(self, rotation_step: np.ndarray) -> np.ndarray:
@@ -23,11 +25,11 @@ class BaumgarteRoot:
 
         R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
         """
-        pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
-        self.matrix = self.matrix + self.matrix @ (skew(rotation_step) + pull)
+        correction = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
+        self.matrix = self.matrix + self.matrix @ (skew(rotation_step) + correction)
         return to_quaternion(nearest_rotation(self.matrix))
 
     @property
     def drift(self) -> float:
-        """|R'R - 1|: how far the matrix is from a rotation."""
+        """|R'R - 1|: distance of the matrix from a rotation."""
         return float(np.linalg.norm(self.matrix.T @ self.matrix - np.eye(3)))

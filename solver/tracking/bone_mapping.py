@@ -1,8 +1,9 @@
-"""Which recorded segment turns which link, and how its axes lie in the link's: from names and the pose at rest.
+"""Maps recorded segments to links, and their axes to the links' axes, from names and the rest pose.
 
-A link's target is R_WL(t) = R_WS(t) R_SL: the segment's recorded axes, and the link's within them, which stay. Where
-the recording has a pose at rest, R_SL makes the link's bone point as the segment's does in it, the body turned to where
-the segments face; where it has none (inertial units), the person is taken to stand in the rig's neutral posture first.
+A link's target is R_WL(t) = R_WS(t) R_SL: the segment's recorded axes times the constant rotation between both. With a
+rest pose in the recording, R_SL makes the link's bone point as the segment's bone does in it, with the body rotated to
+face as the segments do. Without one (inertial units), the person is assumed to stand in the rig's neutral posture
+first.
 """
 
 from __future__ import annotations
@@ -31,37 +32,38 @@ from .tasks import OrientationTask, PositionTask
 
 VOCABULARY_FILE = ASSETS / "bone_names.json"
 MIN_SEGMENTS = 4
-"""Segments that must be known for a motion to be one of the rig."""
+"""Fewest segments that must be known for a motion of the rig."""
 METRES_PER_RADIAN = 0.2
-"""[m] A radian of an orientation's error counts as so much of a point's."""
+"""[m] Distance error of a point that counts as much as an orientation error of one radian."""
 NEUTRAL_TIME = 0.5
-"""[s] For so long the neutral posture is held first where no pose at rest is recorded."""
+"""[s] Time at the beginning in which the neutral posture is assumed if the recording has no rest pose."""
 MIN_BONE_LENGTH = 1e-3
-"""[m] A bone that is shorter does not tell where it points."""
+"""[m] The direction of a shorter bone is not used."""
 TWIST_WEIGHTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
-"""Shares for parts whose turn about themselves is seen badly, or is another joint's: how the elbow bends tells it."""
+"""Weight of the rotation about the bone relative to the other axes, for parts whose axial rotation is measured badly or
+belongs to another joint (elbow flexion determines it)."""
 MAX_LEG_TILT = 0.25
-"""[rad] Up to so much a robot's leg may seem to lean at rest and be upright: its joints lie beside the bone."""
+"""[rad] A robot's leg that leans by less at rest counts as upright, because its joints lie beside the bone."""
 MAX_FOOT_SPREAD = 0.2
-"""[m] Feet that are farther apart at rest than hips by more, each leg leaning by some seven degrees, are drawn astride
-and would stand below the hips; by less, as people stand at ease, they stand as they are."""
+"""[m] If the feet at rest are further apart than the hips by more (each leg leaning by some seven degrees), the legs
+are drawn spread and the feet are placed below the hips; otherwise they stay as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoneMapping:
-    """How recorded segments turn a rig's links.
+    """Which recorded segment each link of a rig follows, and how.
 
     Attributes:
         links: K links of the rig.
-        segments: K recorded segments that turn them.
+        segments: K recorded segments that the links follow.
         rotations: (K, 3, 3) link axes in the segment's.
-        root_segment: segment whose place the rig's root follows; None for none.
-        scale: by which recorded places are multiplied, a ratio; that of the legs' lengths, where both are known.
+        root_segment: segment whose position the rig's root follows; None for none.
+        scale: factor on recorded positions: the ratio of the legs' lengths, if both are known.
         weights: (K,) how strictly each link follows, relative to 1.
-        bone_axes: (K, 3) unit vectors along the links, link axes; zero where a link has none.
-        twist_weights: (K,) share of its weight with which a link follows about its own bone.
-        foot_segments: segment that leads the foot of each contact patch, by the patch's name.
-        foot_widening: [m] by which each foot stands farther out than the recorded one, scaled.
+        bone_axes: (K, 3) unit vectors along the links, link axes; zero for a link without bone.
+        twist_weights: (K,) fraction of its weight with which a link follows about its own bone.
+        foot_segments: segment that the foot of each contact patch follows, by the patch's name.
+        foot_widening: [m] by which each foot is further out than the recorded one, scaled.
         notes: what was assumed.
     """
 
@@ -82,14 +84,14 @@ class BoneMapping:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         turns = frozen("link axes in the segments'", self.rotations, (len(self.links), 3, 3))
         if len(turns) and np.abs(turns @ np.swapaxes(turns, 1, 2) - np.eye(3)).max() > 1e-3:
-            raise InvalidValue("the link axes of a mapping are no rotations")
+            raise InvalidValue("the link axes of a mapping are not rotations")
         object.__setattr__(self, "rotations", turns)
         if len(self.segments) != len(self.links) or len(set(self.links)) != len(self.links):
             raise InvalidValue(f"a mapping names {len(self.segments)} segments for {len(set(self.links))} links")
         if not (np.isfinite(self.scale) and self.scale > 0.0):
             raise InvalidValue(f"a mapping's scale {self.scale:g} is not positive")
         if not np.isfinite(self.foot_widening):
-            raise InvalidValue("a mapping's spread is no number")
+            raise InvalidValue("a mapping's foot_widening is not finite")
         count = len(self.links)
         for name, default in (
             ("weights", np.ones(count)),
@@ -100,19 +102,21 @@ class BoneMapping:
             value = frozen(f"{name} of a mapping", given if len(given) else default, default.shape)
             object.__setattr__(self, name, value)
         if np.any(self.weights < 0.0) or np.any(self.twist_weights < 0.0) or np.any(self.twist_weights > 1.0):
-            raise InvalidValue("a mapping's weights must not be negative, and shares of twists lie between 0 and 1")
+            raise InvalidValue(
+                "a mapping's weights must not be negative, and its twist_weights must be between 0 and 1"
+            )
         object.__setattr__(self, "foot_segments", dict(self.foot_segments))
 
     def require(self, recording: SegmentPoses, rig: Rig) -> None:
-        """Refuse a mapping of another recording or rig.
+        """Raises an error if the mapping belongs to another recording or rig.
 
         Raises:
             UnknownLink: it names a link that the rig lacks.
             UnknownName: it names a segment that was not recorded, or a patch that the rig lacks.
-            InvalidValue: it turns nothing.
+            InvalidValue: it maps no link.
         """
         if not self.links:
-            raise InvalidValue("the mapping turns no link")
+            raise InvalidValue("the mapping contains no link")
         for link in self.links:
             if link not in rig.links:
                 raise UnknownLink(link, rig.links)
@@ -128,52 +132,67 @@ MAPPING = FileKind(BoneMapping, "exciting dance bone mapping", remedy="Write it 
 
 
 def guess_mapping(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None = None) -> BoneMapping:
-    """The mapping that names and the pose at rest tell.
+    """The mapping inferred from names and the rest pose.
 
     Args:
         recording: of segments.
-        rig: whose links they turn.
-        parts: segment of each part of a person that is known; by default what the segments' names tell.
+        rig: whose links follow them.
+        parts: segment of each known part of a person; by default from the segments' names.
 
     Raises:
-        InvalidValue: too few segments whose names tell a link of the rig, or nobody stands still at first.
+        InvalidValue: too few segments have names of links of the rig, or a segment is never seen.
     """
     anatomy = _known_anatomy(rig)
     known = match_segments(recording.names, LINKS) if parts is None else parts
     same = {link: link for link in rig.links if link in recording.names and parts is None}
-    found = {anatomy.parts[part]: segment for part, segment in known.items() if part in anatomy.parts} | same
-    if len(found) < MIN_SEGMENTS:
+    segment_by_link = {anatomy.parts[part]: segment for part, segment in known.items() if part in anatomy.parts} | same
+    if len(segment_by_link) < MIN_SEGMENTS:
         raise InvalidValue(
-            f"only {len(found)} of the segments {', '.join(recording.names[:12])} are known as links of {rig.name}; "
-            "name a mapping file"
+            f"only {len(segment_by_link)} of the segments {', '.join(recording.names[:12])} "
+            f"are known as links of {rig.name}; "
+            "give a mapping file"
         )
-    links = tuple(link for link in rig.links if link in found)
-    segments = tuple(found[link] for link in links)
-    places = [recording.names.index(name) for name in segments]
-    told = [anatomy.note] * anatomy.guessed
+    links = tuple(link for link in rig.links if link in segment_by_link)
+    segments = tuple(segment_by_link[link] for link in links)
+    columns = [recording.names.index(name) for name in segments]
+    notes = [anatomy.note] * anatomy.guessed
     scale = 1.0
     if recording.rest is not None:
-        turns, bones, scale = _align_rest_poses(recording.rest, rig, anatomy, dict(zip(links, places)))
+        rotations, bone_axes, scale = _align_rest_poses(recording.rest, rig, anatomy, dict(zip(links, columns)))
     else:
-        turns, bones = _rotations_from_standing(recording, places), np.zeros((len(links), 3))
-        told.append(f"the first {NEUTRAL_TIME:g} s are taken for standing upright in the rig's neutral posture")
-    told += _note_free_links(rig, links)
-    root = found.get(rig.links[0])
+        rotations, bone_axes = _rotations_from_standing(recording, columns), np.zeros((len(links), 3))
+        notes.append(
+            f"the person is assumed to stand upright in the rig's neutral posture for the first {NEUTRAL_TIME:g} s"
+        )
+    notes += _note_free_links(rig, links)
+    root = segment_by_link.get(rig.links[0])
     if root is not None and (recording.positions is None or not _has_positions(recording, root)):
         root = None
     roles = {link: part for part, link in anatomy.parts.items()}
     weights = np.array([1.0 if link == roles.get(link, link) else anatomy.weight(roles[link]) for link in links])
-    twists = np.array([TWIST_WEIGHTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
-    feet = {patch.name: found[patch.link] for patch in rig.soles if patch.link in found}
-    spread = 0.0
+    twist_weights = np.array([TWIST_WEIGHTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
+    foot_segments = {patch.name: segment_by_link[patch.link] for patch in rig.soles if patch.link in segment_by_link}
+    foot_widening = 0.0
     if recording.rest is not None:
-        columns = {part: recording.names.index(segment) for part, segment in known.items()}
-        spread = _foot_widening(recording.rest, rig, anatomy, columns, scale)
-    return BoneMapping(links, segments, turns, root, scale, weights, bones, twists, feet, spread, tuple(told))
+        column_by_part = {part: recording.names.index(segment) for part, segment in known.items()}
+        foot_widening = _foot_widening(recording.rest, rig, anatomy, column_by_part, scale)
+    return BoneMapping(
+        links,
+        segments,
+        rotations,
+        root,
+        scale,
+        weights,
+        bone_axes,
+        twist_weights,
+        foot_segments,
+        foot_widening,
+        tuple(notes),
+    )
 
 
 def _known_anatomy(rig: Rig) -> Anatomy:
-    """What is known of a rig's parts; of one without legs, the links that are called like some."""
+    """The parts of a rig; for one without legs, the links with names of parts."""
     try:
         return find_anatomy(rig)
     except InvalidValue:
@@ -181,17 +200,17 @@ def _known_anatomy(rig: Rig) -> Anatomy:
 
 
 def mapping_notes(mapping: BoneMapping, rig: Rig) -> tuple[str, ...]:
-    """What a mapping says was assumed, and which links of a rig it leaves free, whoever wrote it."""
+    """What was assumed for a mapping, and which links of a rig it leaves free."""
     return tuple(dict.fromkeys((*mapping.notes, *_note_free_links(rig, mapping.links))))
 
 
 def _note_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
     free = _find_free_links(rig, links)
-    return [f"no segment turns {', '.join(free)}: left as near to neutral as the others allow"] if free else []
+    return [f"no segment maps to {', '.join(free)}: kept as near to neutral as the others allow"] if free else []
 
 
 def _find_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
-    """Links that nothing leads: they carry no link that is led by hinges of which it is the last."""
+    """Links that follow nothing and are not between links that follow a segment."""
     led = {rig.index(link) for link in links}
     passed: set[int] = set()
     for link in led:
@@ -203,7 +222,7 @@ def _find_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
 
 
 def match_segments(names: Sequence[str], parts: Sequence[str]) -> dict[str, str]:
-    """The segment that turns each link (link: segment), of those that names tell; equal names first."""
+    """The segment of each part (part: segment) by the segments' names; equal names first."""
     known = _vocabulary()
     found: dict[str, tuple[int, str]] = {}
     for name in names:
@@ -211,17 +230,17 @@ def match_segments(names: Sequence[str], parts: Sequence[str]) -> dict[str, str]
             if link in parts and rank < found.get(link, (10**6, ""))[0]:
                 found[link] = (rank, name)
     result = {link: name for link, (_, name) in found.items()}
-    # a foot beside an ankle is what hangs at that: the toes
+    # a foot beside an ankle is the link below it: the toes
     return {**result, **{link: link for link in parts if link in names and not link.endswith(LEG[-1])}}
 
 
 def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targets:
-    """What the rig's links are to follow; a sample that is missing is none.
+    """Targets of the rig's links; missing samples have none.
 
     Raises:
         UnknownLink: the mapping names a link that the rig lacks.
         UnknownName: it names a segment that was not recorded, or a patch that the rig lacks.
-        InvalidValue: it turns nothing.
+        InvalidValue: it maps no link.
     """
     mapping.require(recording, rig)
     columns = [recording.names.index(segment) for segment in mapping.segments]
@@ -238,7 +257,7 @@ def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMappin
 
 
 def _standing_root(rig: Rig) -> np.ndarray:
-    """Where the root stands (3,) [m] when the lowest point of the neutral posture is on the floor."""
+    """Position of the root (3,) [m] with the lowest point of the neutral posture on the floor."""
     kinematics = Kinematics(rig)
     kinematics.update_kinematics(rig.neutral)
     tips = kinematics.points(np.arange(len(rig.links)), rig.tips)
@@ -264,7 +283,7 @@ def _align_rest_poses(
             end, own = rest.heads[column[following]], _bone_vector(rig, link, following, roles, starts)
             if part.endswith(LEG[:2]):
                 lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
-        elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands tell no direction, their wrists do
+        elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands have no direction, their wrists do
             forearm = part.replace(ARM[2], ARM[1])
             own = starts[part] - starts.get(forearm, starts[part])
         if np.linalg.norm(own) > MIN_BONE_LENGTH:
@@ -286,7 +305,7 @@ def _align_rest_poses(
 
 
 def _next_link(rig: Rig, column: Mapping[str, int], link: str, part: str, roles: Mapping[str, str]) -> str | None:
-    """The link of the next part of a limb; of other links the only one that is led and hangs at it."""
+    """The link of the next part of a limb; for other links the only mapped child."""
     side, _, name = part.partition("_")
     for chain in CHAINS:
         if name in chain[:-1]:
@@ -302,18 +321,18 @@ def _next_link(rig: Rig, column: Mapping[str, int], link: str, part: str, roles:
 def _bone_vector(
     rig: Rig, link: str, following: str, roles: Mapping[str, str], starts: Mapping[str, np.ndarray]
 ) -> np.ndarray:
-    """From a link's beginning to that of the following one (3,) [m], every joint at zero, world."""
+    """From a link's beginning to that of the next one (3,) [m], every joint at zero, world."""
     places = [starts[roles[own]] if own in roles else rig.rest[1][rig.index(own)] for own in (link, following)]
     return np.asarray(places[1] - places[0])
 
 
 def _is_tilted_little(turn: np.ndarray) -> bool:
-    """Less than `MAX_LEG_TILT`."""
+    """Whether a rotation is by less than `MAX_LEG_TILT`."""
     return bool(np.trace(turn) > 1.0 + 2.0 * np.cos(MAX_LEG_TILT))
 
 
 def facing_rotation(heads: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Rotation (3, 3) about the vertical from axes x ahead and y left to a body, by what lies left on it."""
+    """Rotation (3, 3) about the vertical from axes x ahead and y left to a body's, from its left and right parts."""
     for limb in (*LEG, ARM[0]):
         left, right = heads.get(f"left_{limb}"), heads.get(f"right_{limb}")
         if left is not None and right is not None:
@@ -325,7 +344,7 @@ def facing_rotation(heads: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def _foot_widening(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int], scale: float) -> float:
-    """By how much each of the rig's feet stands farther out than the recorded one, scaled, both at rest [m]."""
+    """By how much each of the rig's feet is further out than the recorded one, scaled, both at rest [m]."""
     starts, feet = find_joint_centres(rig, anatomy.parts), [f"{side}_{LEG[-1]}" for side in SIDES]
     if not all(foot in starts and foot in places for foot in feet):
         return 0.0
@@ -339,13 +358,13 @@ def _foot_widening(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[s
 
 
 def _rotations_from_standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:
-    """Link axes (K, 3, 3) in the segments', by the mean of the first moments, in which links lie as the world does."""
+    """Link axes (K, 3, 3) in the segments', from the mean at the beginning, when link axes are the world's."""
     turns = np.empty((len(places), 3, 3))
     for row, place in enumerate(places):
         seen = np.isfinite(recording.rotations[:, place, 0, 0])
         first = np.flatnonzero(seen)
         if not len(first):
-            raise InvalidValue(f"segment {recording.names[place]!r} was never seen")
+            raise InvalidValue(f"segment {recording.names[place]!r} is never seen")
         until = recording.times[first[0]] + NEUTRAL_TIME
         held = recording.rotations[seen & (recording.times <= until), place]
         turns[row] = nearest_rotation(held.sum(axis=0)).T
@@ -358,7 +377,7 @@ def _has_positions(recording: SegmentPoses, name: str) -> bool:
 
 
 def _candidate_links(name: str, known: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Links that a segment's name may mean, each with its rank: 0 the likeliest."""
+    """Links that a segment's name may mean, each with its rank: 0 is the most probable."""
     own = name.rpartition(":")[2]
     found = []
     for side, words in split_side(own):

@@ -1,10 +1,10 @@
-"""Labels of a recording that were exchanged for a while: found, put right where that is certain, and told.
+"""Finds exchanged marker labels in a recording, and corrects those that are certain.
 
-Two labels whose trajectories are exchanged show it twice: at the ends of the exchange both jump, each to where the
-other one was; and in between each lies where its neighbours expect the other. A marker's neighbours (`neighbours`) tell
-where it should be, so what is compared does not move with the body, and nothing of a rig or marker set is needed. Each
-pair that jumps like that is a hidden Markov model of two states, own and exchanged, whose most probable path (Viterbi)
-says when it was exchanged.
+Two exchanged labels are visible twice: both jump at the ends of the exchange, each to where the other one was; and in
+between each is where its neighbours predict the other. A marker's neighbours (`marker_neighbours`) predict its
+position, so the comparison does not depend on the body's motion, and needs neither rig nor marker set. Each pair that
+jumps like that is a hidden Markov model of two states, own and exchanged, whose most probable path (Viterbi) is the
+result.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from ..motion import Markers
 from .marker_neighbours import MIN_NEIGHBOURS, learn_shapes
 
 MIN_JUMP = 0.012
-"""[m] Against where it flew to, from which a marker may have become another."""
+"""[m] Distance from the extrapolated position above which a marker may have become another one."""
 TAKEOVER_RATIO = 0.35
-"""One that takes over another's place lies at most this share of the jump from there."""
+"""Largest distance from the other marker's position, as a fraction of the jump, of a marker that replaces it."""
 EXTRAPOLATION_TIME = 0.04
-"""[s] For so long a marker is taken to fly on as it flew."""
+"""[s] Longest time over which a marker's motion is extrapolated."""
 FRAMES_PER_BATCH = 1024
-"""Frames whose flight is looked at at once."""
+"""Frames whose extrapolation is computed together."""
 MIN_STEP_STD, MIN_POSITION_STD = 0.004, 0.008
-"""[m] Least spread of a marker against its neighbours' prediction, from frame to frame and altogether."""
+"""[m] Smallest standard deviation of a marker about its predicted position, from frame to frame and altogether."""
 STEP_STD_FACTOR, POSITION_STD_FACTOR = 2.5, 1.3
-"""Spreads in medians, which half of the frames may spoil: steps are long now and then."""
+"""Standard deviations in units of medians, which outliers in half of the frames do not change; long steps are more
+frequent."""
 MAX_STEP_PENALTY, MAX_POSITION_PENALTY = 14.0, 6.0
-"""Least likely values still count as so many nats, for noise has longer tails than a normal distribution's."""
+"""[nat] Largest penalty of one frame, because noise has longer tails than a normal distribution."""
 CORRELATION_TIME = 0.1
-"""[s] Places of frames nearer to each other say the same."""
+"""[s] Positions in frames nearer to each other are not independent."""
 TRANSITION_PENALTY = 6.0
-"""[nat] An exchange that begins or ends must be so much more probable than none."""
+"""[nat] By so much more probable must a path be to begin or end an exchange."""
 SUSPECTED_GAIN, CERTAIN_GAIN = 4.0, 12.0
-"""[nat] Of gain over both labels being right, beyond which an exchange is told, and put right."""
+"""[nat] Gain over both labels being right above which an exchange is reported, and corrected."""
 CLEAREST_RATIO = 0.6
-"""Share of the largest gain: exchanges that are less clear are judged anew when the clearer ones are undone."""
+"""Ratio to the largest gain below which exchanges are evaluated again after the clearer ones are corrected."""
 MAX_PASSES = 60
 MAX_LISTED = 6
 
@@ -63,16 +64,16 @@ class Swap:
 
     @property
     def is_certain(self) -> bool:
-        """Whether it was put right; otherwise the two are left out while it lasts."""
+        """Whether it was corrected; otherwise the two markers are missing while it lasts."""
         return self.gain >= CERTAIN_GAIN
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedLabels:
-    """A recording with its labels put right.
+    """A recording with corrected labels.
 
     Attributes:
-        markers: certain exchanges undone, markers of uncertain ones missing while they last.
+        markers: certain exchanges corrected, markers of uncertain ones missing while they last.
         swaps: in order of their first frame.
     """
 
@@ -81,19 +82,22 @@ class CorrectedLabels:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each kind."""
-        times, told = self.markers.times, []
-        for certain, words in ((True, "were exchanged and put right"), (False, "may be exchanged and were left out")):
+        """One sentence for certain and one for uncertain exchanges."""
+        times, messages = self.markers.times, []
+        for certain, words in (
+            (True, "were exchanged and are corrected"),
+            (False, "may be exchanged and are not used"),
+        ):
             own = [swap for swap in self.swaps if swap.is_certain is certain]
             listed = [f"{s.first} with {s.second} ({times[s.start]:.2f} to {times[s.stop - 1]:.2f} s)" for s in own]
             if own:
                 more = f" and {len(own) - MAX_LISTED} more" if len(own) > MAX_LISTED else ""
-                told.append(f"markers whose labels {words}: {', '.join(listed[:MAX_LISTED])}{more}")
-        return tuple(told)
+                messages.append(f"markers whose labels {words}: {', '.join(listed[:MAX_LISTED])}{more}")
+        return tuple(messages)
 
 
 def correct_labels(markers: Markers) -> CorrectedLabels:
-    """A recording whose exchanged labels are put right; as it is where none were exchanged.
+    """Corrects exchanged labels of a recording; returns it unchanged if there are none.
 
     Example:
         >>> import numpy as np, solver
@@ -111,14 +115,16 @@ def correct_labels(markers: Markers) -> CorrectedLabels:
         return CorrectedLabels(markers)
     positions = markers.positions
     swaps: list[Swap] = []
-    doubtful: list[Swap] = []
+    uncertain: list[Swap] = []
     for _ in range(MAX_PASSES):
-        found = _find_swaps(markers, positions)
-        most = max((swap.gain for swap in found), default=0.0)
-        certain = _select_disjoint([swap for swap in found if swap.is_certain and swap.gain > CLEAREST_RATIO * most])
+        candidates = _find_swaps(markers, positions)
+        largest_gain = max((swap.gain for swap in candidates), default=0.0)
+        certain = _select_disjoint(
+            [swap for swap in candidates if swap.is_certain and swap.gain > CLEAREST_RATIO * largest_gain]
+        )
         if not certain:
             taken = {name for swap in swaps for name in (swap.first, swap.second)}
-            doubtful = [s for s in _select_disjoint(found) if not {s.first, s.second} & taken]
+            uncertain = [s for s in _select_disjoint(candidates) if not {s.first, s.second} & taken]
             break
         positions = positions.copy()
         for swap in certain:
@@ -126,13 +132,13 @@ def correct_labels(markers: Markers) -> CorrectedLabels:
             positions[frames, pair] = positions[frames, pair[::-1]]
         swaps += certain
     swaps = _join_swaps(swaps, len(markers))
-    if doubtful:
+    if uncertain:
         positions = positions.copy()
-    for swap in doubtful:
+    for swap in uncertain:
         positions[swap.start : swap.stop, _columns_of(markers, swap)] = np.nan
-    if not swaps and not doubtful:
+    if not swaps and not uncertain:
         return CorrectedLabels(markers)
-    ordered = sorted([*swaps, *doubtful], key=lambda swap: swap.start)
+    ordered = sorted([*swaps, *uncertain], key=lambda swap: swap.start)
     return CorrectedLabels(Markers(markers.times, markers.names, positions), tuple(ordered))
 
 
@@ -141,7 +147,7 @@ def _columns_of(markers: Markers, swap: Swap) -> list[int]:
 
 
 def _select_disjoint(swaps: Sequence[Swap]) -> list[Swap]:
-    """The most probable ones, of each marker one pair."""
+    """The most probable exchanges, one partner for each marker."""
     chosen: list[Swap] = []
     partner: dict[str, str] = {}
     for swap in sorted(swaps, key=lambda swap: -swap.gain):
@@ -152,7 +158,7 @@ def _select_disjoint(swaps: Sequence[Swap]) -> list[Swap]:
 
 
 def _join_swaps(swaps: Sequence[Swap], frames: int) -> list[Swap]:
-    """One exchange of a pair where several follow each other, none where a later one took it back."""
+    """Joins consecutive exchanges of a pair; two of the same frames cancel."""
     joined = []
     for first, second in dict.fromkeys((swap.first, swap.second) for swap in swaps):
         own = [swap for swap in swaps if (swap.first, swap.second) == (first, second)]
@@ -167,14 +173,14 @@ def _join_swaps(swaps: Sequence[Swap], frames: int) -> list[Swap]:
 
 
 def _find_swaps(markers: Markers, positions: np.ndarray) -> list[Swap]:
-    """Every pair's exchanges, of pairs that jump as one that is exchanged does."""
+    """Exchanges of every pair that jumps as an exchanged one does."""
     pairs, jumps = _find_candidates(markers.times, positions)
     if not pairs:
         return []
     both = np.array(pairs)
     columns, partners = both.reshape(-1), both[:, ::-1].reshape(-1)
-    memory = max(CORRELATION_TIME * markers.rate, 1.0)
-    frames = _select_frames(len(positions), jumps, max(int(memory / 2.0), 1))
+    correlation_frames = max(CORRELATION_TIME * markers.rate, 1.0)
+    frames = _select_frames(len(positions), jumps, max(int(correlation_frames / 2.0), 1))
     seen = positions[frames]
     expected = learn_shapes(positions, columns, partners).predict(seen)
     noise = _estimate_stds(seen[:, columns] - expected, np.diff(frames))
@@ -185,14 +191,14 @@ def _find_swaps(markers: Markers, positions: np.ndarray) -> list[Swap]:
         known = np.isfinite(seen[:, pair, 0]).all(axis=1) & np.isfinite(expected[:, own, 0]).all(axis=1)
         if known.sum() > 1:
             evidence = _PairEvidence.from_positions(
-                frames[known], seen[known][:, pair], expected[known, own], noise[:, own], memory
+                frames[known], seen[known][:, pair], expected[known, own], noise[:, own], correlation_frames
             )
             swaps += [Swap(one, other, start, stop, gain) for start, stop, gain in evidence.find_exchanges()]
     return [swap for swap in swaps if swap.gain > SUSPECTED_GAIN]
 
 
 def _select_frames(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
-    """Frames around jumps, and some between: nothing happens in the others."""
+    """Frames around jumps, and some in between."""
     chosen = np.zeros(count, bool)
     chosen[::stride] = True
     for shift in (-2, -1, 0, 1):
@@ -201,21 +207,21 @@ def _select_frames(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
 
 
 def _find_candidates(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """Pairs of which one jumped to where the other was about to be, and the frames in which that happened."""
+    """Pairs of which one jumped to where the other was predicted, and the frames in which that happened."""
     seen_last = np.full((1, positions.shape[1]), -1)
     found: set[tuple[int, int]] = set()
     frames = []
     for own in iterate_slices(len(times), FRAMES_PER_BATCH):
-        start, places = own.start, positions[own]
-        frames_here = np.where(np.isfinite(places[..., 0]), np.arange(own.start, own.stop)[:, None], -1)
+        start, batch_positions = own.start, positions[own]
+        frames_here = np.where(np.isfinite(batch_positions[..., 0]), np.arange(own.start, own.stop)[:, None], -1)
         last = np.maximum.accumulate(np.vstack([seen_last, frames_here]), axis=0)
-        seen_last, flown = last[-1:], _extrapolate(times, positions, last[:-1], times[own])
-        off = np.linalg.norm(places - flown, axis=2)
-        jumped = np.nan_to_num(off) > MIN_JUMP
+        seen_last, predicted = last[-1:], _extrapolate(times, positions, last[:-1], times[own])
+        distance = np.linalg.norm(batch_positions - predicted, axis=2)
+        jumped = np.nan_to_num(distance) > MIN_JUMP
         for frame in np.flatnonzero(jumped.any(axis=1)):
             here = np.flatnonzero(jumped[frame])
-            across = np.linalg.norm(places[frame][None, :] - flown[frame, here][:, None], axis=2)
-            taken = np.nan_to_num(across, nan=np.inf) < TAKEOVER_RATIO * off[frame, here][:, None]
+            across = np.linalg.norm(batch_positions[frame][None, :] - predicted[frame, here][:, None], axis=2)
+            taken = np.nan_to_num(across, nan=np.inf) < TAKEOVER_RATIO * distance[frame, here][:, None]
             taken[np.arange(len(here)), here] = False
             for row, other in np.argwhere(taken):
                 found.add((min(int(here[row]), int(other)), max(int(here[row]), int(other))))
@@ -225,16 +231,18 @@ def _find_candidates(times: np.ndarray, positions: np.ndarray) -> tuple[list[tup
 
 
 def _extrapolate(times: np.ndarray, positions: np.ndarray, last: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """Where each marker should be (n, M, 3) by how it flew when it was seen last (n, M), at times (n,); else NaN."""
+    """Predicted position of each marker (n, M, 3) at times (n,), from its motion when it was seen last (n, M); else
+    NaN.
+    """
     columns, before = np.arange(positions.shape[1]), np.maximum(last - 1, 0)
-    start, gone = positions[last, columns], times[last] - times[before]
-    pace = (start - positions[before, columns]) / np.where(last > 0, gone, np.nan)[..., None]
-    flown = start + np.nan_to_num(pace) * np.minimum(now[:, None] - times[last], EXTRAPOLATION_TIME)[..., None]
-    return np.where((last >= 0)[..., None], flown, np.nan)
+    start, elapsed = positions[last, columns], times[last] - times[before]
+    velocity = (start - positions[before, columns]) / np.where(last > 0, elapsed, np.nan)[..., None]
+    predicted = start + np.nan_to_num(velocity) * np.minimum(now[:, None] - times[last], EXTRAPOLATION_TIME)[..., None]
+    return np.where((last >= 0)[..., None], predicted, np.nan)
 
 
 def _estimate_stds(residuals: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """Spreads (2, C) [m] of what is left (N, C, 3) beside the prediction: from frame to frame, and altogether."""
+    """Standard deviations (2, C) [m] of residuals (N, C, 3) of the prediction: from frame to frame, and altogether."""
     steps, size = np.linalg.norm(np.diff(residuals, axis=0), axis=2) / gaps[:, None], np.linalg.norm(residuals, axis=2)
     result = np.array([[MIN_STEP_STD], [MIN_POSITION_STD]]) * np.ones(residuals.shape[1])
     for row, values, factor in ((0, steps, STEP_STD_FACTOR), (1, size, POSITION_STD_FACTOR)):
@@ -245,12 +253,12 @@ def _estimate_stds(residuals: np.ndarray, gaps: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class _PairEvidence:
-    """What speaks against either state (0 own, 1 exchanged) of a pair of labels.
+    """Penalties of both states (0 own, 1 exchanged) of a pair of labels.
 
     Attributes:
-        frames: (K,) looked at, both labels seen.
-        position_penalties: (K, 2) [nat] against each state in each frame, by where the labels lie.
-        transition_penalties: (2, 2, K - 1) [nat] against coming from a state into a state, by how far they moved.
+        frames: (K,) compared, both labels seen.
+        position_penalties: (K, 2) [nat] of each state in each frame, from the positions of the labels.
+        transition_penalties: (2, 2, K - 1) [nat] of each pair of successive states, from the labels' steps.
     """
 
     frames: np.ndarray
@@ -261,7 +269,7 @@ class _PairEvidence:
     def from_positions(
         frames: np.ndarray, seen: np.ndarray, expected: np.ndarray, noise: np.ndarray, correlation_frames: float
     ) -> _PairEvidence:
-        """From places (K, 2, 3) of two labels, where each is expected (K, 2, 3), and its spreads (2, 2)."""
+        """From positions (K, 2, 3) of two labels, their predictions (K, 2, 3), and standard deviations (2, 2)."""
         left = np.stack([seen - expected, seen[:, ::-1] - expected])  # state, frame, marker, axis
         gaps = np.diff(frames).astype(float)
         stands_for = np.minimum(np.gradient(frames.astype(float)) / correlation_frames, 1.0)
@@ -290,19 +298,19 @@ class _PairEvidence:
     def _most_probable_path(self) -> np.ndarray:
         """States (K,) by Viterbi."""
         best = self.position_penalties[0] + [0.0, TRANSITION_PENALTY]
-        came = np.zeros((len(self.frames), 2), int)
+        predecessors = np.zeros((len(self.frames), 2), int)
         for k in range(1, len(self.frames)):
-            ways = best[:, None] + self.transition_penalties[:, :, k - 1]
-            came[k] = ways.argmin(axis=0)
-            best = ways.min(axis=0) + self.position_penalties[k]
+            costs = best[:, None] + self.transition_penalties[:, :, k - 1]
+            predecessors[k] = costs.argmin(axis=0)
+            best = costs.min(axis=0) + self.position_penalties[k]
         states = np.zeros(len(self.frames), int)
         states[-1] = int(best.argmin())
         for k in range(len(self.frames) - 1, 0, -1):
-            states[k - 1] = came[k, states[k]]
+            states[k - 1] = predecessors[k, states[k]]
         return states
 
     def _gain(self, start: int, stop: int) -> float:
-        """[nat] by which an exchange in looked-at frames start..stop-1 is more probable than none."""
+        """[nat] Log-likelihood ratio of an exchange in compared frames start..stop-1 to none."""
         gain = float((self.position_penalties[start:stop, 0] - self.position_penalties[start:stop, 1]).sum())
         gain += float(
             (
@@ -323,5 +331,5 @@ class _PairEvidence:
 
 
 def _negative_log_likelihood(residuals: np.ndarray, std: np.ndarray, upper_bound: float) -> np.ndarray:
-    """How improbable vectors (..., 3) of a spread are, up to a most."""
+    """Of residual vectors (..., 3) with a standard deviation, up to an upper bound."""
     return np.minimum((residuals**2).sum(axis=-1) / (2.0 * std**2), upper_bound)

@@ -19,23 +19,23 @@ from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
 
 HUBER_DISTANCE = 0.05
-"""[m] Error beyond which a marker's pull no longer grows during the start."""
+"""[m] Error above which a marker's cost grows linearly in the initial fit."""
 MAX_ITERATIONS = 60
 STEP_TOLERANCE = 1e-6
 SETTLE_STEP = 0.01
-"""[s] Step that the limits of speed are taken over while a start is brought to rest."""
+"""[s] Interval assumed for speed limits while an initial pose converges."""
 TRIAD_WEIGHT = 1e-3
-"""Weight of the parent's axes in a link's rigid fit: decides only what the link's own markers do not show."""
+"""Weight of the parent's axes in a link's rigid fit: decides only what the link's own markers do not observe."""
 TRIAD_LENGTH = 0.1
 """[m]"""
 
 
 def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: TrackingOptions) -> np.ndarray:
-    """Configuration (nq,) that fits one sample, from no previous knowledge; every point counts fully.
+    """Configuration (nq,) that fits one sample, without previous knowledge; every point has its full weight.
 
     Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
-    weights; the better one and, where orientations tell of chains of hinges, what these take by themselves are brought
-    to rest within the limits, and the better one wins.
+    weights. The better one, and the fit of chains of hinges to their orientations if there are any, then converge
+    within the limits; the better result is returned.
     """
     sample = replace(sample, weight_factors=None)
     engine = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, limits=False))
@@ -64,7 +64,7 @@ def _cost_of(candidate: tuple[np.ndarray, float]) -> float:
 
 
 def refine_robustly(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, float]:
-    """Levenberg-Marquardt with Huber weights from ``q`` at one sample: configuration and its robust cost [m^2]."""
+    """Levenberg-Marquardt with Huber weights from ``q`` for one sample: configuration and its robust cost [m^2]."""
     cost = robust_cost(engine, q, sample)
     damping = 1e-3
     for _ in range(MAX_ITERATIONS):
@@ -88,7 +88,7 @@ def refine_robustly(engine: InverseKinematics, q: np.ndarray, sample: TargetSamp
 
 
 def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> float:
-    """Huber cost of a configuration at one sample [m^2], posture included; moves the engine to ``q``."""
+    """Huber cost of a configuration at one sample [m^2], posture included; sets the engine's pose to ``q``."""
     engine.kinematics.update_kinematics(q)
     cost = engine.options.posture_weight * engine.posture.cost(q)
     points, turns = engine.residuals(sample)
@@ -118,13 +118,13 @@ def _fit_link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarra
         else:
             base = rotations[joint.parent] @ joint.rotation
             origin = origins[joint.parent] + rotations[joint.parent] @ joint.position
-            wanted = _link_rotation(tasks, sample, link, base, origin)
-            relative = base.T @ wanted
+            desired = _link_rotation(tasks, sample, link, base, origin)
+            relative = base.T @ desired
             rotation = base
             if joint.kind == "spherical":
                 q[into] = to_quaternion(relative)
                 rotation = base @ relative
-            elif joint.kind == "revolute" and wanted is not base:
+            elif joint.kind == "revolute" and desired is not base:
                 angle = _angle_about(relative, joint.axes[0])
                 q[into] = angle
                 rotation = base @ exp(angle * joint.axes[0])
@@ -133,7 +133,7 @@ def _fit_link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarra
 
 
 def _fit_root(tasks: Tasks, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
-    """Pose of the root link from its own markers; from all markers at neutral if it shows fewer than three."""
+    """Pose of the root link from its own markers; from all markers in neutral if it has fewer than three."""
     points, positions = tasks.positions, sample.positions
     rotation = np.eye(3)
     if points is not None and positions is not None:
@@ -148,7 +148,9 @@ def _fit_root(tasks: Tasks, sample: TargetSample) -> tuple[np.ndarray, np.ndarra
 
 
 def _link_rotation(tasks: Tasks, sample: TargetSample, link: int, base: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """World rotation of a link from its orientation target or its markers about its joint centre; else the parent's."""
+    """World rotation of a link from its orientation target, or from its markers about its joint centre; else the
+    parent's.
+    """
     measured = _measured_rotation(tasks, sample, link)
     if measured is not None:
         return measured
@@ -165,7 +167,7 @@ def _link_rotation(tasks: Tasks, sample: TargetSample, link: int, base: np.ndarr
 
 
 def _measured_rotation(tasks: Tasks, sample: TargetSample, link: int) -> np.ndarray | None:
-    """World rotation of a link as its own orientation target has it."""
+    """World rotation of a link from its own orientation target, None without one."""
     if tasks.orientations is None or sample.rotations is None:
         return None
     own = np.flatnonzero((tasks.orientations.links == link) & np.isfinite(sample.rotations[:, 0, 0]))
@@ -173,15 +175,15 @@ def _measured_rotation(tasks: Tasks, sample: TargetSample, link: int) -> np.ndar
 
 
 def rigid_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and origin (3,) of the frame in which points (P, 3) best become world points (P, 3)."""
-    share = np.maximum(weights, 1e-9)[:, None] / np.maximum(weights, 1e-9).sum()
-    middle_local, middle_world = (share * local).sum(axis=0), (share * world).sum(axis=0)
+    """Rotation (3, 3) and origin (3,) of the frame in which points (P, 3) fit world points (P, 3) best."""
+    fractions = np.maximum(weights, 1e-9)[:, None] / np.maximum(weights, 1e-9).sum()
+    middle_local, middle_world = (fractions * local).sum(axis=0), (fractions * world).sum(axis=0)
     rotation = rotation_fit(local - middle_local, world - middle_world, weights)
     return rotation, middle_world - rotation @ middle_local
 
 
 def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rotation that best turns vectors (P, 3) into vectors (P, 3) (Kabsch)."""
+    """Rotation that maps vectors (P, 3) best to vectors (P, 3) (Kabsch)."""
     return nearest_rotation((weights[:, None] * world).T @ local)
 
 

@@ -22,33 +22,33 @@ from .task_rows import TaskRows
 from .tasks import TargetSample, Tasks
 
 MAX_ANGULAR_STEP = 0.6
-"""[rad] Longest step taken at once: one beyond it is not trusted."""
+"""[rad] Largest change of an angle in one step."""
 DAMPING_FACTORS = (1e-3, 1e-2, 1e-1, 1.0)
-"""Shares of the largest weight that price a step, tried in turn where a step comes out too long: near a singularity."""
+"""Damping, as factors on the largest weight, tried in turn if a step is too long near a singularity."""
 SLACK_TOLERANCE = 1e-6
-"""[rad] By which a bound may be passed before a step counts as infeasible."""
+"""[rad] By which a bound may be violated before a step counts as infeasible."""
 HALF_VELOCITY_ERROR = 0.02
-"""[rad^2] Squared angles out of reach at which a joint is expected to go on with half of its velocity: steps towards
-what is out of reach fall short or overshoot, and an expectation made of them would ring."""
+"""[rad^2] Squared angles out of reach at which a joint is predicted with half of its velocity: steps towards targets
+out of reach fall short or overshoot, and a prediction from them would oscillate."""
 MIN_POINTS_FOR_EXACT = 4
-"""Points whose second-order term is worth its price."""
+"""Fewest points for which the second-order term is computed."""
 MIN_ANGLE_FOR_EXACT = 0.1
-"""[rad] Angle between an orientation and its target beyond which its second-order term is."""
+"""[rad] Smallest angle between an orientation and its target for which it is computed."""
 MAX_STIFFENED = 6
 """Coordinates that may be stiffened before a Hessian counts as indefinite."""
 STIFFEN_BELOW = 0.2
-"""[rad] Largest change of the step before it after which an indefinite Hessian is stiffened. From farther away that
-leads astray, as it did recordings of few frames a second: there Gauss and Newton's step is taken."""
+"""[rad] Largest change of the previous step after which an indefinite Hessian is stiffened. After longer steps it leads
+to wrong poses, as in recordings of few frames a second; then a Gauss-Newton step is taken."""
 CURVATURE_RATIO = 10.0
-"""[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
+"""[1/rad] The error after a Newton step over the square of its length: the ratio of third to second derivatives."""
 REUSE_RATIO = 0.02
-"""Share of the step before it beyond which a step asks for a new Hessian."""
+"""A Hessian is used again if the next step is expected to be smaller than this fraction of the last one."""
 
 
 class InverseKinematics:
     """Tasks on a rig, and the steps that bring it from a configuration to a sample of measurements.
 
-    It keeps no configuration: `Tracker` does.
+    It stores no configuration: `Tracker` does.
     """
 
     def __init__(self, rig: Rig, tasks: Tasks, options: TrackingOptions) -> None:
@@ -74,7 +74,7 @@ class InverseKinematics:
 
     @property
     def state(self) -> SolverState:
-        """Of the trajectory whose steps are taken; another one goes on from its own."""
+        """State of the trajectory whose steps are computed; several trajectories may take turns."""
         return self._state
 
     @state.setter
@@ -88,7 +88,7 @@ class InverseKinematics:
         return sample.positions - self.kinematics.points(self.points.links, self.points.offsets)
 
     def rotation_residuals(self, sample: TargetSample) -> np.ndarray:
-        """sk(R h') as vectors in inertial axes (O, 3): rapetti2020 (5) turned into the axes of the Jacobian."""
+        """sk(R h') as vectors in inertial axes (O, 3): rapetti2020 (5) in the axes of the Jacobian."""
         assert self.orientations is not None
         assert sample.rotations is not None
         return rotation_error(self.kinematics.rotations[self.orientations.links], sample.rotations)
@@ -96,67 +96,70 @@ class InverseKinematics:
     def correction(
         self, q: np.ndarray, displacement: np.ndarray, previous: TargetSample, sample: TargetSample, step: float
     ) -> np.ndarray:
-        """The configuration (nq,) after one step from ``q`` at the previous sample, ``step`` [s] before: (9), (10).
+        """Configuration (nq,) after one step from ``q`` at the previous sample, ``step`` [s] before: (9), (10).
 
-        (9) asks for v* = v + K r. Taken over the step, the share K dt of the innovation is taken off, which is what
-        the new sample says beyond the old pose moved on with the measured velocities, averaged over the step; where
-        none are measured the targets' own displacement stands for them and the same share of the old error is taken
-        off. (Printed (9) adds velocity and residual at the new targets, which counts one step of motion twice.) The
-        equations are linearised where the body will be if it goes on by ``going`` (nv,), not where it was: the error
-        of the step is then of second order in the acceleration, not in the velocity. Joints that move targets out of
-        reach are expected to slow down.
+        (9) sets v* = v + K r. Over the step, the fraction K dt of the innovation is removed. The innovation is the
+        difference between the new sample and the old pose moved on with the measured velocities, averaged over the
+        step; without measured velocities, the targets' own displacement replaces them and the same fraction of the old
+        error is removed. (Printed (9) adds velocity and residual at the new targets, which counts one step of motion
+        twice.) The equations are linearised at the predicted pose, ``q`` moved by ``displacement`` (nv,), so the error
+        of the step is of second order in the acceleration, not in the velocity. Joints that move targets out of reach
+        are predicted to slow down.
         """
-        memory = self._state
-        memory.newton, memory.remaining = None, np.inf
-        settling = self.options.iterations > 0 and memory.last_step < np.inf
-        if settling:  # poses that came to rest do not ring
-            memory.velocity_trust = self._full_trust
-        displacement = memory.velocity_trust * displacement
-        there = integrate(self.rig, q, displacement)
-        kept = self.rows.remaining_innovation(q, previous, sample, step, self.options.step_gain(step))
-        self.kinematics.update_poses(there)
-        self.rows.set_residuals(sample, remaining=kept)
-        stride = Linearisation(q, there, displacement, step)
-        if settling and kept is None and self.options.step_gain(step) == 1.0:
-            # it is the first of the steps that settle, which would only have to take back what a price did
+        state = self._state
+        state.newton, state.remaining = None, np.inf
+        refines = self.options.iterations > 0 and state.last_step < np.inf
+        if refines:  # converged poses do not oscillate
+            state.velocity_trust = self._full_trust
+        displacement = state.velocity_trust * displacement
+        point = integrate(self.rig, q, displacement)
+        remaining = self.rows.remaining_innovation(q, previous, sample, step, self.options.step_gain(step))
+        self.kinematics.update_poses(point)
+        self.rows.set_residuals(sample, remaining=remaining)
+        linearisation = Linearisation(q, point, displacement, step)
+        if refines and remaining is None and self.options.step_gain(step) == 1.0:
+            # this is the first of the refining steps, which would only have to undo the effect of step prices
             self._reset_step_prices()
-            memory.newton = self._build_newton(there)
-            if memory.newton is not None:
-                change = self._solve_step(stride)
-                memory.last_step = float(np.abs(change).max())
-                if memory.last_step <= STIFFEN_BELOW:
-                    memory.remaining = self._remaining_step(memory.last_step, np.inf)
-                    return integrate(self.rig, there, change)
-                memory.newton = None
+            state.newton = self._build_newton(point)
+            if state.newton is not None:
+                change = self._solve_step(linearisation)
+                state.last_step = float(np.abs(change).max())
+                if state.last_step <= STIFFEN_BELOW:
+                    state.remaining = self._remaining_step(state.last_step, np.inf)
+                    return integrate(self.rig, point, change)
+                state.newton = None
         self._update_step_prices()
-        return integrate(self.rig, there, self._solve_step(stride))
+        return integrate(self.rig, point, self._solve_step(linearisation))
 
     def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
-        """One more step (nv,) towards a sample that stands still: v* = K r.
+        """One more step (nv,) towards a constant sample: v* = K r.
 
-        Beyond the paper: where the residuals are large their second-order term joins J'WJ while that stays positive
-        definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets out
-        of reach would need dozens of steps to settle. Its factor serves on while steps shrink fast.
+        Beyond the paper: if the residuals are large, their second-order term is added to J'WJ while the sum is positive
+        definite (Newton's method instead of Gauss-Newton). Otherwise limbs whose markers are near their axis, and
+        targets out of reach, would need dozens of steps to converge. The factorised Hessian is used again while steps
+        shrink fast.
         """
-        memory = self._state
-        self._reset_step_prices()  # the price was of the frame's first step; here it would only slow the settling
+        state = self._state
+        self._reset_step_prices()  # step prices are for the frame's first step; here they would only slow convergence
         self.kinematics.update_poses(q)
         self.rows.set_residuals(sample, self.options.step_gain(step))
-        if memory.newton is None:
-            memory.newton = self._build_newton(q)
+        if state.newton is None:
+            state.newton = self._build_newton(q)
         result = self._solve_step(Linearisation(q, q, self._no_motion, step))
         longest = np.abs(result[3:]).max()
         return result * (MAX_ANGULAR_STEP / longest) if longest > MAX_ANGULAR_STEP else result
 
     def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
-        """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
-        memory = self._state
-        memory.newton = None
+        """Velocity (nv,) [m/s, rad/s] at a pose from the measured velocities alone: (10) solved again without
+        residuals.
+        """
+        state = self._state
+        state.newton = None
         self.kinematics.update_poses(q)
         self.rows.set_velocities(sample, step)
-        memory.active_bounds, memory.active_velocity_bounds = memory.active_velocity_bounds, memory.active_bounds
+        state.active_bounds, state.active_velocity_bounds = state.active_velocity_bounds, state.active_bounds
         result = self._solve_bounded(Linearisation(q, q, self._no_motion, step), self._no_motion) / step
-        memory.active_bounds, memory.active_velocity_bounds = memory.active_velocity_bounds, memory.active_bounds
+        state.active_bounds, state.active_velocity_bounds = state.active_velocity_bounds, state.active_bounds
         return result
 
     def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -165,7 +168,7 @@ class InverseKinematics:
         return points, None if self.orientations is None else self.rotation_residuals(sample)
 
     def normal_equations(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
-        """J'WJ (nv, nv) with posture and damping, and J'W r (nv,) with the pull towards neutral."""
+        """J'WJ (nv, nv) with posture and damping, and J'W r (nv,) with the posture task's torque."""
         self.kinematics.update_poses(q)
         self.rows.set_residuals(sample)
         self.rows.load_tree()
@@ -173,38 +176,38 @@ class InverseKinematics:
         return self.kinematics.hessian(q), self.kinematics.gradient(q, torques)
 
     def _reset_step_prices(self) -> None:
-        memory = self._state
-        if memory.step_prices.any():
-            memory.step_prices = np.zeros_like(memory.step_prices)
+        state = self._state
+        if state.step_prices.any():
+            state.step_prices = np.zeros_like(state.step_prices)
             self.kinematics.set_regularisation(self._prices)
 
     def _solve_step(self, linearisation: Linearisation) -> np.ndarray:
         """Inverse differential kinematics (10) times the step: the change (nv,) from where it is linearised.
 
-        A coordinate that nothing shows stays where it was, not where it would go: the price is of the whole step.
+        An unobserved coordinate keeps its value instead of its velocity: the price is of the whole step.
         """
-        pull = self.options.posture_weight * self.posture.restoring_torque(linearisation.point)
+        torque = self.options.posture_weight * self.posture.restoring_torque(linearisation.point)
         return self._solve_bounded(
-            linearisation, pull - (self.options.damping + self._state.step_prices) * linearisation.displacement
+            linearisation, torque - (self.options.damping + self._state.step_prices) * linearisation.displacement
         )
 
     def _update_step_prices(self) -> None:
-        """Price the step of each joint by how far the orientations next to it are out of reach (after Sugihara 2011).
+        """Sets the price of each joint's step from the error of the orientations that it moves (after Sugihara 2011).
 
-        There what little is won is not worth a leap, nor near a singularity; within reach a step stays free.
+        Targets out of reach and singularities cause no large steps; within reach a step is free.
         """
         if self.orientations is not None:
-            missed, memory = self._joints_between @ self.rows.orientation_costs, self._state
-            memory.step_prices = self.options.adaptive_damping * missed
-            self.kinematics.set_regularisation(self._prices + memory.step_prices)
-            memory.velocity_trust = (
-                HALF_VELOCITY_ERROR / (HALF_VELOCITY_ERROR + missed)
+            errors, state = self._joints_between @ self.rows.orientation_costs, self._state
+            state.step_prices = self.options.adaptive_damping * errors
+            self.kinematics.set_regularisation(self._prices + state.step_prices)
+            state.velocity_trust = (
+                HALF_VELOCITY_ERROR / (HALF_VELOCITY_ERROR + errors)
                 if self.options.adaptive_damping
-                else np.ones_like(missed)
+                else np.ones_like(errors)
             )
 
     def _solve_bounded(self, linearisation: Linearisation, torques: np.ndarray) -> np.ndarray:
-        """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
+        """Solution of the equations loaded into the tree, by the quadratic program if limits are active."""
         try:
             return self._solve_within_limits(linearisation, torques)
         except IndefiniteHessian:
@@ -212,52 +215,56 @@ class InverseKinematics:
             return self._solve_within_limits(linearisation, torques)
 
     def _solve_within_limits(self, linearisation: Linearisation, torques: np.ndarray) -> np.ndarray:
-        there, limited, memory = linearisation.point, self.options.limits and self.limits.has_limits, self._state
-        newton = memory.newton
+        point, has_limits, state = linearisation.point, self.options.limits and self.limits.has_limits, self._state
+        newton = state.newton
         if newton is None or newton.gradient is None:
             self.rows.load_tree()
         if newton is None:
-            slope = np.zeros(0)
+            gradient_vector = np.zeros(0)
         elif newton.gradient is None:
-            slope = self.kinematics.gradient(there, torques)
+            gradient_vector = self.kinematics.gradient(point, torques)
         else:
-            slope, newton.gradient = newton.gradient + torques, None
-        memory.slack = 0.0
+            gradient_vector, newton.gradient = newton.gradient + torques, None
+        state.slack = 0.0
         free: np.ndarray | None = None
-        if not limited or memory.active_bounds is None:
-            free = self._solve_free(there, torques) if newton is None else newton.solve(slope)
-            if not limited or self.limits.is_clear(
+        if not has_limits or state.active_bounds is None:
+            free = self._solve_free(point, torques) if newton is None else newton.solve(gradient_vector)
+            if not has_limits or self.limits.is_clear(
                 linearisation.start, linearisation.displacement + free, linearisation.step
             ):
                 return free
-        box, turning = self.limits.step_bounds(linearisation.start, linearisation.step, there)
+        box, turning = self.limits.step_bounds(linearisation.start, linearisation.step, point)
         if (
             free is not None
             and box.violation(free if turning is None else self.limits.to_coordinates(turning, free)) <= FEASIBLE
         ):
             return free
         if self._single_bounds:
-            held = self._solver_at_bounds(there, torques, box) if newton is None else newton.solve_within(slope, box)
-            found = pivot(held, box, memory.active_bounds)
+            solver_at_bounds = (
+                self._solver_at_bounds(point, torques, box)
+                if newton is None
+                else newton.solve_within(gradient_vector, box)
+            )
+            found = pivot(solver_at_bounds, box, state.active_bounds)
         else:
-            matrix = self.kinematics.hessian(there) if newton is None else newton.matrix
-            gradient = self.kinematics.gradient(there, torques) if newton is None else slope
+            matrix = self.kinematics.hessian(point) if newton is None else newton.matrix
+            gradient = self.kinematics.gradient(point, torques) if newton is None else gradient_vector
             if turning is not None:
                 gradient = self.limits.transpose_to_coordinates(turning, gradient)
                 matrix = self.limits.transpose_to_coordinates(
                     turning, self.limits.transpose_to_coordinates(turning, matrix).T
                 )
-            found = self._solve_program(matrix, gradient, box, memory.active_bounds)
-        memory.slack = found.slack if found.converged else np.inf
-        memory.active_bounds = found.active if found.active.any() else None
-        memory.bound_steps += memory.active_bounds is not None
+            found = self._solve_program(matrix, gradient, box, state.active_bounds)
+        state.slack = found.slack if found.converged else np.inf
+        state.active_bounds = found.active if found.active.any() else None
+        state.bound_steps += state.active_bounds is not None
         return found.x if turning is None else self.limits.to_angular_steps(turning, found.x)
 
     def _solver_at_bounds(self, q: np.ndarray, torques: np.ndarray, box: Box) -> ActiveBounds:
-        """Solutions with some coordinates at their bounds, without building the matrix.
+        """Solver of the equations with some coordinates at their bounds, without building the matrix.
 
-        To be held is to be priced so highly that nothing else counts; the articulated-body algorithm, which takes the
-        joints out one by one, loses no accuracy by that, and what is left of the way to the bound tells the force.
+        Coordinates at bounds get a very large price. The articulated-body algorithm, which eliminates the joints one by
+        one, loses no accuracy by that, and the remaining distance to the bound gives the force.
         """
         tree, prices, lock = (
             self.kinematics,
@@ -265,59 +272,60 @@ class InverseKinematics:
             LOCK_STIFFNESS * self.rows.max_weight,
         )
 
-        def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            forces = np.zeros(len(held))
-            places = held.nonzero()[0]
-            if not len(places):
+        def at(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            forces = np.zeros(len(active))
+            indices = active.nonzero()[0]
+            if not len(indices):
                 return tree.solve(q, torques), forces
-            bounds = np.where(held[places] > 0, box.high[places], box.low[places])
-            stiff, pushed = prices.copy(), torques.copy()
-            stiff[places] += lock
-            pushed[places] += lock * bounds
+            bounds = np.where(active[indices] > 0, box.high[indices], box.low[indices])
+            stiff, loaded = prices.copy(), torques.copy()
+            stiff[indices] += lock
+            loaded[indices] += lock * bounds
             tree.set_regularisation(stiff)
-            x = tree.solve(q, pushed)
+            x = tree.solve(q, loaded)
             tree.set_regularisation(prices)
-            forces[places] = lock * (x[places] - bounds)
-            x[places] = bounds
+            forces[indices] = lock * (x[indices] - bounds)
+            x[indices] = bounds
             return x, forces
 
         return at
 
     def _solve_free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
-        """Solution without limits, damped where it would leap."""
-        tree, memory = self.kinematics, self._state
+        """Solution without limits, damped if a step is too long."""
+        tree, state = self.kinematics, self._state
         result = tree.solve(q, torques)
         if not np.isfinite(result).all():
             raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
         for share in DAMPING_FACTORS:
             if np.abs(result[3:]).max() <= MAX_ANGULAR_STEP:
                 break
-            tree.set_regularisation(self._prices + memory.step_prices + share * self.rows.max_weight)
+            tree.set_regularisation(self._prices + state.step_prices + share * self.rows.max_weight)
             result = tree.solve(q, torques)
-            tree.set_regularisation(self._prices + memory.step_prices)
+            tree.set_regularisation(self._prices + state.step_prices)
         return result
 
     def _build_newton(self, q: np.ndarray) -> Newton | None:
-        """The exact Hessian at ``q`` for the rows as taken there; None where it is not worth it or indefinite."""
+        """The exact Hessian at ``q`` for the current residuals; None if it is indefinite or not needed."""
         if not self._second_order and self.rows.max_angle < MIN_ANGLE_FOR_EXACT:
             return None
         tree = self.kinematics
         tree.update_jacobian(q)
-        matrix, slope = self.rows.equations()
-        matrix.flat[:: len(slope) + 1] += self._prices
+        matrix, gradient = self.rows.equations()
+        matrix.flat[:: len(gradient) + 1] += self._prices
         attempts = MAX_STIFFENED if self._state.last_step <= STIFFEN_BELOW else 0
         newton = Newton.from_hessian(
             matrix, attempts, self.rows.max_weight, self._state.active_bounds if self._single_bounds else None
         )
         if newton is not None:
-            newton.gradient = slope
+            newton.gradient = gradient
         return newton
 
     def _remaining_step(self, size: float, before: float) -> float:
-        """[rad] What is left to go after a step of this size; of a Hessian that served ``before``, after a longer one.
+        """[rad] Estimated remaining change after a step of this size; ``before`` is the size of the previous step with
+        the same Hessian.
 
-        It is the square of the step times `BENDS` if it was Newton's own, its share of the residual if it was Gauss and
-        Newton's. Steps made with one Hessian shrink by one share, and so does what they leave.
+        After an exact Newton step it is the square of the step times `CURVATURE_RATIO`; after a Gauss-Newton step it
+        depends on the residual. Steps with one Hessian shrink by a constant factor, and so does the remaining change.
         """
         newton = self._state.newton
         if before < np.inf:
@@ -327,7 +335,7 @@ class InverseKinematics:
         return size * (size + self.rows.max_angle) if newton is None and not self._second_order else size
 
     def _reuse_hessian(self, size: float, before: float) -> None:
-        """Let the Hessian serve on where the next step is expected to be a small share of this one."""
+        """Discards the Hessian unless the next step is expected to be a small fraction of this one."""
         if (CURVATURE_RATIO * size if before == np.inf else size / before) > REUSE_RATIO:
             self._state.newton = None
 
@@ -338,31 +346,31 @@ class InverseKinematics:
     def refine(
         self, q: np.ndarray, sample: TargetSample, step: float, deadline: float = np.inf
     ) -> tuple[np.ndarray, bool]:
-        """`settled`, and whether it converged: True when the options ask for no refinement.
+        """Configuration as of `settle`, and whether it converged: True if the options request no refinement.
 
-        None is begun after ``until`` [s] of `time.perf_counter`.
+        No step begins after the deadline [s] of `time.perf_counter`.
         """
-        memory = self._state
-        left, memory.remaining = memory.remaining, np.inf
-        if left < np.inf:
-            self._reuse_hessian(memory.last_step, np.inf)
-        else:  # not after a `correction` that was Newton's
-            memory.newton, memory.last_step = None, np.inf
+        state = self._state
+        remaining, state.remaining = state.remaining, np.inf
+        if remaining < np.inf:
+            self._reuse_hessian(state.last_step, np.inf)
+        else:  # not after a `correction` by Newton's method
+            state.newton, state.last_step = None, np.inf
         for _ in range(self.options.iterations):
-            if left < self.options.tolerance:
+            if remaining < self.options.tolerance:
                 break
             if deadline < np.inf and time.perf_counter() > deadline:
                 break
-            before = np.inf if memory.newton is None else memory.last_step
+            before = np.inf if state.newton is None else state.last_step
             change = self.refinement(q, sample, step)
             q = integrate(self.rig, q, change)
-            memory.last_step = float(np.abs(change).max())
-            left = self._remaining_step(memory.last_step, before)
-            self._reuse_hessian(memory.last_step, before)
-        arrived = left < self.options.tolerance
-        if not arrived:
-            memory.last_step = np.inf
-        return q, arrived or not self.options.iterations
+            state.last_step = float(np.abs(change).max())
+            remaining = self._remaining_step(state.last_step, before)
+            self._reuse_hessian(state.last_step, before)
+        converged = remaining < self.options.tolerance
+        if not converged:
+            state.last_step = np.inf
+        return q, converged or not self.options.iterations
 
     def errors(self, q: np.ndarray, sample: TargetSample) -> tuple[float, float]:
         """Root mean squares at a configuration (nq,), see `TaskRows.errors`."""
@@ -371,7 +379,7 @@ class InverseKinematics:
 
 
 def _joints_between(kinematics: Kinematics, links: Sequence[int] | np.ndarray) -> np.ndarray:
-    """(nv, O): 1 where a joint's coordinate turns one of ``links`` (O,) but none of those above it."""
+    """(nv, O): 1 where a joint's coordinate rotates one of ``links`` (O,) but none of those above it."""
     result = np.zeros((len(kinematics.link_of_column), len(links)))
     for place, link in enumerate(links):
         above = link

@@ -1,4 +1,4 @@
-"""The chains of joints between two orientations, and their angles when each is fitted by itself."""
+"""The chains of joints between two orientations, and their angles when each chain is fitted by itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..rig import ROOT_NV, Rig
 from ..so3 import skew, vee
 
 SWEEPS = 2
-"""Rounds over the joints of a chain: what is found is a start for steps of the whole body."""
+"""Iterations over the joints of a chain; the result is a start for steps of the whole body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Chain:
     """The joints between a link with an orientation and the nearest one above it.
 
     Attributes:
-        upper, lower: places of the two among the orientations.
-        links: that the joints move, from above; the last is the lower one.
+        upper, lower: indices of the two orientations.
+        links: links that the joints move, from above; the last is the lower one.
     """
 
     upper: int
@@ -29,7 +29,7 @@ class Chain:
 
 
 def find_chains(rig: Rig, links: np.ndarray) -> list[Chain]:
-    """Every link with an orientation that hangs below another one; ``links`` (O,) are those with one."""
+    """Chains of all links with an orientation that are below another one; ``links`` (O,) are those with one."""
     owner = {int(link): place for place, link in enumerate(links)}
     found = []
     for link, lower in owner.items():
@@ -44,7 +44,7 @@ def find_chains(rig: Rig, links: np.ndarray) -> list[Chain]:
 
 
 class ChainFit:
-    """Chains of hinges, turned as their relative orientations ask, each by itself and all of them at once."""
+    """Chains of hinges fitted to their relative orientations, each by itself and all at once."""
 
     def __init__(self, rig: Rig, links: np.ndarray) -> None:
         joints, places = rig.joints, joint_slices(rig)
@@ -55,7 +55,7 @@ class ChainFit:
         self._rest, self._axes = np.tile(np.eye(3), (*shape, 1, 1)), np.zeros((*shape, 3))
         self._low, self._high = np.zeros(shape), np.zeros(shape)
         self.q_indices, self.v_indices = np.full((2, *shape), -1)
-        """(C, K) Where each joint of the chains stands in q and in v; -1 beyond the last."""
+        """(C, K) Index of each joint of the chains in q and in v; -1 beyond the last."""
         for row, chain in enumerate(found):
             for column, link in enumerate(chain.links):
                 _, into, free = places[link]
@@ -73,7 +73,9 @@ class ChainFit:
         return len(self._upper)
 
     def fit_pose(self, q: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """A configuration (nq,) like another, chains turned to measured orientations (O, 3, 3) within their limits."""
+        """A copy of a configuration (nq,) with its chains fitted to measured orientations (O, 3, 3) within their
+        limits.
+        """
         result = np.array(q)
         angles, seen = self.fit_angles(rotations)
         chosen = seen[:, None] & (self.q_indices >= 0)
@@ -81,30 +83,32 @@ class ChainFit:
         return result
 
     def fit_angles(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Angles (..., C, K) [rad] of the chains' joints by measured orientations (..., O, 3, 3), and who was (..., C).
+        """Angles (..., C, K) [rad] of the chains' joints for measured orientations (..., O, 3, 3), and which chains
+        (..., C) were measured.
 
-        One joint after the other is turned best: what is left of a relative orientation is a sine of each angle alone.
+        The joints are optimised one after the other: the residual of a relative orientation is a sine of each angle
+        alone.
         """
-        wanted = rotations[..., self._upper, :, :].swapaxes(-1, -2) @ rotations[..., self._lower, :, :]
-        seen = np.isfinite(wanted).all(axis=(-2, -1))
-        wanted = np.where(seen[..., None, None], wanted, np.eye(3)).swapaxes(-1, -2)
+        desired = rotations[..., self._upper, :, :].swapaxes(-1, -2) @ rotations[..., self._lower, :, :]
+        seen = np.isfinite(desired).all(axis=(-2, -1))
+        desired = np.where(seen[..., None, None], desired, np.eye(3)).swapaxes(-1, -2)
         count = self.q_indices.shape[1]
         angles = np.tile(np.clip(0.0, self._low, self._high), (*seen.shape[:-1], 1, 1))
-        turns = [self._joint_rotations(column, angles[..., column]) for column in range(count)]
+        rotations_of_joints = [self._joint_rotations(column, angles[..., column]) for column in range(count)]
         for _ in range(SWEEPS):
             after = [np.eye(3)]
-            for turn in reversed(turns[1:]):
-                after.append(turn @ after[-1])
+            for rotation in reversed(rotations_of_joints[1:]):
+                after.append(rotation @ after[-1])
             before = np.eye(3)
             for column in range(count):
-                left = after[count - 1 - column] @ wanted @ before @ self._rest[:, column]
-                angles[..., column] = self._best_angles(column, left)
-                turns[column] = self._joint_rotations(column, angles[..., column])
-                before = before @ turns[column]
+                residual = after[count - 1 - column] @ desired @ before @ self._rest[:, column]
+                angles[..., column] = self._best_angles(column, residual)
+                rotations_of_joints[column] = self._joint_rotations(column, angles[..., column])
+                before = before @ rotations_of_joints[column]
         return angles, seen
 
     def _joint_rotations(self, column: int, angles: np.ndarray) -> np.ndarray:
-        """Rodrigues' formula (..., C, 3, 3) for the joints at one place of all chains, at angles (..., C)."""
+        """Rodrigues' formula (..., C, 3, 3) for one joint of all chains, at angles (..., C)."""
         half = np.sin(0.5 * angles)[..., None, None]
         return np.asarray(
             self._rest[:, column]
@@ -113,7 +117,9 @@ class ChainFit:
         )
 
     def _best_angles(self, column: int, residual: np.ndarray) -> np.ndarray:
-        """Angles (..., C) within limits that make the traces of ``left`` (..., C, 3, 3) times the turns largest."""
+        """Angles (..., C) within limits that maximise the traces of ``residual`` (..., C, 3, 3) times the joint
+        rotations.
+        """
         axes, middle = self._axes[:, column], self._middle[:, column]
         along = (axes * (residual @ axes[:, :, None])[..., 0]).sum(axis=-1)
         cosine = np.trace(residual, axis1=-2, axis2=-1) - along

@@ -12,32 +12,32 @@ from ..so3 import inverse_right_jacobian, quaternion_exp, right_jacobian
 from .options import CoupledLimits
 
 MAX_ROTATION_STRETCH = 1.6
-"""Most by which a rotation vector of up to `LARGE_ROTATION_SQUARED` "
-            "changes over the angular step: pi / 2, rounded up."""
+"""Upper bound on the ratio of a rotation vector's change to the angular step, up to `LARGE_ROTATION_SQUARED`: pi /
+2."""
 TINY = 1e-12
 LARGE_ROTATION_SQUARED = 9.0
-"""[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
+"""[rad^2] Square of a rotation above which the other rotation vector of an orientation may be the nearer one."""
 STOP_STIFFNESS = 1e4
 """Stiffness of a stop over the mean stiffness of the coordinates."""
 TOUCH_TOLERANCE = 1e-6
-"""[rad, m] from a limit at which it stops."""
+"""[rad, m] Distance from a limit at which its stop acts."""
 
 
 class JointLimits:
     """Joint limits as bounds on a step, by rapetti2020 (12)-(13).
 
-    The slope k of (12) is 1 / (speed bound x step), the steepest with which a step never passes the limit; a
-    configuration beyond a limit is led back as fast as it would be stopped on the other side, so that there always is
-    a step that keeps the bounds of a range.
+    The slope k of (12) is 1 / (speed limit x step), the steepest with which a step never violates the limit. A
+    configuration beyond a limit returns as fast as it would be stopped on the other side, so that there is always a
+    step within the bounds of a range.
     """
 
     def __init__(self, rig: Rig, limit_speed: float, coupled_limits: CoupledLimits | None = None) -> None:
-        """Take a rig's limits.
+        """Takes a rig's limits.
 
         Args:
-            rig: whose.
-            limit_speed: [rad/s] where the rig states none.
-            coupled_limits: that several joints share.
+            rig: whose limits.
+            limit_speed: [rad/s] of joints for which the rig has none.
+            coupled_limits: limits shared by several joints.
         """
         self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
@@ -46,7 +46,7 @@ class JointLimits:
         first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
         self._spherical = np.add.outer(np.array(first, int), np.arange(3))
         self._is_plain = all(joint.nq == 1 for joint in moving)
-        """Every coordinate is a number in q itself."""
+        """Every coordinate is an entry of q."""
         self._first = rig.model.joints[1].nq
         free = len(self.lower)
         self._coupled_rows = np.zeros((0, free)) if coupled_limits is None else coupled_limits.matrix(rig)
@@ -54,13 +54,14 @@ class JointLimits:
         self._coupled_reach = np.abs(self._coupled_rows) @ self._speed
         self._padded = np.hstack([np.zeros((len(self._coupled_rows), ROOT_NV)), self._coupled_rows])
         self.single_bounds = not len(self._spherical) and not len(self._coupled_bounds)
-        """Bounds of single coordinates only."""
+        """Whether each bound limits one coordinate."""
         self.has_limits = bool(
             np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._coupled_bounds)
         )
 
     def step_bounds(self, q: np.ndarray, step: float, linearised_at: np.ndarray) -> tuple[Box, np.ndarray | None]:
-        """Bounds on the change of the joint coordinates from ``at`` (nq,) on, ``step`` [s] after ``q`` (nq,).
+        """Bounds on the change of the joint coordinates from ``linearised_at`` (nq,) on, ``step`` [s] after ``q``
+        (nq,).
 
         Returns:
             The box of (nv,), free for the root, and how the angular steps of spherical joints follow from the changes
@@ -79,22 +80,22 @@ class JointLimits:
         joints /= reach
         np.tanh(joints, out=joints)
         joints *= reach
-        gone = None
+        displacement = None
         if linearised_at is not q:
-            gone = there - here
-            joints[0] += gone
-            joints[1] -= gone
+            displacement = there - here
+            joints[0] += displacement
+            joints[1] -= displacement
         low, high = bounds
         most = self._coupled_bounds
         if len(most):
             reach = self._coupled_reach * step
             most = np.tanh((most - self._coupled_rows @ here) / reach) * reach
-            most -= 0.0 if gone is None else self._coupled_rows @ gone
+            most -= 0.0 if displacement is None else self._coupled_rows @ displacement
         turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
         return Box(-low, high, self._padded, most), turning
 
     def is_clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
-        """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds, judged by tanh x >= x / (1 + x) in (12)."""
+        """Whether a step (nv,) from ``q`` (nq,) certainly stays within its bounds, by tanh x >= x / (1 + x) in (12)."""
         size = np.abs(change[ROOT_NV:])
         here = q[self._first :] if self._is_plain else difference(self._rig, self._neutral, q)[ROOT_NV:]
         if len(self._spherical):
@@ -111,20 +112,22 @@ class JointLimits:
         )
 
     def to_coordinates(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Changes of the coordinates (nv,) by angular steps (nv,): the reverse of `turned`."""
+        """Changes of the coordinates (nv,) for angular steps (nv,): the inverse of `to_angular_steps`."""
         return self.to_angular_steps(np.linalg.inv(turning), change)
 
     def to_angular_steps(self, turning: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """Angular steps (nv,) of changes of the coordinates (nv,); of a matrix (nv, n) column by column."""
+        """Angular steps (nv,) for changes of the coordinates (nv,); of a matrix (nv, n) column by column."""
         result = np.array(vector)
-        places = ROOT_NV + self._spherical
-        result[places] = (
-            turning @ vector[places] if vector.ndim == 2 else (turning @ vector[places][:, :, None])[:, :, 0]
+        indices = ROOT_NV + self._spherical
+        result[indices] = (
+            turning @ vector[indices] if vector.ndim == 2 else (turning @ vector[indices][:, :, None])[:, :, 0]
         )
         return result
 
     def transpose_to_coordinates(self, turning: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-        """Transpose of `turned`: slopes by angular steps (nv,) or (nv, n) as slopes by changes of the coordinates."""
+        """Transpose of `to_angular_steps`: gradients by angular steps (nv,) or (nv, n) as gradients by the
+        coordinates.
+        """
         return self.to_angular_steps(turning.swapaxes(1, 2), matrix)
 
     def violation(self, q: np.ndarray) -> np.ndarray:
@@ -133,7 +136,7 @@ class JointLimits:
         return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
 
     def coupled_violation(self, q: np.ndarray) -> np.ndarray:
-        """(m,) by which the coupled limits are passed, 0 inside."""
+        """(m,) by which the coupled limits are violated, 0 inside."""
         return np.maximum(0.0, self._coupled_rows @ self._coordinates(q) - self._coupled_bounds)
 
     def _coordinates(self, q: np.ndarray) -> np.ndarray:
@@ -147,7 +150,7 @@ class JointLimits:
 
 
 def nearest_rotation_vectors(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The rotation vectors (S, 3) [rad] of the same orientations that lie nearer to the boxes lower..upper (S, 3)."""
+    """The rotation vectors (S, 3) [rad] of the same orientations that are nearer to the boxes lower..upper (S, 3)."""
     angles = np.linalg.norm(vectors, axis=1, keepdims=True)
     others = vectors * (1.0 - 2.0 * np.pi / np.maximum(angles, 1.0))
     outside = [np.maximum(lower - v, 0.0) + np.maximum(v - upper, 0.0) for v in (vectors, others)]
@@ -156,7 +159,7 @@ def nearest_rotation_vectors(vectors: np.ndarray, lower: np.ndarray, upper: np.n
 
 
 class LimitStops:
-    """Where joints may not go."""
+    """Joint limits of a whole motion: stiff stops in its equations, and a clamp for its result."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
@@ -165,7 +168,7 @@ class LimitStops:
         self.rotation_slices = [slice(c.start - ROOT_NV, c.stop - ROOT_NV) for c in rotation_columns(rig)[1:]]
 
     def coordinates(self, q: np.ndarray) -> np.ndarray:
-        """(N, nv - 6) of configurations (N, nq), every rotation vector on the side that is nearer to the limits."""
+        """(N, nv - 6) of configurations (N, nq), each rotation vector on the side that is nearer to the limits."""
         result = joint_coordinates(self.rig, q)
         for own in self.rotation_slices:
             bounds = (np.broadcast_to(bound[own], (len(q), 3)) for bound in (self.lower, self.upper))
@@ -173,35 +176,37 @@ class LimitStops:
         return result
 
     def add(self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray) -> int:
-        """Add stops to the normal equations (N, nv, nv), (N, nv) of configurations (N, nq) in place; returns how many
-        frames touch one.
+        """Adds stops to the normal equations (N, nv, nv), (N, nv) of configurations (N, nq) in place; returns how many
+        frames are at one.
         """
-        places = self.coordinates(q)
-        low, high = places <= self.lower + TOUCH_TOLERANCE, places >= self.upper - TOUCH_TOLERANCE
-        touched = np.flatnonzero((low | high).any(axis=1))
-        if not len(touched):
+        coordinates = self.coordinates(q)
+        low, high = coordinates <= self.lower + TOUCH_TOLERANCE, coordinates >= self.upper - TOUCH_TOLERANCE
+        at_limit = np.flatnonzero((low | high).any(axis=1))
+        if not len(at_limit):
             return 0
-        places, low, high = places[touched], low[touched], high[touched]
-        wanted = np.where(low, self.lower, np.where(high, self.upper, places)) - places
+        coordinates, low, high = coordinates[at_limit], low[at_limit], high[at_limit]
+        corrections = np.where(low, self.lower, np.where(high, self.upper, coordinates)) - coordinates
         stiffness = (
-            STOP_STIFFNESS * np.trace(hessian[touched], axis1=1, axis2=2)[:, None] / hessian.shape[1] * (low | high)
+            STOP_STIFFNESS * np.trace(hessian[at_limit], axis1=1, axis2=2)[:, None] / hessian.shape[1] * (low | high)
         )
-        rows = np.broadcast_to(np.eye(places.shape[1]), (len(touched), places.shape[1], places.shape[1])).copy()
+        rows = np.broadcast_to(
+            np.eye(coordinates.shape[1]), (len(at_limit), coordinates.shape[1], coordinates.shape[1])
+        ).copy()
         for own in self.rotation_slices:
-            rows[:, own, own] = inverse_right_jacobian(places[:, own])
+            rows[:, own, own] = inverse_right_jacobian(coordinates[:, own])
         pulls = rows.swapaxes(1, 2) * stiffness[:, None, :]
-        hessian[touched, ROOT_NV:, ROOT_NV:] += pulls @ rows
-        gradient[touched, ROOT_NV:] += (pulls @ wanted[:, :, None])[:, :, 0]
-        return len(touched)
+        hessian[at_limit, ROOT_NV:, ROOT_NV:] += pulls @ rows
+        gradient[at_limit, ROOT_NV:] += (pulls @ corrections[:, :, None])[:, :, 0]
+        return len(at_limit)
 
     def clamp(self, q: np.ndarray) -> np.ndarray:
         """Configurations (N, nq) with every joint coordinate inside its limits."""
-        places = self.coordinates(q)
-        inside = np.clip(places, self.lower, self.upper)
+        coordinates = self.coordinates(q)
+        inside = np.clip(coordinates, self.lower, self.upper)
         result = q.copy()
         for joint, into, moves in joint_slices(self.rig)[1:]:
             own = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV)
-            changed = np.flatnonzero((places[:, own] != inside[:, own]).any(axis=1))
+            changed = np.flatnonzero((coordinates[:, own] != inside[:, own]).any(axis=1))
             if joint.kind == "spherical":
                 result[changed, into] = quaternion_exp(inside[changed, own])
             elif joint.nq == joint.nv:

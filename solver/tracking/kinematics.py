@@ -1,7 +1,7 @@
-"""Points on links, their Jacobians, and the second-order terms of what is fixed to links.
+"""Points on links, their Jacobians, and the second-order terms of quantities fixed to links.
 
-The Jacobian of every point is never built for tracking: `WeightedTree` solves from weights and forces summed link by
-link, and the second-order term needs only moments that are summed over subtrees likewise.
+Tracking never builds the Jacobian of every point: `WeightedTree` solves from weights and forces summed link by link,
+and the second-order term needs only moments that are summed over subtrees likewise.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ..so3 import skew
 
 IDENTITY = np.eye(3)
 BLOCK_SIZE = 36
-"""Numbers of a matrix between two twists."""
+"""Entries of a matrix between two twists."""
 NEGATIVE_SKEW = -skew(np.eye(3)).reshape(3, 9)
-"""Takes -sk(f), flat, from f."""
+"""Maps f to -sk(f), flattened."""
 
 
 class Kinematics(WeightedTree):
@@ -28,13 +28,13 @@ class Kinematics(WeightedTree):
         self.parents = np.array(rig.parents)
         self.link_of_column = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
         self.descendants = rig.descendants
-        """(L, L): [k, l] True where link l is link k or hangs below it."""
+        """(L, L): [k, l] True where link l is link k or a descendant of it."""
         self.moved_by = self.descendants[self.link_of_column].T
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
         same = self.link_of_column[:, None] == self.link_of_column
         upper = self.descendants[np.ix_(self.link_of_column, self.link_of_column)] & ~same
         self.pair_weights = upper + 0.5 * same
-        """(nv, nv): what counts of a product that is valid where the row's joint is above the column's."""
+        """(nv, nv): weights of a product that is valid if the row's joint is above the column's."""
         self.subtree_matrix = self.descendants.astype(float)
         self.moves_link = self.subtree_matrix[self.link_of_column]
         """(nv, L): 1 where a tangent coordinate moves a link."""
@@ -50,24 +50,24 @@ class Kinematics(WeightedTree):
         return result.transpose(0, 2, 1)
 
     def equations(self, row_terms: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The exact Hessian (nv, nv) of half the weighted squared residuals, and minus its slope (nv,).
+        """The exact Hessian (nv, nv) of half the weighted squared residuals, and minus its gradient (nv,).
 
-        For coordinates i above j, d2p / di dj = w_i x dp/dj, so what a point adds beyond Gauss and Newton's matrix is
-        -w_i . (dp/dj x w r). Two turns made one after the other are half their cross product more than their sum. Both
-        terms are those of a matrix per row between the twists of the two coordinates, summed over what j moves; within
-        a joint all is symmetrised.
+        For coordinates i above j, d2p / di dj = w_i x dp/dj, so a point adds -w_i . (dp/dj x w r) to the Gauss-Newton
+        matrix. The composition of two rotations differs from their sum by half their cross product. Both terms are
+        products of the two coordinates' twists with a matrix per row, summed over what j moves; within a joint
+        everything is symmetrised.
 
         Args:
             row_terms: (K, 42) of each row: its force and moment about the world's origin, world axes, and that matrix
                 (6, 6), linear parts first.
-            carried: (nv, K) 1 where a coordinate moves what a row belongs to.
+            carried: (nv, K) 1 where a coordinate moves the row's link.
         """
         twists = self.jacobian.T
         below = carried @ row_terms
-        slope = (below[:, :6] * twists).sum(axis=1)
+        gradient = (below[:, :6] * twists).sum(axis=1)
         product = twists @ (below[:, 6:].reshape(-1, 6, 6) @ twists[:, :, None])[:, :, 0].T
         product *= self.pair_weights
-        return product + product.T, slope
+        return product + product.T, gradient
 
     def curvature(self, moments: np.ndarray, forces: np.ndarray) -> np.ndarray:
         """Second-order term (nv, nv) of points that turns J'WJ into the exact Hessian, see `equations`.
@@ -81,6 +81,6 @@ class Kinematics(WeightedTree):
         blocks[:, :, :3] = (forces @ NEGATIVE_SKEW).reshape(-1, 3, 3)
         blocks[:, :, 3:] = moments - trace[:, None, None] * IDENTITY
         below = (self.subtree_matrix @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.link_of_column]
-        turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
-        product = (self.jacobian[3:].T @ turned.T) * self.pair_weights
+        products = (below @ self.jacobian.T[:, :, None])[:, :, 0]
+        product = (self.jacobian[3:].T @ products.T) * self.pair_weights
         return -(product + product.T)

@@ -1,4 +1,4 @@
-"""What a tracked recording says about its markers: jumps, flicker, links out of sight, a body of another size."""
+"""Checks of a tracked recording: jumping and flickering markers, unseen links, undetermined orientations, body size."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from .posture import Posture
 from .tasks import PositionTask
 
 MAX_SKIN_SPEED = 3.0
-"""[m/s] A marker does not move faster than this against its place on the link, landings included."""
+"""[m/s] Highest speed of a marker relative to its link, landings included."""
 MIN_JUMP = 0.02
 """[m]"""
 FLICKER_RATE = 2.0
 """[1/s] Gaps per second beyond which a marker flickers."""
 MAX_LISTED = 6
 SKIN_STD = 0.01
-"""[m] By which markers move over the skin: the usual residual of tracked people."""
+"""[m] Movement of markers over the skin: the usual residual of tracked people."""
 MAX_ORIENTATION_STD = 0.08
-"""[rad] Spread beyond which an orientation is a guess; 0.04 for a pelvis of three or four markers."""
+"""[rad] Standard deviation above which an orientation is undetermined; 0.04 for a pelvis of three or four markers."""
 MIN_STD_RATIO = 2.0
-"""By so much a spread must be larger than with all markers: hands and heads without any are no news."""
+"""Smallest ratio of a reported standard deviation to that with all markers: hands and heads without any are not
+reported."""
 CHECKS_PER_GAP = 2
-"""In a gap that is too long."""
+"""Number of checks within a gap that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class MarkerFaults:
 
 
 class FaultCounter:
-    """Counts the faults of M markers while their recording passes by, piece by piece."""
+    """Counts the faults of M markers, block by block of a recording."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
@@ -64,11 +65,11 @@ class FaultCounter:
         self._time, self._last_residuals = 0.0, np.zeros((0, len(names), 3))
 
     def add(self, times: np.ndarray, residuals: np.ndarray) -> None:
-        """The next frames.
+        """Adds the next frames.
 
         Args:
             times: (n,) [s].
-            residuals: (n, M, 3) [m] measured less modelled places, world; NaN where not seen.
+            residuals: (n, M, 3) [m] measured minus modelled positions, world; NaN where not seen.
         """
         if self._first is None:
             self._first = float(times[0])
@@ -82,7 +83,7 @@ class FaultCounter:
 
     @property
     def faults(self) -> MarkerFaults:
-        """Of all frames that passed."""
+        """Of all frames added."""
         limit = max(3.0, FLICKER_RATE * (self._time - (self._first or 0.0)))
         return MarkerFaults(self._list_above(self._jumps, 0.0), self._list_above(self._gaps, limit))
 
@@ -91,28 +92,30 @@ class FaultCounter:
 
 
 def warn_of_unrecorded_links(rig: Rig, attached: np.ndarray, recorded: np.ndarray) -> tuple[str, ...]:
-    """What to say of links whose markers, and those of all that hangs at them, are missing in a whole recording.
+    """Warning about links that have no recorded marker, neither themselves nor on the links below them.
 
     Args:
         rig: whose links.
         attached: (A,) index of the link of each marker of the body.
         recorded: (M,) of those that the recording has.
     """
-    usual, there = (rig.descendants[:, links].any(axis=1) for links in (attached, recorded))
-    lost = usual & ~there
-    tops = [rig.links[k] for k in np.flatnonzero(lost) if rig.parents[k] < 0 or not lost[rig.parents[k]]]
+    has_attached, has_recorded = (rig.descendants[:, links].any(axis=1) for links in (attached, recorded))
+    is_unrecorded = has_attached & ~has_recorded
+    tops = [
+        rig.links[k] for k in np.flatnonzero(is_unrecorded) if rig.parents[k] < 0 or not is_unrecorded[rig.parents[k]]
+    ]
     if not tops:
         return ()
     return (
-        f"no attached marker of {', '.join(tops)}, nor of what hangs there, was recorded: where they are is a guess",
+        f"no attached marker on {', '.join(tops)}, or on the links below, was recorded: their pose is not determined",
     )
 
 
 class UnseenLinks:
-    """Finds links of which nothing is seen for long, nor of what they carry, while a recording passes by.
+    """Finds links of which no marker is seen for long, neither on them nor on the links below, block by block.
 
-    What tells the place of a link is its own markers or those of what hangs at it. Where neither are seen for longer
-    than a spline may bridge, the pose is whatever disturbs the rest least.
+    The position of a link is observed by markers on it or on the links below. Without any for longer than a spline may
+    bridge, the pose is the one that disturbs the others least.
 
     Args:
         rig: whose links.
@@ -121,21 +124,21 @@ class UnseenLinks:
 
     def __init__(self, rig: Rig, links: np.ndarray) -> None:
         self._rig = rig
-        self._observes = rig.descendants[:, links].T  # (M, L) True where a marker tells the place of a link
+        self._observes = rig.descendants[:, links].T  # (M, L) True where a marker observes the position of a link
         self._last = np.full(len(rig.links), -np.inf)
         self._longest, self._since = np.zeros((2, len(rig.links)))
 
     def add(self, times: np.ndarray, seen: np.ndarray, usable: np.ndarray) -> None:
-        """The next frames.
+        """Adds the next frames.
 
         Args:
             times: (n,) [s].
             seen: (n, M) True where a marker is seen.
-            usable: (n,) True where enough is; the others are told by themselves.
+            usable: (n,) True in frames that can be tracked; the others have a warning of their own.
         """
-        told = (seen.astype(float) @ self._observes > 0.0) | ~usable[:, None] | ~self._observes.any(axis=0)
+        is_observed = (seen.astype(float) @ self._observes > 0.0) | ~usable[:, None] | ~self._observes.any(axis=0)
         self._last = np.where(np.isneginf(self._last), times[0], self._last)
-        stamps = np.where(told, times[:, None], -np.inf)
+        stamps = np.where(is_observed, times[:, None], -np.inf)
         last = np.maximum.accumulate(np.concatenate([self._last[None], stamps]), axis=0)[1:]
         gaps = times[:, None] - last
         frame, every = gaps.argmax(axis=0), np.arange(gaps.shape[1])
@@ -145,7 +148,7 @@ class UnseenLinks:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for those that hang at links that are seen."""
+        """One sentence about links whose parents are seen."""
         long = self._longest > LONGEST_GAP
         tops = [k for k in np.flatnonzero(long) if self._rig.parents[k] < 0 or not long[self._rig.parents[k]]]
         if not tops:
@@ -153,13 +156,18 @@ class UnseenLinks:
         worst = max(tops, key=lambda k: float(self._longest[k]))
         listed = ", ".join(self._rig.links[k] for k in tops)
         return (
-            f"nothing is seen of {listed}, nor of what hangs there, for up to {self._longest[worst]:.2f} s "
-            f"(after {self._since[worst]:.3f} s): where they are meanwhile is a guess",
+            f"no marker is seen on {listed}, or on the links below, for up to {self._longest[worst]:.2f} s "
+            f"(after {self._since[worst]:.3f} s): their pose is not determined there",
         )
 
 
 def orientation_std(kinematics: Kinematics, q: np.ndarray, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Spread (L,) [rad] of the orientation of every link in a posture.
+    """Standard deviation (L,) [rad] of the orientation of every link in a posture.
+
+    Markers that move over the skin with a standard deviation s give the tangent coordinates x the covariance C = s^2
+    (J'J + s^2 1)^-1, with J the seen markers' Jacobian; an unobserved coordinate has a standard deviation of one radian
+    or metre. A link's orientation has the covariance A C A', with A its angular Jacobian. The result is the root of its
+    largest eigenvalue.
 
     Args:
         kinematics: of the rig.
@@ -167,19 +175,19 @@ def orientation_std(kinematics: Kinematics, q: np.ndarray, links: np.ndarray, of
         links, offsets: (M,), (M, 3) [m] of the markers that are seen, on their links.
     """
     kinematics.update_kinematics(q)
-    slopes = kinematics.point_jacobians(links, kinematics.points(links, offsets))
-    slopes = slopes.reshape(-1, slopes.shape[2])
-    covariance = SKIN_STD**2 * np.linalg.inv(slopes.T @ slopes + SKIN_STD**2 * np.eye(slopes.shape[1]))
-    turning = kinematics.jacobian[3:] * kinematics.moved_by[:, None]
-    return np.asarray(np.sqrt(np.linalg.eigvalsh(turning @ covariance @ turning.swapaxes(1, 2))[:, -1]))
+    jacobian = kinematics.point_jacobians(links, kinematics.points(links, offsets))
+    jacobian = jacobian.reshape(-1, jacobian.shape[2])
+    covariance = SKIN_STD**2 * np.linalg.inv(jacobian.T @ jacobian + SKIN_STD**2 * np.eye(jacobian.shape[1]))
+    angular = kinematics.jacobian[3:] * kinematics.moved_by[:, None]
+    return np.asarray(np.sqrt(np.linalg.eigvalsh(angular @ covariance @ angular.swapaxes(1, 2))[:, -1]))
 
 
 class UndeterminedLinks:
-    """Finds links whose orientation is a guess for longer than a spline may bridge, while a recording passes by.
+    """Finds links whose orientation is undetermined for longer than a spline may bridge, block by block.
 
     Args:
         rig: whose links.
-        task: the markers that are followed.
+        task: the markers that are tracked.
     """
 
     def __init__(self, rig: Rig, task: PositionTask) -> None:
@@ -191,33 +199,31 @@ class UndeterminedLinks:
         self._longest, self._worst, self._first = (np.zeros(len(rig.links)) for _ in range(3))
 
     def add(self, times: np.ndarray, seen: np.ndarray, usable: np.ndarray, q: np.ndarray) -> None:
-        """The next frames.
+        """Adds the next frames.
 
         Args:
             times: (n,) [s].
             seen: (n, M) True where a marker is seen.
-            usable: (n,) True where enough is; the others are told by themselves.
+            usable: (n,) True in frames that can be tracked; the others have a warning of their own.
             q: (n, nq) as tracked.
         """
         for time, own, good, posture in zip(times, seen, usable, q):
             if time < self._next:
                 continue
             self._next = time + LONGEST_GAP / CHECKS_PER_GAP
-            spread = self._orientation_std(own, posture) if good else np.zeros(len(self._since))
+            std = self._orientation_std(own, posture) if good else np.zeros(len(self._since))
             usual = self._orientation_std(np.ones_like(own), posture)
-            vague = (
-                (spread > MAX_ORIENTATION_STD)
-                & (spread > MIN_STD_RATIO * usual)
-                & (own.astype(float) @ self._observes > 0.0)
+            is_undetermined = (
+                (std > MAX_ORIENTATION_STD) & (std > MIN_STD_RATIO * usual) & (own.astype(float) @ self._observes > 0.0)
             )
-            self._since = np.where(vague, np.where(np.isnan(self._since), time, self._since), np.nan)
+            self._since = np.where(is_undetermined, np.where(np.isnan(self._since), time, self._since), np.nan)
             lasts = np.nan_to_num(time - self._since)
-            self._worst = np.where(vague, np.maximum(self._worst, spread), self._worst)
+            self._worst = np.where(is_undetermined, np.maximum(self._worst, std), self._worst)
             longer = lasts > self._longest
             self._longest[longer], self._first[longer] = lasts[longer], self._since[longer]
 
     def _orientation_std(self, seen: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """(L,) [rad] by some of the markers (M,), in the posture in which these were seen first."""
+        """(L,) [rad] with some of the markers (M,), in the posture in which this set was seen first."""
         seen = seen & (self._task.weights > 0.0)
         key = seen.tobytes()
         if key not in self._cached_stds:
@@ -234,8 +240,8 @@ class UndeterminedLinks:
         worst = long[np.argmax(self._longest[long])]
         listed = ", ".join(self._rig.links[k] for k in long)
         return (
-            f"too few markers tell how {listed} turned, for up to {self._longest[worst]:.2f} s (after "
-            f"{self._first[worst]:.3f} s): off by some {self._worst[long].max():.2f} rad",
+            f"too few markers determine the rotation of {listed}, for up to {self._longest[worst]:.2f} s (after "
+            f"{self._first[worst]:.3f} s): standard deviation up to {self._worst[long].max():.2f} rad",
         )
 
 
@@ -247,13 +253,13 @@ def estimate_size_ratio(
     frames: np.ndarray,
     configurations: np.ndarray,
 ) -> float:
-    """How much larger (> 1) or smaller the recorded body is than the rig, all lengths together.
+    """Ratio of the recorded body's size to the rig's (1: the same), all lengths together.
 
-    One Gauss-Newton step of a common scale with the pose eliminated, at each frame; the median counts.
+    One Gauss-Newton step of a common scale factor with the pose eliminated, in each frame; the result is the median.
 
     Args:
         kinematics, posture: of the rig.
-        links, offsets: (P,), (P, 3) [m] the markers' places.
+        links, offsets: (P,), (P, 3) [m] the markers' links and locations.
         frames: (F, P, 3) [m] world; NaN where not seen.
         configurations: (F, nq) tracked.
     """

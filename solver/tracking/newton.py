@@ -1,4 +1,4 @@
-"""An exact Hessian, factorised with what is held at its bounds: Newton's steps between bounds."""
+"""Newton's steps of inverse kinematics: the factorised exact Hessian, and the solver's state between frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import BackendError
 from ..qp.principal_pivoting import ActiveBounds, Box
 
 LOCK_STIFFNESS = 1e8
-"""Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
+"""Stiffness at an active bound over the largest weight: the bound is violated by 1e-8 of its force."""
 
 
 class IndefiniteHessian(BackendError):
-    """The Hessian has no minimum when what was held lets go."""
+    """The Hessian has no minimum after a bound is released."""
 
 
 @dataclass(slots=True)
@@ -23,11 +23,12 @@ class Newton:
     """A Hessian (nv, nv) and its Cholesky factor.
 
     Attributes:
-        matrix: the Hessian, positive definite where what is held cannot move.
-        attempts: how many times a coordinate may be stiffened until it is, whenever what is held changes.
-        stiffness: what coordinates along which it bends down are stiffened by.
-        stiffened: which those are.
-        gradient: (nv,) minus the cost's, the posture's left out, where the Hessian was made; None once it was used.
+        matrix: the Hessian, positive definite in the coordinates that are not at bounds.
+        attempts: largest number of coordinates that are stiffened to make it so, for each set of active bounds.
+        stiffness: by which coordinates of negative curvature are stiffened.
+        stiffened: indices of those coordinates.
+        gradient: (nv,) minus the cost's gradient, without the posture's, where the Hessian was computed; None after
+            use.
     """
 
     matrix: np.ndarray
@@ -42,10 +43,10 @@ class Newton:
     def from_hessian(
         matrix: np.ndarray, attempts: int, stiffness: float, active_bounds: np.ndarray | None = None
     ) -> Newton | None:
-        """Of a Hessian, of which at most ``attempts`` coordinates are stiffened; None where it stays indefinite.
+        """Factorises a Hessian with at most ``attempts`` stiffened coordinates; None if it stays indefinite.
 
-        Against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly, where
-        it is not ``held`` (nv,) at its bound anyway.
+        At a limit, or far from its target, a coordinate's cost may have negative curvature. It is then stiffened,
+        unless it is at its bound anyway (``active_bounds`` (nv,) not 0).
         """
         newton = Newton(matrix, attempts, stiffness, [], b"", matrix)
         return (
@@ -55,39 +56,40 @@ class Newton:
         )
 
     def is_exact(self, active_bounds: np.ndarray | None) -> bool:
-        """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""
+        """Whether a step is Newton's own: every stiffened coordinate is at its bound, where ``active_bounds`` is
+        not 0.
+        """
         return not self.stiffened or (active_bounds is not None and bool(active_bounds[self.stiffened].all()))
 
     def solve(self, gradient: np.ndarray) -> np.ndarray:
         """Step (nv,) without bounds.
 
         Raises:
-            Indefinite: there is none.
+            IndefiniteHessian: there is no minimum.
         """
         return self._solve_fixed(gradient, np.zeros(0, int))
 
     def solve_within(self, gradient: np.ndarray, box: Box) -> ActiveBounds:
-        """Minima of H's program with some variables at their bounds, see `pivoted`, for a ``gradient`` (nv,).
+        """Solver of H's quadratic program with some variables at their bounds, for a ``gradient`` (nv,).
 
-        To be held is to be priced so highly that nothing else counts; what is left of the way to the bound tells the
-        force.
+        Variables at bounds get a very large stiffness; the remaining distance to the bound gives the force.
 
         Raises:
-            Indefinite: by what is returned, where it has none.
+            IndefiniteHessian: raised by the returned function if there is no minimum.
         """
         lock = LOCK_STIFFNESS * self.stiffness
 
-        def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            forces = np.zeros(len(held))
-            places = held.nonzero()[0]
-            if not len(places):
-                return self._solve_fixed(gradient, places), forces
-            bounds = np.where(held[places] > 0, box.high[places], box.low[places])
-            pushed = gradient.copy()
-            pushed[places] += lock * bounds
-            x = self._solve_fixed(pushed, places)
-            forces[places] = lock * (x[places] - bounds)
-            x[places] = bounds
+        def at(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            forces = np.zeros(len(active))
+            indices = active.nonzero()[0]
+            if not len(indices):
+                return self._solve_fixed(gradient, indices), forces
+            bounds = np.where(active[indices] > 0, box.high[indices], box.low[indices])
+            loaded = gradient.copy()
+            loaded[indices] += lock * bounds
+            x = self._solve_fixed(loaded, indices)
+            forces[indices] = lock * (x[indices] - bounds)
+            x[indices] = bounds
             return x, forces
 
         return at
@@ -98,11 +100,11 @@ class Newton:
         return np.asarray(dpotrs(self._factor, gradient, lower=1)[0])
 
     def _factorise(self, indices: np.ndarray) -> bool:
-        """Factorise with some coordinates held; whether that was possible."""
+        """Factorises with some coordinates fixed; whether it succeeded."""
         locked = self.matrix.copy()
         locked[indices, indices] += LOCK_STIFFNESS * self.stiffness
         for _ in range(self.attempts + 1):
-            self._factor, failed = dpotrf(locked.T, lower=1, clean=0)  # columns first, as LAPACK has it
+            self._factor, failed = dpotrf(locked.T, lower=1, clean=0)  # column-major, for LAPACK
             if not failed:
                 self._fixed = indices.tobytes()
                 return True
@@ -114,13 +116,13 @@ class Newton:
 
 @dataclass(frozen=True, slots=True)
 class Linearisation:
-    """One step on its way.
+    """Where one step is linearised.
 
     Attributes:
-        start: (nq,) where it sets out.
-        point: (nq,) where the equations are linearised.
-        displacement: (nv,) the change from start to there.
-        step: [s] that it lasts.
+        start: (nq,) before the step.
+        point: (nq,) at which the equations are linearised.
+        displacement: (nv,) the change from start to point.
+        step: [s] duration.
     """
 
     start: np.ndarray
@@ -131,19 +133,19 @@ class Linearisation:
 
 @dataclass(slots=True)
 class SolverState:
-    """What one trajectory leaves from frame to frame.
+    """State of one trajectory between frames.
 
     Attributes:
-        step_prices: (nv,) prices of steps for what is out of reach.
-        velocity_trust: (nv,) shares of its velocity with which each joint is expected to go on.
-        active_bounds: which bounds hold, as `Pivoted.active`; None for none.
-        active_velocity_bounds: the same of the second solve, for velocities.
-        newton: the Hessian in use.
-        last_step: [rad] largest change of the step before; infinite before a trajectory's first, and where none was
-            trustworthy.
-        remaining: [rad] what that step left to go; infinite where nothing is known of it.
-        bound_steps: steps in which a joint limit was active.
-        slack: [rad] by which the last step passes its bounds.
+        step_prices: (nv,) prices of steps towards targets out of reach.
+        velocity_trust: (nv,) fraction of its velocity with which each joint is predicted.
+        active_bounds: as `BoxSolution.active_bounds`; None for none.
+        active_velocity_bounds: the same of the second solution, for velocities.
+        newton: the current Hessian.
+        last_step: [rad] largest change of the previous step; infinite before a trajectory's first step, and after one
+            that did not converge.
+        remaining: [rad] estimated remaining change after that step; infinite if unknown.
+        bound_steps: number of steps in which a joint limit was active.
+        slack: [rad] by which the last step violates its bounds.
     """
 
     step_prices: np.ndarray
@@ -158,5 +160,5 @@ class SolverState:
 
     @staticmethod
     def initial(nv: int) -> SolverState:
-        """Of a trajectory that begins."""
+        """At the beginning of a trajectory."""
         return SolverState(np.zeros(nv), np.ones(nv))

@@ -1,4 +1,4 @@
-"""Choices of the tracker."""
+"""Options of the tracker."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..errors import InvalidValue, UnknownName
 from ..rig import ROOT_NV, Rig
 
 DEAD_BEAT_GAIN = 1.0
-"""K dt at which a step takes off the whole error; more of a rate K than that would only overshoot."""
+"""K dt at which a step removes the whole error; a larger rate K would only overshoot."""
 INTEGRATORS = ("manifold", "baumgarte")
 
 
 @dataclass(frozen=True, slots=True)
 class CoupledLimits:
-    """A s <= b on the angles s of some joints.
+    """Limits shared by several joints, A s <= b of rapetti2020 (11), as of shoulders that are moved by tendons.
 
     Attributes:
-        joints: J names of joints with one coordinate each.
+        joints: J names of joints with one coordinate each, s.
         coefficients: (M, J) A.
         bounds: (M,) b [rad].
     """
@@ -33,7 +33,7 @@ class CoupledLimits:
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         object.__setattr__(
-            self, "coefficients", frozen("shares of coupled limits", self.coefficients, (None, len(self.joints)))
+            self, "coefficients", frozen("coefficients of coupled limits", self.coefficients, (None, len(self.joints)))
         )
         object.__setattr__(self, "bounds", frozen("coupled limits", self.bounds, (len(self.coefficients),)))
 
@@ -52,48 +52,49 @@ class CoupledLimits:
                 raise UnknownName(name, names)
             index = names.index(name)
             if rig.joints[index].nv != 1:
-                raise InvalidValue(f"joint {name!r} has {rig.joints[index].nv} coordinates; coupled limits take angles")
+                raise InvalidValue(
+                    f"joint {name!r} has {rig.joints[index].nv} coordinates; coupled limits need joints with one angle"
+                )
             result[:, starts[index] - ROOT_NV] += column
         return result
 
 
 @dataclass(frozen=True, slots=True)
 class TrackingOptions:
-    """How to track; the defaults are for recordings, ``TrackingOptions.one_pass()`` for live data.
+    """Options of the tracker; the defaults are for recordings, ``TrackingOptions.one_pass()`` is for live data.
 
     Attributes:
-        gain: K dt of rapetti2020 (9), dimensionless: the share of the error taken off per step; stable below 2,
-            1 is dead-beat. It holds for every step where neither ``rate`` nor ``time_constant`` is given.
-        rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT_GAIN` of the error.
-        time_constant: [s] in which the error falls to 1/e; a step takes 1 - exp(-dt / time constant).
+        gain: K dt of rapetti2020 (9), dimensionless: the fraction of the error removed per step; stable below 2, 1 is
+            dead-beat. It holds for every step if neither ``rate`` nor ``time_constant`` is given.
+        rate: [1/s] K itself, for samples at any intervals; a step removes K dt, at most `DEAD_BEAT_GAIN`, of the error.
+        time_constant: [s] in which the error decreases to 1/e; a step removes 1 - exp(-dt / time constant) of it.
         iterations: further velocity corrections per frame after the first, until ``tolerance`` is met.
         tolerance: [rad] largest coordinate change at which a frame counts as converged.
-        posture_weight: [m^2] price of joint coordinates one radian away from neutral beside squared marker errors. It
-            decides what no marker shows (a head without markers) and is small against everything that markers do show.
-        free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so
-            its hands do. Names the rig lacks are ignored.
-        damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
-        adaptive_damping: price of a joint's step as a share of the squared angles [rad^2] by which the next
-            orientations
-            that it moves miss their targets, so that targets out of reach move nothing else and singularities are
-            passed slowly; 0 for none.
+        posture_weight: [m^2] price of joint coordinates one radian away from neutral, relative to squared marker
+            errors. It determines what no marker observes (a head without markers) and is small against everything that
+            markers do observe.
+        free_twist: links whose rotation about their own z axis is free: the human rig's forearms do not pronate, so its
+            hands do. Names that the rig lacks are ignored.
+        damping: [m^2] price of a step, so that an unobserved coordinate keeps its value.
+        adaptive_damping: price of a joint's step as a fraction of the squared angles [rad^2] by which the next
+            orientations that it moves miss their targets, so that targets out of reach move nothing else and
+            singularities are passed slowly; 0 for none.
         limits: keep joint limits by rapetti2020 (12)-(13).
-        coupled_limits: limits that several joints share, (11); kept with the others.
-        default_joint_speed: [rad/s] bound on joint speed where the rig states none.
+        coupled_limits: limits shared by several joints, (11); used if ``limits`` is True.
+        default_joint_speed: [rad/s] speed limit of joints for which the rig has none.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         baumgarte_gain: rho dt of (14), dimensionless.
-        huber_distance: [m] error beyond which a marker's pull no longer grows; 0 for none.
-        fade_time: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that
-            comes or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
+        huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
+        fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
+            appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
         backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
-        restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
-        restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
-        squared_angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes
-            of it and
-            whose pull falls beyond a right angle. Within reach both are one; beyond it, by (5) the farthest are let go
-            and move the faster for it.
-        time_budget: [s] of wall time for one sample, None for as long as it takes: refinement ends when it is used
-            up, and the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
+        restart_error: [m] frame RMSE above which the frame is tried again from an initial fit.
+        restart_turn: [rad] the same for orientations; only once in a while, since they may be out of reach.
+        squared_angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes of
+            it and whose gradient decreases beyond a right angle. Within reach both are the same; beyond it, (5) gives
+            up the farthest targets, which then move faster.
+        time_budget: [s] of wall time for one sample, None for no limit: refinement ends when it is used up, and the
+            frame counts as not converged; a new start, which takes longer, is tried only once in a while.
     """
 
     gain: float = 1.0
@@ -122,7 +123,7 @@ class TrackingOptions:
         if not 0.0 < self.gain < 2.0:
             raise InvalidValue(f"gain K dt = {self.gain:g} is unstable; rapetti2020 (9) needs 0 < K dt < 2")
         if self.rate is not None and self.time_constant is not None:
-            raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
+            raise InvalidValue("rate and time_constant both set the gain; give only one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
             raise InvalidValue("rate and time_constant must be positive")
         if self.time_budget is not None and not self.time_budget > 0.0:
@@ -142,15 +143,18 @@ class TrackingOptions:
             )
             < 0.0
         ):
-            raise InvalidValue("posture, damping, adaptive, huber, fade and baumgarte_gain must not be negative")
+            raise InvalidValue(
+                "posture_weight, damping, adaptive_damping, huber_distance, fade_time and baumgarte_gain "
+                "must not be negative"
+            )
 
     def step_gain(self, step: float) -> float:
-        """K dt for a step [s]: the share of the error that it takes off, always below the discrete-time bound 2."""
+        """K dt for a step [s]: the fraction of the error that it removes, always below the discrete-time bound 2."""
         if self.time_constant is not None:
             return 1.0 - math.exp(-step / self.time_constant)
         return self.gain if self.rate is None else min(self.rate * step, DEAD_BEAT_GAIN)
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:
-        """One velocity correction per frame, as rapetti2020 runs in real time, by the angles of orientations."""
+        """One velocity correction per frame, as rapetti2020 in real time, with squared angles of orientations."""
         return TrackingOptions(gain=gain, iterations=0, fade_time=0.0, squared_angles=True)

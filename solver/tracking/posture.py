@@ -11,17 +11,16 @@ from ..rig import Rig
 from ..so3 import to_matrix
 
 GIRDLE_STIFFNESS = 100.0
-"""Factor on the price of a turn of clavicle or scapula: they keep within 0.2 rad (standard deviation) of rest, where
-other joints are believed to keep within 2 rad."""
+"""Factor on the price of a rotation of clavicle or scapula: they stay within 0.2 rad (standard deviation) of rest,
+other joints within 2 rad."""
 
 
 class Posture:
-    """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps).
+    """Cost of the joints' distance from neutral, smooth everywhere (also where a rotation vector jumps).
 
-    An angle costs its square, of a shoulder girdle `GIRDLE_STIFFNESS` times it; a spherical joint costs half the
-    squared distance
-    of each of its axes from neutral, which is the squared turn while small. Links in ``free_twist`` pay only for their
-    z axis, fully.
+    An angle costs its square, of a shoulder girdle `GIRDLE_STIFFNESS` times it. A spherical joint costs half the
+    squared distance of each of its axes from neutral, which is the squared rotation while small. Links in
+    ``free_twist`` have a cost for their z axis only, in full.
     """
 
     def __init__(self, rig: Rig, free_twist: Sequence[str] = ()) -> None:
@@ -51,14 +50,14 @@ class Posture:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """(nv,) what a step costs by the pull's Gauss-Newton terms, which are diagonal."""
+        """(nv,) diagonal of the cost's Gauss-Newton matrix, which has no other entries."""
         result = np.zeros(self._size)
         result[self._rates] = self._stiff
         result[self._turns] = np.diagonal(self._stiffness, axis1=1, axis2=2)
         return result
 
     def restoring_torque(self, q: np.ndarray) -> np.ndarray:
-        """(..., nv) towards neutral, of configurations (..., nq): minus half the slope of the cost."""
+        """(..., nv) towards neutral, of configurations (..., nq): minus half the gradient of the cost."""
         result = np.zeros((*q.shape[:-1], self._size))
         result[..., self._rates] = -self._stiff * q[..., self._angles]
         if len(self._turns):
@@ -68,6 +67,6 @@ class Posture:
         return result
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
-        """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
+        """Adds the cost's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
         hessian.flat[:: self._size + 1] += weight * self.diagonal
         gradient += weight * self.restoring_torque(q)

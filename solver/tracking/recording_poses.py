@@ -1,8 +1,8 @@
-"""The poses of a recording, piece by piece: frame after frame, or many frames at once between some that were followed.
+"""Poses of a recording, block by block: frame after frame, or many frames at once between some tracked ones.
 
-Recorded markers show where the body is before and after every frame. Where each frame is to converge, only some of them
-are followed one after the other, near enough to each other that none is lost; the frames between are brought to rest
-together (`BatchSolver`). What does not come to rest so is followed after all.
+If every frame converges by itself, only some frames are tracked one after the other, near enough to each other that
+none is lost; the frames in between are solved together (`BatchSolver`). Frames that do not converge so are tracked
+sequentially.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .tasks import TargetSample
 from .tracker import MIN_POINTS, Tracker
 
 SEQUENTIAL_RATE = 25.0
-"""[1/s] Frames that are followed one after the other, at least, where the others are found between them."""
+"""[1/s] Lowest rate of frames that are tracked sequentially if the others are solved in between."""
 FRAMES_PER_BLOCK = 1024
 """Frames of a piece."""
 MARGIN_KNOTS = 12
-"""Followed frames beyond a piece that shape the curve through it."""
+"""Tracked frames beyond a block that shape the curve through it."""
 PROGRESS_EVERY = 100
 SEQUENTIAL_PROGRESS = 0.8
-"""Share of the time that the followed frames take."""
+"""Fraction of the time that the sequential frames take."""
 DEFAULT_STEP = 0.01
-"""[s] Of a recording of one frame."""
+"""[s] Interval of a recording of one frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class PoseBlock:
     """Consecutive frames n of a recording.
 
     Attributes:
-        frames: which.
+        frames: indices in the recording.
         q: (n, nq).
-        v: (n, nv) velocities of the steps; those that count only where the targets measure velocities.
-        converged: (n,) see `Tracked`.
+        v: (n, nv) velocities of the steps; used only if the targets measure velocities.
+        converged: (n,) see `TrackedMotion`.
         slack: (n,) the same.
-        restarts: frames in which the fit had been lost and was found again.
-        bounded_count: how many frames had an active joint limit without being followed.
+        restarts: frames in which the fit was lost and found again.
+        bounded_count: number of frames solved together with an active joint limit.
     """
 
     frames: slice
@@ -60,7 +60,8 @@ class PoseBlock:
 
 @dataclass(slots=True)
 class TargetSamples:
-    """The measurements of a recording by frame, points fading near their gaps; a piece's shares are found at once.
+    """The measurements of a recording by frame, with weights that fade near gaps; a block's weight factors are computed
+    together.
 
     Attributes:
         targets: of N frames.
@@ -73,7 +74,7 @@ class TargetSamples:
     _block_factors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def weight_factors(self, start: int, stop: int) -> np.ndarray | None:
-        """(n, P) of frames start..stop-1, see `faded`; None without points."""
+        """(n, P) of frames start..stop-1, see `fade_weights`; None without points."""
         points, times = self.targets.positions, self.targets.times
         if points is None:
             return None
@@ -116,13 +117,13 @@ def usable_frames(targets: Targets) -> np.ndarray:
 def track_blocks(
     tracker: Tracker, samples: TargetSamples, usable: np.ndarray, progress: Progress
 ) -> Iterator[PoseBlock]:
-    """All frames of a recording, those before the first usable one (N,) as that.
+    """All frames of a recording; those before the first usable one (N,) get its pose.
 
     Args:
-        tracker: new, of the recording's tasks.
+        tracker: a new one, for the recording's tasks.
         samples: of the recording.
         usable: which frames can be tracked.
-        progress: told about the progress.
+        progress: receives the progress.
     """
     times, every = samples.targets.times, 1
     if _converges_independently(tracker, samples.targets) and len(times) > 1:
@@ -134,12 +135,12 @@ def track_blocks(
 
 
 def _converges_independently(tracker: Tracker, targets: Targets) -> bool:
-    """Whether every frame comes to rest at a cost that `BatchSolver` knows, whatever the one before it was."""
+    """Whether every frame converges to a minimum that `BatchSolver` knows, whatever the frame before it."""
     options = tracker.options
-    followed_so = options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
-    plain = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
-    points = targets.orientations is None and not targets.measures_velocities
-    return followed_so and plain and points and options.integrator == "manifold"
+    refines = options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
+    has_plain_cost = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
+    points_only = targets.orientations is None and not targets.measures_velocities
+    return refines and has_plain_cost and points_only and options.integrator == "manifold"
 
 
 def _track_sequentially(
@@ -163,7 +164,7 @@ def _track_with_batches(
 ) -> Iterator[PoseBlock]:
     first, count = int(np.argmax(usable)), len(usable)
     runs = [(max(start, first), stop) for start, stop in true_runs(usable)]
-    chosen = ~usable  # in which the pose is held
+    chosen = ~usable  # the pose is constant there
     chosen[:first], chosen[first::every] = False, True
     chosen[np.array(runs) - [0, 1]] = True
     known = np.flatnonzero(chosen)
@@ -180,39 +181,39 @@ def _track_with_batches(
             SEQUENTIAL_PROGRESS + (1.0 - SEQUENTIAL_PROGRESS) * start / count, f"tracking from frame {start} of {count}"
         )
         stop = min(start + FRAMES_PER_BLOCK, count)
-        piece, there = _PoseRecorder(tracker, stop - start), chosen[start:stop]
-        piece.copy_from(there, path, (known >= start) & (known < stop))
-        for begin, end in runs:
-            span = slice(max(begin, start), min(end, stop))
+        piece, is_chosen = _PoseRecorder(tracker, stop - start), chosen[start:stop]
+        piece.copy_from(is_chosen, path, (known >= start) & (known < stop))
+        for run_start, run_stop in runs:
+            span = slice(max(run_start, start), min(run_stop, stop))
             own = slice(
                 *np.searchsorted(
-                    known, [max(begin, start - MARGIN_KNOTS * every), min(end, stop + MARGIN_KNOTS * every)]
+                    known, [max(run_start, start - MARGIN_KNOTS * every), min(run_stop, stop + MARGIN_KNOTS * every)]
                 )
             )
             if span.start < span.stop:
                 nearby = interpolate_poses(tracker.rig, samples.targets.times, known[own], path.q[own], span)
                 gaps = slice(span.start - start, span.stop - start)
-                piece.q[gaps] = np.where(there[gaps, None], piece.q[gaps], nearby)
-        free = np.flatnonzero(~there)
+                piece.q[gaps] = np.where(is_chosen[gaps, None], piece.q[gaps], nearby)
+        free = np.flatnonzero(~is_chosen)
         points, shares = samples.targets.positions, samples.weight_factors(start, stop)
         assert points is not None
         assert shares is not None
         found = many.solve(piece.q[free], points.positions[start:stop][free], shares[free])
         piece.q[free] = found.q
-        lost = np.zeros(stop - start, bool)
-        lost[free] = ~found.converged | (found.error > tracker.options.restart_error)
-        for begin, end in true_runs(lost):
+        not_converged = np.zeros(stop - start, bool)
+        not_converged[free] = ~found.converged | (found.error > tracker.options.restart_error)
+        for run_start, run_stop in true_runs(not_converged):
             tracker.solver.state = SolverState.initial(tracker.rig.model.nv)
-            q = piece.q[begin - 1] if begin else last
-            tracker.start(samples[start + begin - 1], samples.interval(start + begin - 1), q)
-            for place in range(begin, end):
+            q = piece.q[run_start - 1] if run_start else last
+            tracker.start(samples[start + run_start - 1], samples.interval(start + run_start - 1), q)
+            for place in range(run_start, run_stop):
                 piece.record(place, samples[start + place], samples.interval(start + place))
         last = piece.q[-1]
         yield piece.to_block(start, int(found.bounded.sum()))
 
 
 def _leading_blocks(path: _PoseRecorder, first: int) -> Iterator[PoseBlock]:
-    """The frames before the first that can be tracked, posed as that one."""
+    """Frames before the first usable one, with its pose."""
     for start in range(0, first, FRAMES_PER_BLOCK):
         rest = _PoseRecorder(path.tracker, min(start + FRAMES_PER_BLOCK, first) - start)
         rest.q[:] = path.q[0]
@@ -220,7 +221,7 @@ def _leading_blocks(path: _PoseRecorder, first: int) -> Iterator[PoseBlock]:
 
 
 class _PoseRecorder:
-    """Poses that a tracker takes one after the other."""
+    """Poses that a tracker finds one after the other."""
 
     def __init__(self, tracker: Tracker, count: int) -> None:
         self.tracker = tracker
@@ -229,19 +230,19 @@ class _PoseRecorder:
         self.restarted = np.zeros(count, bool)
 
     def record(self, place: int, sample: TargetSample, step: float) -> None:
-        """The tracker's next one, ``step`` [s] after the one before."""
+        """Tracks the next sample, ``step`` [s] after the one before."""
         taken = self.tracker.step(sample, step)
         self.q[place], self.v[place] = taken.q, taken.v
         self.converged[place], self.slack[place] = taken.converged, taken.slack
         self.restarted[place] = taken.restarted
 
     def copy_from(self, places: np.ndarray, other: _PoseRecorder, which: np.ndarray) -> None:
-        """Those of another path."""
+        """Copies frames of another recorder."""
         for name in ("q", "v", "converged", "slack", "restarted"):
             getattr(self, name)[places] = getattr(other, name)[which]
 
     def to_block(self, start: int, bounded: int = 0) -> PoseBlock:
-        """All of them, the first being that frame."""
+        """All frames as a block that begins at a frame."""
         frames = slice(start, start + len(self.q))
         restarts = tuple((start + np.flatnonzero(self.restarted)).tolist())
         return PoseBlock(frames, self.q, self.v, self.converged, self.slack, restarts, bounded)

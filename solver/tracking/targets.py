@@ -1,4 +1,4 @@
-"""Recordings to follow: where the points and links of the tasks are to be, frame by frame."""
+"""Recordings to track: measured points and link orientations of the tasks, frame by frame."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Attachment:
 
     Attributes:
         marker: name.
-        link: that carries it.
+        link: link that carries it.
         position: (3,) [m], link frame.
-        weight: relative to an ordinary marker (1); 0 leaves it out of the fit but still reports its error.
-        anatomical: True where the place on the body is known (a bony landmark), False for a free (cluster) marker.
+        weight: relative to an ordinary marker (1); 0 excludes it from the fit, but its error is still reported.
+        anatomical: True on a bony landmark, False for a free (cluster) marker.
     """
 
     marker: str
@@ -101,7 +101,7 @@ class Targets:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
-        self.tasks  # noqa: B018  # raises where there is nothing to follow
+        self.tasks  # noqa: B018  # raises an error if there is nothing to track
         frames = {}
         if self.positions is not None:
             frames["positions"] = len(self.positions.positions)
@@ -116,7 +116,7 @@ class Targets:
 
     @property
     def tasks(self) -> Tasks:
-        """What is followed, without the measurements."""
+        """The tasks, without the measurements."""
         points, turns = self.positions, self.orientations
         return Tasks(None if points is None else points.task, None if turns is None else turns.task)
 
@@ -126,7 +126,7 @@ class Targets:
         return any(part is not None and part.velocities is not None for part in (self.positions, self.orientations))
 
     def sample(self, frame: int, weight_factors: np.ndarray | None = None) -> TargetSample:
-        """The measurements of one frame; ``shares`` (P,) as in `TargetSample`."""
+        """The measurements of one frame; ``weight_factors`` (P,) as in `TargetSample`."""
         points, turns = self.positions, self.orientations
         return TargetSample(
             None if points is None else points.positions[frame],
@@ -138,7 +138,7 @@ class Targets:
 
     @staticmethod
     def from_markers(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> Targets:
-        """Position targets from the recorded markers that are attached to the rig; the others are left out.
+        """Position targets from the recorded markers that are attached to the rig; the others are not used.
 
         Raises:
             UnknownLink: an attachment names a link that the rig lacks.
@@ -148,8 +148,8 @@ class Targets:
         used = [known[name] for name in markers.names if name in known]
         if not used:
             raise InvalidValue(
-                f"none of the recorded markers ({abbreviate(markers.names)}) is attached to rig {rig.name!r}, which "
-                f"knows {abbreviate(list(known))}"
+                f"none of the recorded markers ({abbreviate(markers.names)}) is attached to rig {rig.name!r}, whose "
+                f"markers are {abbreviate(list(known))}"
             )
         task = PositionTask(
             tuple(a.marker for a in used),
@@ -161,19 +161,20 @@ class Targets:
 
 
 def match_attachment_names(markers: Markers, attachments: Sequence[Attachment]) -> Markers:
-    """The recording with every marker named as it is attached: capitals and a subject's name make no other marker."""
+    """The recording with marker names as in the attachments; capitals and a subject's name are ignored."""
     same = match_names(markers.names, [attachment.marker for attachment in attachments])
     names = tuple(same.get(name, name) for name in markers.names)
     return markers if names == markers.names else replace(markers, names=names)
 
 
 def fade_weights(times: np.ndarray, positions: np.ndarray, fade_time: float) -> np.ndarray:
-    """Share (N, P) of its weight that each point (N, P, 3) keeps: 1 far from gaps, smoothly to 0 at a missing sample.
+    """Factor (N, P) on the weight of each point (N, P, 3): 1 far from gaps, decreasing smoothly to 0 at a missing
+    sample.
 
-    The start and the end of the recording are no gaps.
+    The start and the end of the recording are not gaps.
     """
     seen = np.isfinite(positions[:, :, 0])
-    shares = seen.astype(float)
+    factors = seen.astype(float)
     if fade_time > 0.0:
         for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
             missing = times[~seen[:, point]]
@@ -182,5 +183,5 @@ def fade_weights(times: np.ndarray, positions: np.ndarray, fade_time: float) -> 
             right = missing[np.minimum(after, len(missing) - 1)] - times
             distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
             reach = np.clip(distance / fade_time, 0.0, 1.0)
-            shares[:, point] *= reach**2 * (3.0 - 2.0 * reach)
-    return shares
+            factors[:, point] *= reach**2 * (3.0 - 2.0 * reach)
+    return factors

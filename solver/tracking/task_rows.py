@@ -1,7 +1,7 @@
-"""What the targets ask of the links: residuals, weights and gains of all tasks as rows, summed link by link.
+"""Residuals, weights and gains of all tasks as rows, summed link by link.
 
-Gauss and Newton's step takes them as weights and forces on the links of a tree (`load`); Newton's as the exact Hessian
-and slope of their cost (`equations`).
+A Gauss-Newton step takes them as weights and forces on the links of a tree (`load_tree`); a Newton step as the exact
+Hessian and gradient of their cost (`equations`).
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from .kinematics import BLOCK_SIZE, IDENTITY, NEGATIVE_SKEW, Kinematics
 from .tasks import TargetSample, Tasks
 
 VEE = np.zeros((9, 3))
-"""Takes vee of a matrix's skew part from its nine entries."""
+"""Maps the nine entries of a matrix to vee of its skew part."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = IDENTITY.ravel()
 TINY = 1e-12
 CHORD = 0.5 * (np.outer(TRACE, TRACE) - np.eye(9)[np.arange(9).reshape(3, 3).T.ravel()])
-"""Takes (tr(E) 1 - E') / 2 from E, both flat."""
+"""Maps E to (tr(E) 1 - E') / 2, both flat."""
 SMALL_ROTATION_TRACE = 3.0 - 1e-3
-"""Trace of a rotation by so little (0.03 rad) that its angle and sine count as one."""
+"""Trace of a rotation so small (0.03 rad) that its angle and sine count as one."""
 POINT_FEATURES = 16
-"""Of a point at p of weight w that is pulled by f: w, w p, f, and p (w p + f)'."""
+"""Features of a point at p of weight w and force f: w, w p, f, and p (w p + f)'."""
 
 
 def _point_map() -> np.ndarray:
-    """(FEATURES, 42): force and moment f, p x f, and the block that takes those of -J from a twist, of features."""
+    """(POINT_FEATURES, 42): maps features to force and moment f, p x f, and to the matrix that gives those of -J for a
+    twist.
+    """
     result = np.zeros((POINT_FEATURES, WRENCH_SIZE + BLOCK_SIZE))
     result[4:7, :3] = IDENTITY
     result[7:, 3:WRENCH_SIZE] = -2.0 * VEE.T.reshape(3, 9).T
@@ -46,10 +48,7 @@ POINT_MAP = _point_map()
 
 
 class TaskRows:
-    """The rows of all tasks at the pose where the tree stands.
-
-    Points come first, then orientations: T rows of three numbers, world axes.
-    """
+    """The rows of all tasks at the current pose of the tree."""
 
     def __init__(self, tree: Kinematics, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
         self._tree, self._huber, self._angles = tree, huber, angles
@@ -87,49 +86,50 @@ class TaskRows:
 
     @property
     def max_weight(self) -> float:
-        """Largest weight of a row now."""
+        """Largest current weight of a row."""
         return float(self._weights.max())
 
     def set_residuals(self, sample: TargetSample, gain: float = 1.0, remaining: np.ndarray | None = None) -> None:
-        """Ask for the share ``gain`` of the residuals (5), less what is ``kept`` of them (T, 3), world axes."""
-        wanted = self._residuals(sample)
+        """Sets the rows to the fraction ``gain`` of the residuals (5), minus the ``remaining`` ones (T, 3), world
+        axes.
+        """
+        desired = self._residuals(sample)
         if remaining is not None:
-            wanted -= remaining
+            desired -= remaining
         if gain != 1.0 or (remaining is None and not self.equal_gains):
-            wanted *= gain * self._gains[:, None]
-        self._set_rows(wanted, sample)
+            desired *= gain * self._gains[:, None]
+        self._set_rows(desired, sample)
 
     def load_tree(self) -> None:
-        """Write them into the tree as forces on its links, as last taken."""
+        """Writes the current rows into the tree, as forces on its links."""
         count = self._point_count
-        pull = (self._axes @ self._pull[:, :, None])[:, :, 0]
-        self._forces[:count, :3] = pull[:count]
-        self._forces[count:, 3:] = pull[count:]
+        forces = (self._axes @ self._pull[:, :, None])[:, :, 0]
+        self._forces[:count, :3] = forces[:count]
+        self._forces[count:, 3:] = forces[count:]
         if self._arms is not None:
-            self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
+            self._forces[:count, 3:] = (self._arms @ forces[:count, :, None])[:, :, 0]
         np.matmul(self._selector, self._forces, out=self._tree.forces)
 
     def equations(self) -> tuple[np.ndarray, np.ndarray]:
-        """The exact Hessian (nv, nv) of half their cost, as last taken, at gain 1, and minus its slope (nv,).
+        """The exact Hessian (nv, nv) of half the rows' cost at gain 1, and minus its gradient (nv,).
 
-        For coordinates i above j both are sums over what j moves, see `Kinematics.equations`. A point p of weight w
-        and residual r bends by the second-order term of `Kinematics` besides w J'J. An orientation's cost
-        2 w (1 - cos angle), whose slope is (5), has w (tr(E) 1 - E') / 2 between two turns, E = R h', one made after
-        the other; squared angles w t^2 with the slope w t n have a (1 - n n') + n n', a = t / 2 / tan(t / 2), and half
-        the cross product of t n.
+        For coordinates i above j both are sums over what j moves, see `Kinematics.equations`. A point p of weight w and
+        residual r adds the second-order term of `Kinematics` to w J'J. An orientation's cost 2 w (1 - cos angle), with
+        the gradient (5), adds w (tr(E) 1 - E') / 2 between two successive rotations, E = R h'. Squared angles w t^2
+        with the gradient w t n add a (1 - n n') + n n', a = t / 2 / tan(t / 2), and half the cross product of t n.
         """
         count = self._point_count
         if count:
-            weights, pull, places, seen = (
+            weights, forces, positions, features = (
                 self._weights[:count, None],
                 self._pull[:count],
                 self._point_positions,
                 self._seen,
             )
-            heavy = weights * places
-            seen[:, :1], seen[:, 1:4], seen[:, 4:7] = weights, heavy, pull
-            seen[:, 7:] = (places[:, :, None] * (heavy + pull)[:, None, :]).reshape(-1, 9)
-            np.matmul(seen, POINT_MAP, out=self._row_terms[:count])
+            weighted_positions = weights * positions
+            features[:, :1], features[:, 1:4], features[:, 4:7] = weights, weighted_positions, forces
+            features[:, 7:] = (positions[:, :, None] * (weighted_positions + forces)[:, None, :]).reshape(-1, 9)
+            np.matmul(features, POINT_MAP, out=self._row_terms[:count])
         if self._orientation_count:
             self._row_terms[count:, 3:WRENCH_SIZE] = self._pull[count:]
             self._row_hessians[count:, 3:, 3:] = self._orientation_hessians().reshape(-1, 3, 3)
@@ -143,15 +143,15 @@ class TaskRows:
             traces = relative @ TRACE
         if not self._angles:
             return np.asarray((relative @ CHORD) * weights)
-        way = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
-        angles = np.sqrt((way * way).sum(axis=1))
-        ways = way / np.maximum(angles, TINY)[:, None]
-        less = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
-        around = (TRACE - (ways[:, :, None] * ways[:, None, :]).reshape(-1, 9)) * less[:, None]
-        return np.asarray((TRACE - around + 0.5 * skew(way).reshape(-1, 9)) * weights)
+        rotation_vectors = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
+        angles = np.sqrt((rotation_vectors * rotation_vectors).sum(axis=1))
+        axes = rotation_vectors / np.maximum(angles, TINY)[:, None]
+        reductions = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
+        perpendicular = (TRACE - (axes[:, :, None] * axes[:, None, :]).reshape(-1, 9)) * reductions[:, None]
+        return np.asarray((TRACE - perpendicular + 0.5 * skew(rotation_vectors).reshape(-1, 9)) * weights)
 
     def set_velocities(self, sample: TargetSample, step: float) -> None:
-        """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
+        """Sets the rows to the measured velocities over a step [s]; rows without any have no weight."""
         self._axes, _ = self._tree.local_poses(self._links)
         self._set_rows(step * self._velocities(sample), sample)
 
@@ -163,9 +163,10 @@ class TaskRows:
         step: float,
         share: float,
     ) -> np.ndarray | None:
-        """What a step leaves of the innovation (T, 3), world axes; None where nothing is left, at K dt = 1.
+        """The part of the innovation (T, 3) that a step does not remove, world axes; None if it removes all, at K dt =
+        1.
 
-        The innovation is the error at ``q`` before the step, and by how much the new sample differs from the old one
+        The innovation is the error at ``q`` before the step, plus the difference between the new sample and the old one
         moved on with the measured velocities.
         """
         if share == 1.0 and self.equal_gains:
@@ -183,7 +184,7 @@ class TaskRows:
 
     @property
     def max_angle(self) -> float:
-        """[rad] Largest angle, 2 sin(angle / 2), of the weighing orientations as last taken; 0 without any."""
+        """[rad] Largest angle, 2 sin(angle / 2), of the current weighted orientations; 0 without any."""
         if not self._orientation_count:
             return 0.0
         traces = self._traces[self._weights[self._point_count :] > 0.0]
@@ -191,25 +192,26 @@ class TaskRows:
 
     @property
     def orientation_costs(self) -> np.ndarray:
-        """(O,) w 2 (1 - cos angle) of the orientations as last taken."""
+        """(O,) w 2 (1 - cos angle) of the current orientations."""
         weights = self._weights[self._point_count :]
         return weights * (3.0 - np.where(weights > 0.0, self._traces, 3.0))
 
     def errors(self, sample: TargetSample) -> tuple[float, float]:
-        """Root mean squares over what weighs and was measured: distance [m] of points, 2 sin(angle / 2) [rad] of turns.
+        """Root mean squares over measured targets with a weight: distance [m] of points, 2 sin(angle / 2) [rad] of
+        orientations.
 
-        Each is 0 without such tasks, NaN where none of them was measured.
+        Each is 0 without such tasks, NaN if none of them was measured.
         """
         self._update_poses(sample)
-        points, turns = self._counted
+        points, orientations = self._counted
         distance = 0.0
         if self._point_count:
-            apart = sample.positions - self._point_positions
-            distance = _root_mean((apart * apart).sum(axis=1)[points])
-        return distance, _root_mean(3.0 - self._traces[turns]) if self._orientation_count else 0.0
+            residuals = sample.positions - self._point_positions
+            distance = _root_mean((residuals * residuals).sum(axis=1)[points])
+        return distance, _root_mean(3.0 - self._traces[orientations]) if self._orientation_count else 0.0
 
     def _update_poses(self, sample: TargetSample) -> None:
-        """Note where the points are, and how the links are turned to what was measured."""
+        """Updates the positions of the points, and the rotations from links to measurements."""
         self._axes, origins = self._tree.local_poses(self._links)
         count = self._point_count
         if count:
@@ -247,7 +249,7 @@ class TaskRows:
         return result
 
     def _displacements(self, previous: TargetSample, sample: TargetSample) -> np.ndarray:
-        """(T, 3) of the targets from one sample to the next, world axes."""
+        """(T, 3) displacement of the targets from one sample to the next, world axes."""
         result = np.empty((len(self._links), 3))
         if sample.positions is not None and previous.positions is not None:
             result[: self._point_count] = sample.positions - previous.positions
@@ -277,7 +279,7 @@ class TaskRows:
 
 
 def _angle_over_sine(cosines: np.ndarray) -> np.ndarray:
-    """t / sin t of cos t, 1 where t is 0; finite where it is half a turn, of which no axis is known."""
+    """t / sin t of cos t, 1 where t is 0; finite at half a turn, where the axis is unknown."""
     cosines = np.minimum(np.maximum(cosines, -1.0 + 1e-9), 1.0 - TINY)
     return np.asarray(np.arccos(cosines) / np.sqrt(1.0 - cosines * cosines))
 
@@ -286,5 +288,5 @@ def _root_mean(squares: np.ndarray) -> float:
     total = float(squares.sum())
     if math.isfinite(total) and len(squares):
         return math.sqrt(max(total / len(squares), 0.0))
-    seen = np.isfinite(squares)
-    return float(np.sqrt(max(squares[seen].mean(), 0.0))) if seen.any() else float("nan")
+    known = np.isfinite(squares)
+    return float(np.sqrt(max(squares[known].mean(), 0.0))) if known.any() else float("nan")

@@ -1,7 +1,7 @@
-"""What a rig is asked to do, and one sample of how it is to be done: the tasks of dynamical inverse kinematics.
+"""The tasks of dynamical inverse kinematics, and one sample of measurements for them.
 
-A task is fixed: which points or links, how much they weigh. A sample is one instant of measurements for the tasks.
-The posture task, which no measurement feeds, and the joint limits are choices of the tracker (`TrackingOptions`).
+A task is constant: which points or links, and their weights. A sample is one instant of measurements for the tasks. The
+posture task, which needs no measurement, and the joint limits are options of the tracker (`TrackingOptions`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..errors import InvalidValue
 
 @dataclass(frozen=True, slots=True)
 class PositionTask:
-    """P points on links, to be brought to measured places.
+    """P points on links that follow measured positions.
 
     Attributes:
         names: P names.
         links: (P,) link indices.
         offsets: (P, 3) [m] link frames.
-        weights: (P,) each point's weight; 0 leaves it out of the fit but still reports its error.
-        gains: (P,) share of the tracker's gain with which each is followed; all of it by default.
+        weights: (P,) each point's weight; 0 excludes it from the fit, but its error is still reported.
+        gains: (P,) factor on the tracker's gain for each point; 1 by default.
     """
 
     names: tuple[str, ...]
@@ -43,13 +43,13 @@ class PositionTask:
 
 @dataclass(frozen=True, slots=True)
 class OrientationTask:
-    """O links, to be turned to measured orientations, as of inertial units.
+    """O links that follow measured orientations, as of inertial units.
 
     Attributes:
         names: O names.
         links: (O,) link indices.
-        weights: (O,) [m^2]: a radian of error counts as this squared many metres of a point's error.
-        gains: (O,) share of the tracker's gain with which each is followed; all of it by default.
+        weights: (O,) [m^2]: a radian of error counts as the square root of this in metres of a point's error.
+        gains: (O,) factor on the tracker's gain for each link; 1 by default.
     """
 
     names: tuple[str, ...]
@@ -70,8 +70,8 @@ class Tasks:
     """All tasks of one tracker.
 
     Attributes:
-        positions: points to place, or None.
-        orientations: links to turn, or None.
+        positions: points, or None.
+        orientations: links, or None.
     """
 
     positions: PositionTask | None = None
@@ -82,25 +82,25 @@ class Tasks:
             raise InvalidValue("tracking needs position or orientation targets; both are missing")
 
     def require(self, sample: TargetSample) -> None:
-        """Raise `InvalidValue` where a sample's shapes are not those of the tasks."""
+        """Raises `InvalidValue` if a sample's shapes are not those of the tasks."""
         points = None if self.positions is None else (len(self.positions.names), 3)
         turns = None if self.orientations is None else (len(self.orientations.names), 3, 3)
         for what, values, shape in (("positions", sample.positions, points), ("rotations", sample.rotations, turns)):
             found = None if values is None else np.shape(values)
             if found != shape:
-                raise InvalidValue(f"the sample's {what} have shape {found}; the tasks ask for {shape}")
+                raise InvalidValue(f"the sample's {what} have shape {found}; the tasks need {shape}")
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSample:
-    """One instant of measurements. Arrays are taken as they are: samples come at the rate of the recording.
+    """One instant of measurements. Arrays are used without a copy, at the rate of the recording.
 
     Attributes:
         positions: (P, 3) [m] world; NaN where not measured. None without position task.
         rotations: (O, 3, 3) link axes in the world; NaN where not measured. None without orientation task.
         velocities: (P, 3) [m/s] world, measured; None: from successive positions.
         angular_velocities: (O, 3) [rad/s] world axes, measured; None: from successive rotations.
-        weight_factors: (P,) of its weight that each point keeps in this sample, as near a gap; None: all of it.
+        weight_factors: (P,) factor on the weight of each point in this sample, as near a gap; None: 1.
     """
 
     positions: np.ndarray | None = None
@@ -113,7 +113,7 @@ class TargetSample:
 def _gains(values: np.ndarray, count: int) -> np.ndarray:
     result = frozen("target gains", values if len(values) else np.ones(count), (count,))
     if np.any(result <= 0.0) or np.any(result > 1.0):
-        raise InvalidValue("target gains are shares of the tracker's gain: above 0, at most 1")
+        raise InvalidValue("target gains are factors on the tracker's gain: above 0, at most 1")
     return result
 
 

@@ -1,4 +1,4 @@
-"""Markers in, motion out."""
+"""Tracks recorded markers: the motion of a rig, and what its residuals say."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ MAX_SIZE_DIFFERENCE = 0.04
 
 @dataclass(frozen=True, slots=True)
 class LinkResiduals:
-    """How the markers of each link pull at it, over time.
+    """Marker residuals summed over the markers of each link, over time.
 
     Attributes:
-        sums: (N, L, 3) [m] measured less modelled places of the link's markers, summed, world axes.
-        weights: (N, L) a number: how many markers that is, those near their gaps counting less.
+        sums: (N, L, 3) [m] weighted sum of measured minus modelled positions of the link's markers, world axes.
+        weights: (N, L) sum of the weights of those markers, which are lower near gaps.
     """
 
     sums: np.ndarray
     weights: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sums", frozen("pulls of markers", self.sums, (None, None, 3)))
+        object.__setattr__(self, "sums", frozen("sums of residuals", self.sums, (None, None, 3)))
         object.__setattr__(self, "weights", frozen("weights of markers", self.weights, self.sums.shape[:2]))
 
     @staticmethod
     def from_residuals(
         links: int, task: PositionTask, residuals: np.ndarray, weight_factors: np.ndarray | None
     ) -> LinkResiduals:
-        """Pulls at ``links`` links.
+        """Sums residuals over ``links`` links.
 
         Args:
-            links: of the rig, L.
+            links: number of links of the rig, L.
             task: its points, P.
-            residuals: (N, P, 3) [m] measured less modelled places of the points, world; NaN where not measured.
-            weight_factors: (N, P) of its weight that each point keeps near its gaps; all of it by default.
+            residuals: (N, P, 3) [m] measured minus modelled positions of the points, world; NaN where not measured.
+            weight_factors: (N, P) factor on the weight of each point near its gaps; 1 by default.
         """
         seen = np.isfinite(residuals).all(axis=2)
         weights = np.where(seen, task.weights * (1.0 if weight_factors is None else weight_factors), 0.0)
@@ -77,19 +77,19 @@ class TrackedMotion:
     Attributes:
         times: (N,) [s].
         q: (N, nq) configurations.
-        v: (N, nv) velocities [m/s, rad/s]: central differences on the manifold, or by the measured velocities of the
-            targets where there are any.
+        v: (N, nv) velocities [m/s, rad/s]: central differences on the manifold, or from the measured velocities of the
+            targets if there are any.
         names: M tracked markers.
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
-        is_tracked: (N,) False where too few markers were seen and the pose was held.
-        limited_steps: how many steps had an active joint limit.
+        is_tracked: (N,) False where too few markers were seen and the pose of the last frame is kept.
+        limited_steps: number of steps with an active joint limit.
         drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
         size_ratio: ratio of the recorded body to the rig (1: the same), from all lengths together.
-        warnings: what the user should know.
-        converged: (N,) False where a frame was asked to converge and did not; all True where none was asked.
-        slack: (N,) [rad] by which a frame passes the limits on its step; above 0 they contradicted each other there.
-        swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
-        link_residuals: what is left between markers and body, by link; None where no points were followed.
+        warnings: messages for the user.
+        converged: (N,) False where a frame did not converge; all True without refinement.
+        slack: (N,) [rad] by which a frame violates the limits on its step; above 0 they contradict each other.
+        swaps: exchanged labels that were corrected or not used; errors are those of the corrected markers.
+        link_residuals: summed residuals of the markers by link; None without points.
     """
 
     times: np.ndarray
@@ -152,15 +152,15 @@ def track_markers(
 
     Args:
         rig: any rig.
-        attachments: which marker sits where; recorded markers without attachment are left out, with a warning.
-        markers: the recording; missing samples carry no weight. Labels that were exchanged for a while are put right
-            where that is certain, and left out where it is not (`labels`).
+        attachments: location of each marker; recorded markers without attachment are not used, with a warning.
+        markers: the recording; missing samples have no weight. Exchanged labels are corrected if they are certain, and
+            not used if they are not (`exchanged_labels`).
         options: see `TrackingOptions`.
-        progress: told about the progress; may cancel.
+        progress: receives the progress; may cancel.
 
     Raises:
         InvalidValue: no recorded marker is attached, or no frame shows enough markers.
-        UnknownLink: an attachment to a link the rig lacks.
+        UnknownLink: an attachment names a link that the rig lacks.
 
     Example:
         >>> import numpy as np, solver
@@ -174,27 +174,29 @@ def track_markers(
         (True, True)
     """
     options = options or TrackingOptions()
-    targets, read = targets_from_attachments(rig, attachments, markers)
+    targets, corrected = targets_from_attachments(rig, attachments, markers)
     result = track_targets(rig, targets, options, progress)
     attached = {a.marker for a in attachments}
     markers = match_attachment_names(markers, attachments)
-    loose = [name for name in markers.names if name not in attached]
+    unattached = [name for name in markers.names if name not in attached]
     owners = {a.marker: rig.index(a.link) for a in attachments}
     recorded = np.array([owners[name] for name in markers.names if name in owners])
     warnings = [
-        *read.warnings,
+        *corrected.warnings,
         *warn_of_unrecorded_links(rig, np.array(list(owners.values())), recorded),
         *result.warnings,
     ]
-    if loose:
-        warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
-    return replace(result, warnings=tuple(warnings), swaps=read.swaps)
+    if unattached:
+        warnings.insert(
+            0, f"{len(unattached)} recorded markers are not attached and are not used: {', '.join(unattached)}"
+        )
+    return replace(result, warnings=tuple(warnings), swaps=corrected.swaps)
 
 
 def targets_from_attachments(
     rig: Rig, attachments: Sequence[Attachment], markers: Markers
 ) -> tuple[Targets, CorrectedLabels]:
-    """What `track` follows: the attached markers with their labels put right, and what was found of those.
+    """Targets of `track_markers`: the attached markers with corrected labels, and the corrections.
 
     Raises:
         InvalidValue, UnknownLink: see `Targets.from_markers`.
@@ -202,16 +204,16 @@ def targets_from_attachments(
     attached = {a.marker for a in attachments}
     markers = match_attachment_names(markers, attachments)
     used = [name for name in markers.names if name in attached]
-    read = correct_labels(markers.select(used)) if used else CorrectedLabels(markers, ())
-    return Targets.from_markers(rig, attachments, read.markers), read
+    corrected = correct_labels(markers.select(used)) if used else CorrectedLabels(markers, ())
+    return Targets.from_markers(rig, attachments, corrected.markers), corrected
 
 
 def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> TrackedMotion:
-    """Motion of a rig that follows position and orientation targets; see `track`."""
+    """Motion of a rig that follows position and orientation targets; see `track_markers`."""
     tracker, samples = Tracker(rig, targets.tasks, options), TargetSamples(targets, options.fade_time)
     usable = usable_frames(targets)
     if not usable.any():
-        raise InvalidValue(f"no frame shows {MIN_POINTS} or more tracked markers; nothing can be tracked")
+        raise InvalidValue(f"no frame shows {MIN_POINTS} or more attached markers; the recording cannot be tracked")
     poses, speeds, converged, slack = FileRows(), FileRows(), FileRows(bool), FileRows()
     points: _PointStatistics | None = None
     restarts: list[int] = []
@@ -247,7 +249,7 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
 
 
 class _PointStatistics:
-    """What is told of the points of a recording while its poses pass by."""
+    """Errors and faults of the points of a recording, collected block by block."""
 
     def __init__(self, rig: Rig, kinematics: Kinematics, targets: PositionTargets) -> None:
         self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
@@ -257,20 +259,20 @@ class _PointStatistics:
         self.undetermined = UndeterminedLinks(rig, self.task)
 
     def add(self, samples: TargetSamples, block: PoseBlock, usable: np.ndarray) -> None:
-        """The next frames, of which some (n,) can be tracked."""
-        rest = self._measured[block.frames] - self._modelled(block.q)
+        """Adds the next frames, of which ``usable`` (n,) can be tracked."""
+        residuals = self._measured[block.frames] - self._modelled(block.q)
         # frames n, points p, components c
-        errors = np.sqrt(np.einsum("npc,npc->np", rest, rest))
+        errors = np.sqrt(np.einsum("npc,npc->np", residuals, residuals))
         errors[~usable] = np.nan
         self.errors.add(errors)
         pulls = LinkResiduals.from_residuals(
-            self._links, self.task, rest, samples.weight_factors(block.frames.start, block.frames.stop)
+            self._links, self.task, residuals, samples.weight_factors(block.frames.start, block.frames.stop)
         )
         self._sums.add(pulls.sums)
         self._weights.add(pulls.weights)
         times = samples.targets.times[block.frames]
-        self.faults.add(times, rest)
-        seen = np.isfinite(rest[:, :, 0])
+        self.faults.add(times, residuals)
+        seen = np.isfinite(residuals[:, :, 0])
         self.unseen_links.add(times, seen, usable)
         self.undetermined.add(times, seen, usable, block.q)
 
@@ -280,7 +282,7 @@ class _PointStatistics:
         return LinkResiduals(self._sums.finish(), self._weights.finish())
 
     def size_ratio(self, posture: Posture, q: np.ndarray, usable: np.ndarray) -> float:
-        """See `estimate_size_ratio`, of poses (N, nq) in some of the frames that can be tracked (N,)."""
+        """See `estimate_size_ratio`, from poses (N, nq) in some of the usable frames (N,)."""
         frames = np.flatnonzero(usable)
         frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAME_COUNT, len(frames))).astype(int)]
         task, tree = self.task, self._kinematics
@@ -308,7 +310,9 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
 
 
 def write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
-    """CSV of distances [m]: a column per marker, a row per frame, empty where the marker was not seen; whole or not."""
+    """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
+    none.
+    """
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
@@ -321,17 +325,18 @@ def _warn_of_size(size: float) -> tuple[str, ...]:
         return ()
     return (
         f"the recorded body is {100.0 * abs(size - 1.0):.0f} % {'larger' if size > 1.0 else 'smaller'} than the rig: "
-        "another subject, or units or calibration that do not belong to this recording",
+        "it shows another subject, or its units or calibration are wrong",
     )
 
 
 def _warn_of_frames(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> tuple[str, ...]:
     warnings = []
     if not usable.all():
-        held = np.flatnonzero(~usable)
+        not_tracked = np.flatnonzero(~usable)
         warnings.append(
-            f"{len(held)} frames show fewer than {MIN_POINTS} markers (first at {targets.times[held[0]]:.3f} s); "
-            "the pose was held there"
+            f"{len(not_tracked)} frames show fewer than {MIN_POINTS} markers "
+            f"(first at {targets.times[not_tracked[0]]:.3f} s); "
+            "the previous pose is kept there"
         )
     if restarts:
         warnings.append(
@@ -341,7 +346,7 @@ def _warn_of_frames(targets: Targets, usable: np.ndarray, restarts: Sequence[int
 
 
 def _warn_of_unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarray) -> tuple[str, ...]:
-    """What to say of frames that did not converge, and of those whose limits left no step."""
+    """Warnings about frames that did not converge, and frames whose limits left no step."""
     warnings = []
     if not converged.all():
         frames = np.flatnonzero(~converged)
@@ -357,7 +362,7 @@ def _warn_of_unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarra
 
 
 def _root_mean_square(errors: np.ndarray, axis: int | None) -> np.ndarray:
-    """Over what was seen; NaN where nothing was."""
+    """Over known entries; NaN where there are none."""
     squares: list[np.ndarray] = []
     counts: list[np.ndarray] = []
     for own in iterate_slices(len(errors)):

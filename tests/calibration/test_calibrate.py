@@ -316,8 +316,10 @@ def test_trials_may_write_marker_names_differently(write: Callable[[str], str]) 
         assert abs(found.lengths["left_thigh"] - usual.lengths["left_thigh"]) < 1e-3
         tracked = track_markers(found.rig, found.attachments, other)
         assert tracked.rmse < 0.005
-        assert [text for text in tracked.warnings if "left out" in text] == [
-            "1 recorded markers are not attached and were left out: *100"
+        assert [text for text in tracked.warnings if "not attached" in text] == [
+            "1 recorded markers are not attached and are not used: *100"
         ]
-    with pytest.raises(InvalidValue, match=r"none of the recorded markers \(M0, M1\) is attached .*, which knows"):
+    with pytest.raises(
+        InvalidValue, match=r"none of the recorded markers \(M0, M1\) is attached .*, whose markers are"
+    ):
         track_markers(found.rig, found.attachments, Markers(other.times, ("M0", "M1"), other.positions[:, :2]))

@@ -236,7 +236,7 @@ def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses
     capture, said = captured(FollowOptions(rig), sent(build_stream(Recording("suit", segments=segments))))
     rows = capture.build_take("suit").rows
     assert len(rows) == 60 + FRAMES - 50
-    assert any("standing" in words for words in said)
+    assert any("stand upright" in words for words in said)
     kinematics.update_kinematics(rows["q"][-1])
     assert np.abs(kinematics.rotations - turns[-1]).max() < 0.02
 

@@ -1,4 +1,4 @@
-"""All frames of a motion placed together, against the dynamics library, joint kind by joint kind."""
+"""Kinematics of all frames of a motion at once, against the dynamics library, for each kind of joint."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def sliding() -> Rig:
 
 
 @pytest.mark.parametrize("make", [hrp2, hoap3, person, sliding])
-def test_links_are_where_the_dynamics_library_has_them(make: object) -> None:
-    """Axes and origins of every link, and slopes of a hand's origin against differences, roots turned at random."""
+def test_link_frames_match_the_dynamics_library(make: object) -> None:
+    """Axes and origins of every link, and the Jacobian of a hand's origin against differences, for random root
+    rotations.
+    """
     rig: Rig = make()  # type: ignore[operator]
     tree, rng, count = BatchKinematics(rig), np.random.default_rng(1), 5
     y = np.zeros((count, rig.nv))
@@ -49,8 +51,8 @@ def test_links_are_where_the_dynamics_library_has_them(make: object) -> None:
             assert slopes[:, :, column] == pytest.approx(moved, abs=1e-5)
 
 
-def test_chains_of_many_frames_are_those_of_each() -> None:
-    """What many frames get at once is what each gets by itself."""
+def test_chains_of_a_batch_are_those_of_each_frame() -> None:
+    """The chain fit of a batch equals that of each frame by itself."""
     rig, rng = hrp2(), np.random.default_rng(2)
     links = np.array([0, rig.index("right_hand"), rig.index("left_foot"), rig.index("chest")])
     turns = exp(rng.normal(size=(6, len(links), 3)))

@@ -1,4 +1,4 @@
-"""Laws of the poses of many frames at once."""
+"""Poses of many frames at once."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def targets_of(rig: Rig, markers: Markers) -> Targets:
     return Targets.from_markers(rig, cloud(rig), markers)
 
 
-def test_together_frames_come_to_where_each_comes_by_itself(rig: Rig) -> None:
-    """Frames found between followed ones have the poses that following every frame leads to, at joint limits too."""
+def test_a_batch_converges_to_the_poses_of_sequential_tracking(rig: Rig) -> None:
+    """Frames solved between tracked ones have the poses of sequential tracking, at joint limits too."""
     q = swinging(rig, 160, rate=RATE)
     knee = rig.model.joints[rig.joint("left_shank")].idx_q
     q[:, knee] = np.linspace(0.4, -0.5, 160)
@@ -54,8 +54,8 @@ def test_together_frames_come_to_where_each_comes_by_itself(rig: Rig) -> None:
     np.testing.assert_allclose(together.errors, each.errors, atol=1e-7)
 
 
-def test_gaps_hold_and_fade_as_they_do_frame_by_frame(rig: Rig) -> None:
-    """Frames that show too little, at the start too, and markers near their gaps change nothing of that."""
+def test_gaps_are_treated_as_in_sequential_tracking(rig: Rig) -> None:
+    """Frames with too few markers, also at the start, and markers near gaps give the same poses."""
     seen = noisy(rig, swinging(rig, 120, rate=RATE))
     positions = seen.positions.copy()
     positions[:7] = positions[60:75] = np.nan
@@ -67,19 +67,21 @@ def test_gaps_hold_and_fade_as_they_do_frame_by_frame(rig: Rig) -> None:
     assert together.warnings == each.warnings
 
 
-def test_frames_that_no_pose_fits_leave_the_others_alone(rig: Rig) -> None:
-    """Markers that stand elsewhere for a moment change no pose before and after it."""
+def test_frames_that_no_pose_fits_do_not_change_others(rig: Rig) -> None:
+    """Markers displaced for a moment change no pose before and after it."""
     seen = noisy(rig, swinging(rig, 80, rate=RATE))
     positions = seen.positions.copy()
     positions[33:38] = positions[33:38][:, ::-1]
     clean = np.r_[0:33, 38:80]
-    spoiled = track_targets(rig, targets_of(rig, replace(seen, positions=positions)), TrackingOptions())
-    assert farthest(rig, spoiled.q[clean], track_targets(rig, targets_of(rig, seen), TrackingOptions()).q[clean]) < 1e-5
-    assert spoiled.frame_rmse[clean].max() < 3.0 * NOISE < spoiled.frame_rmse[33:38].min()
+    disturbed = track_targets(rig, targets_of(rig, replace(seen, positions=positions)), TrackingOptions())
+    assert (
+        farthest(rig, disturbed.q[clean], track_targets(rig, targets_of(rig, seen), TrackingOptions()).q[clean]) < 1e-5
+    )
+    assert disturbed.frame_rmse[clean].max() < 3.0 * NOISE < disturbed.frame_rmse[33:38].min()
 
 
-def test_pieces_do_not_show(rig: Rig) -> None:
-    """A recording of several pieces has the poses and shares in each that it has where no piece ends."""
+def test_blocks_do_not_change_the_result(rig: Rig) -> None:
+    """A recording of several blocks has the same poses and weight factors as in one block."""
     few = swinging(rig, 50, rate=RATE)
     q = np.tile(np.concatenate([few, few[::-1]]), (12, 1))[: FRAMES_PER_BLOCK + 90]
     seen = noisy(rig, q)
@@ -97,8 +99,8 @@ def test_pieces_do_not_show(rig: Rig) -> None:
     np.testing.assert_array_equal(part_of_them, shares[FRAMES_PER_BLOCK : FRAMES_PER_BLOCK + 60])
 
 
-def test_the_equations_are_the_slopes_and_bends_of_the_cost(rig: Rig) -> None:
-    """Along any step the sum of squares rises by the slope and bends by the matrix, to finite differences."""
+def test_the_equations_are_the_derivatives_of_the_cost(rig: Rig) -> None:
+    """Gradient and Hessian agree with finite differences of the sum of squares."""
     targets = targets_of(rig, noisy(rig, swinging(rig, 3, rate=RATE)))
     options = TrackingOptions(posture_weight=0.0, damping=0.0, limits=False)
     many = BatchSolver(Tracker(rig, targets.tasks, options).solver)

@@ -1,4 +1,4 @@
-"""Segments of others' skeletons turn the links of a rig: by name and by the pose at rest, or as a file says."""
+"""Bone mappings: segments of skeletons are mapped to links by name and rest pose, or by a file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def farthest_turn(one: np.ndarray, other: np.ndarray) -> float:
 
 @pytest.mark.parametrize("skeleton", [LAFAN1, XSENS], ids=["lafan1", "xsens"])
 def test_a_skeleton_animation_is_followed(rig: Rig, skeleton: Skeleton, tmp_path: Path) -> None:
-    """A rig's own motion, written as somebody's skeleton that faces elsewhere, comes back link by link."""
+    """A rig's own motion, written as a skeleton that faces elsewhere, is recovered link by link."""
     q = swinging(rig, FRAMES, amplitude=0.15, rate=50.0)
     rotations, origins = posed(rig, q)
     path = tmp_path / "dance.bvh"
@@ -76,16 +76,16 @@ def test_a_skeleton_animation_is_followed(rig: Rig, skeleton: Skeleton, tmp_path
     assert targets is not None
     wanted = YAW @ rotations[:, [rig.index(link) for link in mapping.links]]
     assert farthest_turn(targets.rotations, wanted) < 1e-4
-    poses, told = poses_from_segments(rig, segments, mapping)
-    assert told == ()
+    poses, notes = poses_from_segments(rig, segments, mapping)
+    assert notes == ()
     assert poses.known.all()
     found, places = posed(rig, poses.q)
     assert farthest_turn(found, YAW @ rotations) < 0.02
     np.testing.assert_allclose(places[:, 0], mapping.scale * (origins[:, 0] + [0.0, 0.0, 0.9]) @ YAW.T, atol=0.01)
 
 
-def test_a_skeleton_whose_zero_is_no_pose_is_followed_from_where_it_stands(rig: Rig, tmp_path: Path) -> None:
-    """As LAFAN1 is published: its bones lie along one axis at zero, so nothing but a standing frame tells the pose."""
+def test_a_skeleton_without_rest_pose_uses_a_standing_frame(rig: Rig, tmp_path: Path) -> None:
+    """As in LAFAN1: all bones lie along one axis at zero, so only a standing frame gives the rest pose."""
     q = np.concatenate([np.tile(rig.neutral, (FRAMES + 5, 1)), swinging(rig, FRAMES, amplitude=0.15, rate=50.0)])
     rotations, origins = posed(rig, q)
     path = tmp_path / "aiming1_subject1.bvh"
@@ -115,12 +115,12 @@ def sensors(rig: Rig) -> tuple[SegmentPoses, np.ndarray]:
 
 
 def test_inertial_units_are_aligned_by_standing(rig: Rig) -> None:
-    """However a unit is glued to its link, the first moments of standing tell; free links are told."""
+    """The first moments of standing align a unit with its link, however it is attached; free links are noted."""
     segments, axes = sensors(rig)
     mapping = guess_mapping(segments, rig)
     assert mapping.root_segment is None
-    assert "standing upright" in mapping.notes[0]
-    assert "no segment turns head" in mapping.notes[1]
+    assert "stand upright" in mapping.notes[0]
+    assert "no segment maps to head" in mapping.notes[1]
     targets = targets_from_segments(segments, rig, mapping).orientations
     assert targets is not None
     order = [mapping.segments.index(name) for name in segments.names]
@@ -128,7 +128,7 @@ def test_inertial_units_are_aligned_by_standing(rig: Rig) -> None:
 
 
 def test_a_unit_that_drops_out_does_not_stop_the_others(rig: Rig) -> None:
-    """Missing samples carry no weight: the other links are where they are."""
+    """Missing samples have no weight: the other links have the same orientations."""
     segments, axes = sensors(rig)
     rotations = segments.rotations.copy()
     rotations[62:70, 3] = np.nan
@@ -140,8 +140,8 @@ def test_a_unit_that_drops_out_does_not_stop_the_others(rig: Rig) -> None:
     assert farthest_turn(found[60:, seen], axes[60:, :3]) < 0.03
 
 
-def test_a_mapping_is_kept_as_a_file(rig: Rig, tmp_path: Path) -> None:
-    """What was guessed is written, corrected and read again."""
+def test_a_mapping_is_written_and_read(rig: Rig, tmp_path: Path) -> None:
+    """An inferred mapping is written, corrected and read again."""
     mapping = guess_mapping(sensors(rig)[0], rig)
     again = MAPPING.read(MAPPING.write(tmp_path / "bones.json", mapping))
     assert again.links == mapping.links
@@ -167,42 +167,42 @@ def test_names_of_many_programs_are_known(rig: Rig) -> None:
     assert match_segments(rigify, rig.links)["right_upper_arm"] == "DEF-upper_arm.R"
 
 
-def test_a_mapping_of_what_is_not_there_is_refused(rig: Rig) -> None:
-    """Links, segments and names that say nothing are told with what is known."""
+def test_a_mapping_with_unknown_names_is_refused(rig: Rig) -> None:
+    """The error for unknown links, segments and names lists the known ones."""
     segments, _ = sensors(rig)
     one = np.eye(3)[None]
     with pytest.raises(UnknownLink, match="left_thigh"):
         targets_from_segments(segments, rig, BoneMapping(("left_thihg",), ("pelvis_imu",), one))
     with pytest.raises(UnknownName, match="pelvis_imu"):
         targets_from_segments(segments, rig, BoneMapping(("pelvis",), ("pelvis",), one))
-    with pytest.raises(InvalidValue, match="turns no link"):
+    with pytest.raises(InvalidValue, match="contains no link"):
         targets_from_segments(segments, rig, BoneMapping((), (), np.zeros((0, 3, 3))))
     with pytest.raises(InvalidValue, match="mapping file"):
         guess_mapping(SegmentPoses(segments.times, tuple("uvwxyz"), segments.rotations), rig)
-    with pytest.raises(InvalidValue, match="no rotations"):
+    with pytest.raises(InvalidValue, match="not rotations"):
         BoneMapping(("pelvis",), ("pelvis_imu",), 2.0 * one)
 
 
 @pytest.mark.parametrize(("lean", "below"), [(0.35, True), (0.08, False)])
-def test_legs_that_are_astride_at_rest_do_not_draw_feet_together(rig: Rig, lean: float, below: bool) -> None:
-    """A rest pose with legs 20 degrees out (CMU's) leads feet as one with legs below the hips does.
+def test_spread_legs_at_rest_do_not_narrow_the_stance(rig: Rig, lean: float, below: bool) -> None:
+    """A rest pose with legs 20 degrees out (CMU's) places the feet like one with legs below the hips.
 
-    Feet that stand a hand's breadth farther apart than hips, as people's do, are where they stand.
+    Feet a hand's breadth further apart than the hips, as people stand, are placed as they are.
     """
     segments, _ = sensors(rig)
     heads, tips = rig.rest[1].copy(), rig.rest[1] + np.einsum("kij,kj->ki", rig.rest[0], rig.tips)
     upright = RestPose(rig.rest[0], heads, tips)
-    astride = heads.copy()
+    spread_legs = heads.copy()
     for side, sign in (("left", 1.0), ("right", -1.0)):
         hip, knee, foot = (heads[rig.index(f"{side}_{part}")] for part in ("thigh", "shank", "foot"))
         for part, place in (("shank", knee), ("foot", foot)):
             down = np.linalg.norm(place - hip)
-            astride[rig.index(f"{side}_{part}")] = hip + down * np.array([0.0, sign * np.sin(lean), -np.cos(lean)])
+            spread_legs[rig.index(f"{side}_{part}")] = hip + down * np.array([0.0, sign * np.sin(lean), -np.cos(lean)])
     still = np.tile(np.eye(3), (len(segments), len(rig.links), 1, 1))
     places = np.tile(heads, (len(segments), 1, 1))
     spreads = [
         guess_mapping(SegmentPoses(segments.times, rig.links, still, places, rest), hrp2()).foot_widening
-        for rest in (upright, RestPose(rig.rest[0], astride, tips))
+        for rest in (upright, RestPose(rig.rest[0], spread_legs, tips))
     ]
     if below:
         assert spreads[1] == pytest.approx(spreads[0], abs=0.01)

@@ -1,4 +1,4 @@
-"""A recording that breaks off in the middle of a step ends on both feet; one that is whole stays as it is."""
+"""A recording that ends in the middle of a step is completed on both feet; a complete one is unchanged."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ UP, DOWN = 18, 34
 
 
 @pytest.mark.parametrize(("start", "stop", "where"), [(0, DOWN, "ends"), (UP, 101, "begins")])
-def test_a_broken_step_is_finished(start: int, stop: int, where: str) -> None:
-    """Both feet stand in the end, at the height at which they stand elsewhere, and nothing that is recorded changes."""
+def test_an_incomplete_step_is_completed(start: int, stop: int, where: str) -> None:
+    """Both feet stand at the end, at their usual height, and the recorded frames are unchanged."""
     given = stepping(start, stop)
     found, added = complete_steps(given)
     more = round((SLOWING_TIME + STANDING_TIME) * RATE)
@@ -52,8 +52,8 @@ def test_a_broken_step_is_finished(start: int, stop: int, where: str) -> None:
     assert np.abs(np.diff(places, 2, axis=1)).max() * RATE**2 < 30.0
 
 
-def test_a_whole_recording_and_a_foot_held_up_stay() -> None:
-    """Neither who stands at both ends, nor who stands on one foot without moving it, is led on."""
+def test_standing_ends_are_unchanged() -> None:
+    """Standing at both ends, or on one foot that does not move, needs no completion."""
     whole = stepping(0, 101)
     assert len(complete_steps(whole)[0].times) == len(whole.times)
     motion = squat(person(), steps=0.8)
@@ -88,8 +88,8 @@ def bone(performer: Performer, part: str, below: str) -> np.ndarray:
     return np.asarray(way / np.linalg.norm(way))
 
 
-def test_a_finished_step_stands_upright_whatever_the_pose_at_rest() -> None:
-    """Feet end as far apart as the hips and legs upright, also where the pose at rest has its legs spread."""
+def test_a_completed_step_ends_upright_for_any_rest_pose() -> None:
+    """Feet end as far apart as the hips, with upright legs, also if the rest pose has spread legs."""
     given = stepping(0, DOWN)
     for own in (given, spread(given, 0.35)):
         found, _ = complete_steps(own)
@@ -112,10 +112,10 @@ def lifted_sideways() -> Performer:
     return Performer.from_motion(rig, Motion(times, q, still, still))
 
 
-def test_a_step_beyond_reach_is_left() -> None:
-    """Where a leg does not reach the end of a step, the step is left and that is said; no frame is added for it.
+def test_a_step_out_of_reach_is_not_completed() -> None:
+    """If a leg does not reach the end of a step, no frame is added and a note says so.
 
-    The left hip of the second robot cannot bring its leg in, and the right one cannot tilt the pelvis.
+    The left hip of the second robot cannot adduct its leg, and the right one cannot tilt the pelvis.
     """
     rig, given = hrp2(), lifted_sideways()
     lower, upper = np.array(rig.limits.lower), np.array(rig.limits.upper)
@@ -124,9 +124,9 @@ def test_a_step_beyond_reach_is_left() -> None:
     lower[rig.index("left_hip_roll") - 1] = 0.3
     stiff = replace(rig, limits=replace(rig.limits, lower=lower, upper=upper))
     free, found = (retarget_motion(given, body, None, RetargetOptions(keep_timing=True)) for body in (rig, stiff))
-    assert not any("left as it is" in said for said in free.notes)
+    assert not any("not completed" in said for said in free.notes)
     assert free.foot_paths.in_stance[:, [0, -1]].all()
-    assert sum("left as it is" in said for said in found.notes) == 2
+    assert sum("not completed" in said for said in found.notes) == 2
     assert len(found.motion) == len(given.times)
     assert found.converged.all()
 
@@ -142,8 +142,8 @@ def far_foot() -> Performer:
     return replace(source, recording=replace(source.recording, positions=positions), contacts=contacts)
 
 
-def test_no_time_is_spent_on_frames_that_do_not_converge() -> None:
-    """A motion is not made slower for frames in which a foot is out of reach: no pace brings it there."""
+def test_unconverged_frames_do_not_slow_the_motion() -> None:
+    """Frames in which a foot is out of reach do not slow the motion down, because no timing brings it there."""
     found = retarget_motion(far_foot(), hrp2())
     assert not found.converged.all()
     assert found.duration_ratio < 1.2
@@ -151,7 +151,7 @@ def test_no_time_is_spent_on_frames_that_do_not_converge() -> None:
 
 
 def test_a_robot_ends_on_both_feet() -> None:
-    """HRP-2 finishes the step, feet at rest and on the floor, unless it is asked to break it off."""
+    """HRP-2 completes the step, with feet at rest on the floor, unless the option is off."""
     given = stepping(0, DOWN)
     found, broken = (
         retarget_motion(given, hrp2(), None, RetargetOptions(complete_steps=whole)) for whole in (True, False)
@@ -164,11 +164,11 @@ def test_a_robot_ends_on_both_feet() -> None:
     assert np.abs(np.diff(soles[:, -5:], axis=1)).max() < 1e-4
 
 
-def test_what_is_recorded_in_the_air_is_left_out() -> None:
-    """A recording that ends in flight ends where a foot last stood, and says so."""
+def test_flight_at_the_end_is_removed() -> None:
+    """A recording that ends in flight ends at the last stance, with a note."""
     given = stepping(0, 101)
     contacts = dict.fromkeys(("left", "right"), given.times < 1.5)
     jumping = Performer(given.recording, given.parts, given.soles, given.name, given.notes, contacts)
     found, _ = complete_steps(jumping)
     assert found.times[-1] == pytest.approx(1.48)
-    assert any("ends in the air: 0.52 s are left out" in said for said in found.notes)
+    assert any("ends in flight: 0.52 s are removed" in said for said in found.notes)

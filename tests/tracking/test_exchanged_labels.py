@@ -1,4 +1,4 @@
-"""Labels that were exchanged for a while are found without a rig, put right, and told."""
+"""Labels that are exchanged for a while are found without a rig, corrected and reported."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def spans(found: CorrectedLabels) -> set[tuple[str, str, int, int]]:
     return {(swap.first, swap.second, swap.start, swap.stop) for swap in found.swaps}
 
 
-def test_a_clean_recording_is_returned_as_it_is(markers: Markers) -> None:
-    """Nothing is exchanged where nothing was."""
+def test_a_clean_recording_is_unchanged(markers: Markers) -> None:
+    """Without exchanged labels there is no correction."""
     found = correct_labels(markers)
     assert found.swaps == ()
     assert found.markers is markers
@@ -52,8 +52,10 @@ def test_a_clean_recording_is_returned_as_it_is(markers: Markers) -> None:
 
 @pytest.mark.parametrize(("start", "stop"), [(40, 75), (0, 40), (85, FRAMES)])
 @pytest.mark.parametrize(("one", "other"), [(4, 5), (4, 30)])
-def test_an_exchange_is_undone(markers: Markers, start: int, stop: int, one: int, other: int) -> None:
-    """Within a link and between links, in the middle and at the ends: frames and names are told, positions restored."""
+def test_an_exchange_is_corrected(markers: Markers, start: int, stop: int, one: int, other: int) -> None:
+    """Within a link and between links, in the middle and at the ends: frames and names are reported, positions
+    restored.
+    """
     found = correct_labels(exchanged(markers, start, stop, one, other))
     assert spans(found) == {(markers.names[one], markers.names[other], start, stop)}
     np.testing.assert_array_equal(found.markers.positions, markers.positions)
@@ -68,8 +70,8 @@ def lasting(markers: Markers, frames: int) -> Markers:
     return Markers(step * np.arange(frames), markers.names, markers.positions[played])
 
 
-def test_an_exchange_is_undone_however_long_the_recording(markers: Markers) -> None:
-    """One that begins in one piece of the frames looked at together and ends in the next, and one that begins there."""
+def test_an_exchange_across_batches_is_corrected(markers: Markers) -> None:
+    """An exchange that begins in one batch of frames and ends in the next, and one that begins at their border."""
     long = lasting(markers, 3 * FRAMES_PER_BATCH)
     broken = exchanged(
         exchanged(long, FRAMES_PER_BATCH - 20, FRAMES_PER_BATCH + 30, 4, 5),
@@ -82,7 +84,7 @@ def test_an_exchange_is_undone_however_long_the_recording(markers: Markers) -> N
 
 
 def test_looking_for_exchanges_takes_less_memory_than_the_recording(markers: Markers) -> None:
-    """What is made of every sample is made piece by piece."""
+    """Intermediate results are computed batch by batch."""
     long = lasting(markers, 12 * FRAMES_PER_BATCH)
     tracemalloc.start()
     correct_labels(long)
@@ -91,8 +93,8 @@ def test_looking_for_exchanges_takes_less_memory_than_the_recording(markers: Mar
     assert most < long.positions.nbytes
 
 
-def test_an_exchange_behind_a_gap_is_undone(markers: Markers) -> None:
-    """Where both were hidden while their labels changed, neighbours tell where each should have come back."""
+def test_an_exchange_in_a_gap_is_corrected(markers: Markers) -> None:
+    """If both markers are hidden while their labels change, neighbours predict where each should reappear."""
     swapped = exchanged(markers, 50, 90, 8, 9).positions.copy()
     swapped[44:54, [8, 9]] = np.nan
     found = correct_labels(Markers(markers.times, markers.names, swapped))
@@ -100,26 +102,28 @@ def test_an_exchange_behind_a_gap_is_undone(markers: Markers) -> None:
     np.testing.assert_array_equal(found.markers.positions[54:], markers.positions[54:])
 
 
-def test_three_labels_in_a_circle_are_put_right(markers: Markers) -> None:
-    """A circle is two exchanges."""
+def test_a_cyclic_exchange_of_three_labels_is_corrected(markers: Markers) -> None:
+    """A cycle is two exchanges."""
     found = correct_labels(exchanged(markers, 40, 80, 12, 13, 14))
     np.testing.assert_array_equal(found.markers.positions, markers.positions)
     assert {name for swap in found.swaps for name in (swap.first, swap.second)} == set(markers.names[12:15])
 
 
-def test_tracking_follows_the_labels_put_right(rig: Rig, markers: Markers) -> None:
-    """A recording with exchanged labels tracks as the one without, and says so."""
+def test_tracking_uses_the_corrected_labels(rig: Rig, markers: Markers) -> None:
+    """A recording with exchanged labels is tracked like the one without, with a warning."""
     options = TrackingOptions(limits=False)
     clean = track_markers(rig, cloud(rig, 4), markers, options)
-    mended = track_markers(rig, cloud(rig, 4), exchanged(markers, 30, 70, 0, 1), options)
-    np.testing.assert_array_equal(mended.q, clean.q)
+    corrected = track_markers(rig, cloud(rig, 4), exchanged(markers, 30, 70, 0, 1), options)
+    np.testing.assert_array_equal(corrected.q, clean.q)
     assert clean.warnings == ()
-    assert mended.swaps[0].is_certain
-    assert f"{markers.names[0]} with {markers.names[1]} (0.30 to 0.69 s)" in mended.warnings[0]
+    assert corrected.swaps[0].is_certain
+    assert f"{markers.names[0]} with {markers.names[1]} (0.30 to 0.69 s)" in corrected.warnings[0]
 
 
-def test_neighbours_tell_where_a_rigid_marker_is(markers: Markers) -> None:
-    """Links that carry four markers tell the fifth's place to a centimetre or two; without neighbours nobody does."""
+def test_neighbours_predict_a_rigid_marker(markers: Markers) -> None:
+    """Four markers on a link predict the fifth within a centimetre or two; without neighbours there is no
+    prediction.
+    """
     columns = np.arange(8)
     predicted = learn_shapes(markers.positions, columns).predict(markers.positions)
     errors = np.linalg.norm(predicted - markers.positions[:, columns], axis=2)

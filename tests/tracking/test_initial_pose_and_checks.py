@@ -1,4 +1,4 @@
-"""First configuration from one frame alone, and what the tracker says about bad markers."""
+"""Initial poses from one frame alone, and the tracker's warnings about markers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def posed(rig: Rig, turned: float, raised: float, bent: float) -> np.ndarray:
 
 @pytest.mark.parametrize("turned", [0.0, 1.6, 3.1])
 @pytest.mark.parametrize("raised", [0.0, 1.5, 2.5])
-def test_start_finds_any_pose(rig: Rig, turned: float, raised: float) -> None:
-    """One frame is enough, wherever the person stands, faces and holds the arms."""
+def test_the_initial_pose_is_found_from_one_frame(rig: Rig, turned: float, raised: float) -> None:
+    """One frame is enough for any position, heading and arm posture."""
     q = posed(rig, turned, raised, 0.9)
     markers = seen_from(rig, cloud(rig), np.array([q]))
     targets = Targets.from_markers(rig, cloud(rig), markers)
@@ -47,8 +47,8 @@ def test_start_finds_any_pose(rig: Rig, turned: float, raised: float) -> None:
     assert farthest(rig, np.array([found]), np.array([q])) < 0.01
 
 
-def test_start_withstands_a_wrong_marker(rig: Rig) -> None:
-    """One marker half a metre off spoils neither the root nor the other limbs."""
+def test_the_initial_pose_is_robust_to_a_wrong_marker(rig: Rig) -> None:
+    """One marker half a metre off changes neither the root nor the other limbs."""
     q = posed(rig, 1.0, 1.0, 0.5)
     positions = seen_from(rig, cloud(rig), np.array([q])).positions.copy()
     positions[0, 1] += [0.5, 0.0, 0.2]
@@ -59,7 +59,7 @@ def test_start_withstands_a_wrong_marker(rig: Rig) -> None:
 
 
 def test_any_rig_is_tracked() -> None:
-    """The tracker knows no human: markers on a robot give its motion back."""
+    """Markers on a robot recover its motion: the tracker does not depend on the human rig."""
     robot = hrp2()
     step = np.ones(robot.model.nv)
     q = np.array([pin.integrate(robot.model, robot.neutral, 0.1 * np.sin(0.1 * k) * step) for k in range(10)])
@@ -68,8 +68,8 @@ def test_any_rig_is_tracked() -> None:
     assert tracked.rmse < 1e-5
 
 
-def test_links_that_nothing_tells_for_long_are_named(rig: Rig) -> None:
-    """A whole leg out of sight is; its thigh alone is not, as the shank tells where it is, nor is a short gap."""
+def test_links_unseen_for_long_are_reported(rig: Rig) -> None:
+    """A whole leg is; a thigh alone is not, as the shank observes its position, nor is a short gap."""
     q, attachments = swinging(rig, 100), cloud(rig, per_link=3)
     markers = seen_from(rig, attachments, q)
     step = float(markers.times[1] - markers.times[0])
@@ -77,53 +77,55 @@ def test_links_that_nothing_tells_for_long_are_named(rig: Rig) -> None:
     leg = np.isin(owners, ["right_thigh", "right_shank", "right_foot"])
     long = int(np.ceil(0.3 / step))
 
-    def told(hidden: np.ndarray, frames: slice) -> str:
+    def warnings_of(hidden: np.ndarray, frames: slice) -> str:
         positions = markers.positions.copy()
         positions[frames, hidden] = np.nan
         seen = Markers(markers.times, markers.names, positions)
         return " ".join(track_markers(rig, attachments, seen, TrackingOptions(limits=False)).warnings)
 
-    said = told(leg, slice(20, 20 + long))
-    assert f"nothing is seen of right_thigh, nor of what hangs there, for up to {long * step:.2f} s" in said
+    said = warnings_of(leg, slice(20, 20 + long))
+    assert f"no marker is seen on right_thigh, or on the links below, for up to {long * step:.2f} s" in said
     assert f"after {markers.times[19]:.3f} s" in said
-    assert "nothing is seen" not in told(owners == "right_thigh", slice(20, 20 + long))
-    assert "nothing is seen" not in told(leg, slice(20, 22))
-    assert "nothing is seen" not in told(np.ones(len(owners), bool), slice(20, 20 + long))  # told by another sentence
+    assert "no marker is seen" not in warnings_of(owners == "right_thigh", slice(20, 20 + long))
+    assert "no marker is seen" not in warnings_of(leg, slice(20, 22))
+    assert "no marker is seen" not in warnings_of(
+        np.ones(len(owners), bool), slice(20, 20 + long)
+    )  # has another warning
 
 
-def test_a_pelvis_of_too_few_markers_is_named_with_its_frames(rig: Rig) -> None:
-    """Without its own markers one on each thigh and on the torso tell badly how it turns; a short gap is no news."""
+def test_a_pelvis_with_too_few_markers_is_reported(rig: Rig) -> None:
+    """Markers on each thigh and on the torso do not determine the pelvis's rotation; a short gap is not reported."""
     attachments = [each for each in cloud(rig, per_link=9) if each.link == rig.links[0] or each.marker.endswith("_0")]
     whole = seen_from(rig, attachments, swinging(rig, 200))
     pelvis = [k for k, each in enumerate(attachments) if each.link == rig.links[0]]
-    told = {}
+    messages = {}
     for frames in (0, 5, 50):
         positions = np.array(whole.positions)
         positions[100 : 100 + frames, pelvis] = np.nan
         warnings = track_markers(rig, attachments, Markers(whole.times, whole.names, positions)).warnings
-        told[frames] = [said for said in warnings if "too few markers tell" in said]
-    assert told[0] == told[5] == []
-    (said,) = told[50]
-    assert f"how {rig.links[0]} turned" in said
-    lasts, since = (float(word) for word in re.findall(r"(\d+\.\d+) s", said))
+        messages[frames] = [message for message in warnings if "too few markers determine" in message]
+    assert messages[0] == messages[5] == []
+    (message,) = messages[50]
+    assert f"the rotation of {rig.links[0]}" in message
+    lasts, since = (float(word) for word in re.findall(r"(\d+\.\d+) s", message))
     assert 0.4 < lasts <= 0.5
     assert 1.0 <= since < 1.06
 
 
-def test_links_without_a_recorded_marker_are_named(rig: Rig) -> None:
-    """Another person's file, with other markers on the legs: what is left says nothing of them, and that is told."""
+def test_links_without_recorded_markers_are_reported(rig: Rig) -> None:
+    """A file of another person, with other markers on the legs, does not observe them."""
     q, attachments = swinging(rig, 30), cloud(rig, per_link=3)
     legs = ("right_thigh", "right_shank", "right_foot", "left_foot")
     markers = seen_from(rig, attachments, q).select([a.marker for a in attachments if a.link not in legs])
     tracked = track_markers(rig, attachments, markers, TrackingOptions(limits=False))
     text = " ".join(tracked.warnings)
-    assert "no attached marker of right_thigh, left_foot, nor of what hangs there, was recorded" in text
+    assert "no attached marker on right_thigh, left_foot, or on the links below, was recorded" in text
     whole = track_markers(rig, attachments, seen_from(rig, attachments, q), TrackingOptions(limits=False))
     assert not any("was recorded" in said for said in whole.warnings)
 
 
-def test_flickering_and_jumping_markers_are_named(rig: Rig) -> None:
-    """A marker that comes and goes is told from one that jumps."""
+def test_flickering_and_jumping_markers_are_reported(rig: Rig) -> None:
+    """A marker that appears and disappears is distinguished from one that jumps."""
     q, attachments = swinging(rig, 100), cloud(rig, per_link=5)
     markers = seen_from(rig, attachments, q)
     positions = markers.positions.copy()
@@ -137,26 +139,26 @@ def test_flickering_and_jumping_markers_are_named(rig: Rig) -> None:
     assert f"jump against their link: {markers.names[6]}" in text
 
 
-def test_another_subject_is_noticed(rig: Rig) -> None:
+def test_another_subject_is_reported(rig: Rig) -> None:
     """A body 8 % larger than the rig is reported as such, one of 1 % is not."""
     q = swinging(rig, 15)
     markers = seen_from(rig, cloud(rig), q)
-    for factor, told in ((1.08, True), (0.92, True), (1.01, False)):
+    for factor, is_reported in ((1.08, True), (0.92, True), (1.01, False)):
         other = Markers(markers.times, markers.names, factor * markers.positions)
         tracked = track_markers(rig, cloud(rig), other, TrackingOptions(limits=False))
         assert tracked.size_ratio == pytest.approx(factor, abs=0.02)
-        assert any("subject" in w for w in tracked.warnings) == told
+        assert any("subject" in w for w in tracked.warnings) == is_reported
 
 
 def test_a_recording_without_attached_markers_is_refused(rig: Rig) -> None:
-    """Nothing to track is an error, not a motionless body."""
+    """It is an error, not a motionless body."""
     markers = Markers(np.arange(3) / 100.0, ("a", "b"), np.zeros((3, 2, 3)))
     with pytest.raises(InvalidValue, match="attached"):
         track_markers(rig, cloud(rig), markers)
 
 
-def test_frames_without_markers_are_held_and_told(rig: Rig) -> None:
-    """Where nobody was seen the pose waits, and the frames are marked."""
+def test_frames_without_markers_keep_the_previous_pose(rig: Rig) -> None:
+    """The pose does not change, and the frames are marked and reported."""
     q = swinging(rig, 30)
     markers = seen_from(rig, cloud(rig), q)
     positions = markers.positions.copy()
@@ -167,4 +169,4 @@ def test_frames_without_markers_are_held_and_told(rig: Rig) -> None:
     assert not tracked.is_tracked[10:13].any()
     assert tracked.is_tracked.sum() == 27
     np.testing.assert_array_equal(tracked.q[11], tracked.q[9])
-    assert any("held" in w for w in tracked.warnings)
+    assert any("previous pose is kept" in w for w in tracked.warnings)

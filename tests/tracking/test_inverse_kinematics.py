@@ -1,4 +1,4 @@
-"""Laws of the dynamical inverse kinematics of rapetti2020."""
+"""The dynamical inverse kinematics of rapetti2020."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def rig() -> Rig:
 FREE = TrackingOptions(posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
 
 
-def test_rotation_error_stands_in_inertial_axes() -> None:
-    """A body turned a little about a world axis is wrong by that turn in world axes, whatever its own attitude."""
+def test_rotation_error_is_in_inertial_axes() -> None:
+    """A body rotated a little about a world axis has that rotation as its error in world axes, whatever its
+    attitude.
+    """
     modelled = pin.exp3(np.array([0.4, -1.1, 0.8]))
     turn = np.array([1e-4, -2e-4, 3e-4])
     np.testing.assert_allclose(rotation_error(modelled, pin.exp3(turn) @ modelled), turn, atol=1e-11)
@@ -48,7 +50,7 @@ def test_each_step_leaves_one_minus_the_gain_of_the_error(rig: Rig, gain: float)
     )
 
 
-def test_moving_targets_are_followed_without_lag_or_lead(rig: Rig) -> None:
+def test_moving_targets_are_followed_without_lag(rig: Rig) -> None:
     """From a perfect pose one step with a small gain reaches the next targets: their motion enters once."""
     q = swinging(rig, 2)
     markers = seen_from(rig, cloud(rig), q)
@@ -61,7 +63,7 @@ def test_moving_targets_are_followed_without_lag_or_lead(rig: Rig) -> None:
 
 
 def test_refined_tracking_recovers_the_motion(rig: Rig) -> None:
-    """Perfect markers give back the motion that moved them."""
+    """Perfect markers recover the motion that moved them."""
     q = swinging(rig, 40)
     tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), q), FREE)
     assert farthest(rig, tracked.q, q) < 1e-6
@@ -75,7 +77,7 @@ def test_one_pass_follows_within_a_millimetre(rig: Rig) -> None:
     assert tracked.rmse < 1e-3
 
 
-def test_missing_markers_carry_no_weight(rig: Rig) -> None:
+def test_missing_markers_have_no_weight(rig: Rig) -> None:
     """A marker that is missing changes nothing, and its error is NaN."""
     q = swinging(rig, 20)
     attachments = cloud(rig, per_link=4)
@@ -91,7 +93,7 @@ def test_missing_markers_carry_no_weight(rig: Rig) -> None:
 
 
 def test_a_fading_marker_does_not_bend_the_motion_in_one_frame(rig: Rig) -> None:
-    """A wrong marker that vanishes for a while jolts the motion less when its weight fades."""
+    """A wrong marker that disappears for a while disturbs the motion less if its weight fades."""
     q = np.repeat(swinging(rig, 1), 60, axis=0)
     attachments = cloud(rig, per_link=4)
     perfect = seen_from(rig, attachments, q)
@@ -132,7 +134,7 @@ def test_orientations_alone_give_the_joints(rig: Rig) -> None:
     assert np.abs(joints).max() < 1e-5
 
 
-def test_no_tracked_joint_passes_its_limit(rig: Rig) -> None:
+def test_no_tracked_joint_violates_its_limit(rig: Rig) -> None:
     """Markers that bend the knees backwards leave them at the limit."""
     q = swinging(rig, 20)
     knee = rig.model.joints[rig.joint("left_shank")].idx_q

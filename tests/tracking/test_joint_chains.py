@@ -1,4 +1,4 @@
-"""Laws of chains fitted by themselves, of rivals, and of bounds that are locks."""
+"""Chains fitted by themselves, alternative trajectories, and bounds as large prices."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def robot() -> Rig:
 
 
 @pytest.mark.parametrize("every", [1, 2])
-def test_chains_turn_as_they_are_asked_within_their_limits(robot: Rig, every: int) -> None:
-    """Hinges one by one are fitted exactly; chains of two come nearer than neutral; no angle leaves its range."""
+def test_chains_fit_their_orientations_within_limits(robot: Rig, every: int) -> None:
+    """Single hinges are fitted exactly; chains of two are nearer than neutral; no angle leaves its range."""
     links = list(range(0, len(robot.links), every))
     q, targets = turning(robot, links)
     assert targets.orientations is not None
@@ -44,7 +44,7 @@ def test_chains_turn_as_they_are_asked_within_their_limits(robot: Rig, every: in
 
 
 def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
-    """The articulated-body algorithm with held joints priced out of reach ends where the dense program does."""
+    """The articulated-body algorithm with very large prices at bounds gives the dense program's solution."""
     q, targets = turning(robot, list(range(len(robot.links))))
     engine = InverseKinematics(robot, targets.tasks, TrackingOptions())
     freedoms, rng = robot.model.nv, np.random.default_rng(0)
@@ -65,12 +65,12 @@ def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
         np.testing.assert_allclose(locked.x, dense.x, atol=1e-7)
 
 
-def test_a_rival_that_is_not_better_leaves_no_trace(robot: Rig) -> None:
-    """Where a fit is doubted without reason, the motion is the same to the last digit."""
+def test_an_alternative_that_is_not_better_changes_nothing(robot: Rig) -> None:
+    """An alternative trajectory that does not win leaves the motion the same to the last digit."""
     q, targets = turning(robot, list(range(len(robot.links))))
     found = []
-    for doubt in (np.inf, -1.0):
-        options = replace(TrackingOptions.one_pass(), restart_turn=doubt)
+    for threshold in (np.inf, -1.0):
+        options = replace(TrackingOptions.one_pass(), restart_turn=threshold)
         tracker = Tracker(robot, targets.tasks, options)
         tracker.start(targets.sample(0), STEP, q[0])
         found.append([tracker.step(targets.sample(k), STEP) for k in range(1, 40)])

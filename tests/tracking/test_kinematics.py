@@ -1,4 +1,4 @@
-"""Normal equations, their second-order term and the pull towards neutral against plain sums and finite differences."""
+"""Normal equations, their second-order term and the posture task against plain sums and finite differences."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
 
 
 def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
-    """The pull towards neutral is minus half the derivative of its cost, also where hands may turn freely."""
+    """The restoring torque is minus half the derivative of its cost, also if hands may rotate freely."""
     posture, q = Posture(rig, ("left_hand",)), swinging(rig, 25, amplitude=0.6)[-1]
     gradient = np.zeros(rig.model.nv)
     posture.add(q, 1.0, np.zeros((rig.model.nv, rig.model.nv)), gradient)
@@ -85,8 +85,8 @@ def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
         assert gradient[column] == pytest.approx(-0.5 * (up - down) / (2.0 * size), abs=1e-7)
 
 
-def test_every_joint_of_a_girdle_is_pulled_to_rest() -> None:
-    """The joints of a trunk of three and of a girdle, with two axes or one, have the pull that their cost tells, and a
+def test_every_joint_of_a_girdle_has_a_restoring_torque() -> None:
+    """The joints of a trunk of three and of a girdle, with two axes or one, have the torque of their cost, and a
     girdle's is stiffer.
     """
     rig = human(1.7, 60.0, "female", trunk="three", shoulders="girdle")
@@ -101,7 +101,7 @@ def starts_of(rig: Rig) -> list[int]:
     return [rig.model.joints[k + 1].idx_v for k in range(len(rig.links))]
 
 
-def test_a_hand_turned_about_its_axis_costs_nothing(rig: Rig) -> None:
+def test_free_twist_has_no_cost(rig: Rig) -> None:
     """Free twist leaves pronation to the markers."""
     joint = rig.model.joints[rig.joint("left_hand")]
     turn = np.zeros(rig.model.nv)

@@ -1,4 +1,4 @@
-"""Laws of the methods, of limits that joints share, and of what is out of reach."""
+"""The tracking methods, limits shared by joints, and targets out of reach."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def robot() -> Rig:
 
 
 @pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])
-def test_every_method_finds_what_can_be_reached(robot: Rig, method: str) -> None:
-    """Orientations of all links lead back to the joint angles that made them."""
+def test_every_method_recovers_a_reachable_pose(robot: Rig, method: str) -> None:
+    """Orientations of all links recover the joint angles that made them."""
     q, targets = turning(robot, list(range(len(robot.links))))
     tracker = make_tracker(method, robot, targets.tasks, TrackingOptions(posture_weight=1e-10, iterations=40))
     tracker.start(targets.sample(0), STEP, q[0])
@@ -45,8 +45,8 @@ def test_every_method_finds_what_can_be_reached(robot: Rig, method: str) -> None
     assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
 
 
-def test_pieces_know_nothing_of_each_other(robot: Rig) -> None:
-    """An orientation out of reach of one piece is worse met pair by pair than by the whole body."""
+def test_pairs_do_not_help_each_other(robot: Rig) -> None:
+    """An orientation out of reach of one pair is met worse pair by pair than by the whole body."""
     links = [0, *robot.parents[-1:], len(robot.links) - 1]
     _, targets = turning(robot, links)
     sample = targets.sample(3)
@@ -61,7 +61,7 @@ def test_pieces_know_nothing_of_each_other(robot: Rig) -> None:
     assert found["whole_body"] < found["pairwise"]
 
 
-def test_methods_that_do_not_fit_are_refused(robot: Rig) -> None:
+def test_unsuitable_methods_are_refused(robot: Rig) -> None:
     """Markers have no pairs, an unknown method lists the known ones, and an optimisation needs iterations."""
     person = human(1.7, 60.0, "female")
     markers = Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
@@ -73,8 +73,8 @@ def test_methods_that_do_not_fit_are_refused(robot: Rig) -> None:
         make_tracker("whole_body", person, markers.tasks, TrackingOptions(iterations=0))
 
 
-def test_limits_that_joints_share_are_kept(robot: Rig) -> None:
-    """Two hips that may not flex together beyond a bound stay within it, whatever is asked."""
+def test_coupled_limits_hold(robot: Rig) -> None:
+    """Two hips that may not flex together beyond a bound stay within it, whatever their targets."""
     links = list(range(len(robot.links)))
     q, targets = turning(robot, links)
     first, second = robot.joints[3].name, robot.joints[9].name
@@ -96,7 +96,7 @@ def test_limits_that_joints_share_are_kept(robot: Rig) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_start_outside_the_limits_comes_back_inside(robot: Rig, seed: int) -> None:
+def test_a_start_outside_the_limits_returns_inside(robot: Rig, seed: int) -> None:
     """Joints up to 0.3 rad beyond their ranges are inside after a few frames, and no frame has no solution."""
     _, targets = turning(robot, list(range(len(robot.links))))
     rng = np.random.default_rng(seed)
@@ -109,8 +109,8 @@ def test_a_start_outside_the_limits_comes_back_inside(robot: Rig, seed: int) -> 
     assert tracker.solver.limits.violation(steps[-1].q).max() < 1e-3
 
 
-def test_limits_that_contradict_each_other_are_told(robot: Rig) -> None:
-    """A shared limit that no pose in the ranges keeps makes the frame infeasible, and says by how much."""
+def test_contradicting_limits_are_reported(robot: Rig) -> None:
+    """A coupled limit that no pose within the ranges satisfies makes the frame infeasible, with the amount."""
     _, targets = turning(robot, list(range(len(robot.links))))
     name, upper = robot.joints[3].name, float(robot.limits.upper[2])
     coupled = CoupledLimits((name,), np.array([[-1.0]]), np.array([-(upper + 0.2)]))
@@ -122,7 +122,7 @@ def test_limits_that_contradict_each_other_are_told(robot: Rig) -> None:
 
 
 def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
-    """With gyroscopes the velocity is theirs at the pose reached, not the step's, which is half a step old."""
+    """With gyroscopes the velocity is the measured one at the new pose, not the step's, which is half a step old."""
     q, targets = turning(robot, list(range(len(robot.links))))
     tracker = Tracker(robot, targets.tasks, TrackingOptions(posture_weight=1e-10))
     tracker.start(targets.sample(0), STEP, q[0])
@@ -142,7 +142,7 @@ def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
         (TrackingOptions(gain=0.5), 0.5),
     ],
 )
-def test_gains_are_what_they_say(robot: Rig, options: TrackingOptions, left: float) -> None:
+def test_gains_have_the_stated_effect(robot: Rig, options: TrackingOptions, left: float) -> None:
     """A step leaves exp(-dt / time constant), 1 - K dt, or nothing of a small error where K dt would pass 1."""
     q, targets = turning(robot, list(range(len(robot.links))), 2)
     sample = targets.sample(0)
@@ -158,7 +158,7 @@ def test_gains_are_what_they_say(robot: Rig, options: TrackingOptions, left: flo
 
 
 def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
-    """Half the gain leaves half of an error where the others leave none; a share above 1 is refused."""
+    """Half the gain leaves half of an error where the others leave none; a factor above 1 is refused."""
     _, targets = turning(robot, [0, len(robot.links) - 1], 2)
     assert targets.orientations is not None
     task, sample = targets.orientations.task, targets.sample(0)
@@ -198,8 +198,12 @@ def test_squared_angles_are_least_by_angles(robot: Rig) -> None:
 
 @pytest.mark.parametrize("angles", [False, True])
 @pytest.mark.parametrize("kind", ["hinges and a point", "spherical"])
-def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot: Rig, kind: str, angles: bool) -> None:
-    """The second-order matrix of Newton's steps is the slope of the gradient of sum w (1 - cos angle), or w angle^2."""
+def test_the_exact_hessian_of_orientations_is_the_derivative_of_their_gradient(
+    robot: Rig, kind: str, angles: bool
+) -> None:
+    """The second-order matrix of Newton's steps is the derivative of the gradient of sum w (1 - cos angle), or w
+    angle^2.
+    """
     rig = robot if kind != "spherical" else human(1.7, 60.0, "female")
     links = np.arange(len(rig.links))
     point = (

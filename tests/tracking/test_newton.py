@@ -28,8 +28,10 @@ def test_an_indefinite_hessian_is_stiffened_or_refused() -> None:
     np.testing.assert_allclose(newton.solve(np.ones(3)), [1.0, 1.0 / 3.0, 1.0 / 3.0])
 
 
-def test_what_is_held_may_bend_down_until_it_lets_go() -> None:
-    """A coordinate at its bound needs no curvature; without it the Hessian has no minimum, and says so."""
+def test_coordinates_at_bounds_need_no_curvature() -> None:
+    """A coordinate at its bound may have negative curvature; after its release the Hessian has no minimum, which is an
+    error.
+    """
     newton = Newton.from_hessian(np.diag([1.0, -2.0, 3.0]), 0, 5.0, np.array([0, 1, 0]))
     assert newton is not None
     assert newton.is_exact(np.array([0, 1, 0]))
@@ -38,7 +40,7 @@ def test_what_is_held_may_bend_down_until_it_lets_go() -> None:
 
 
 @pytest.mark.parametrize("guess", [None, np.array([1, 0, -1, 0, 0, 1])])
-def test_bounds_are_held_as_by_the_whole_matrix(guess: np.ndarray | None) -> None:
+def test_bounds_hold_as_with_the_whole_matrix(guess: np.ndarray | None) -> None:
     newton = Newton.from_hessian(positive(5), 0, 1.0, guess)
     assert newton is not None
     gradient = 5.0 * np.random.default_rng(6).normal(size=SIZE)

@@ -1,4 +1,4 @@
-"""Who is followed, from segments of a skeleton that nobody tracked."""
+"""Performers from segments of a skeleton that was not tracked."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def skeleton(tmp_path: Path) -> SegmentPoses:
 
 
 def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skeleton: SegmentPoses) -> None:
-    """Parts are told by names; soles run from behind the ankle to ahead of it, on the floor of the pose at rest, and go
-    where the body goes.
+    """Parts are found by name; soles reach from behind the ankle to ahead of it, on the floor of the rest pose, and
+    move with the body.
     """
     performer = Performer.from_segments(skeleton, "dance")
     assert performer.parts["left_foot"] == "LeftFoot"
@@ -49,12 +49,12 @@ def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skelet
         assert np.linalg.norm(sole[-1, 0] - sole[0, 0]) == pytest.approx(0.5, abs=1e-3)
 
 
-def test_segments_that_cannot_be_followed_are_refused(skeleton: SegmentPoses) -> None:
-    """Feet that no name tells, no pose at rest, and samples that are missing: each is told with its remedy."""
+def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
+    """Feet without a known name, no rest pose, and missing samples are errors with a remedy."""
     nameless = replace(skeleton, names=tuple(name.replace("Foot", "Thing") for name in skeleton.names))
-    with pytest.raises(InvalidValue, match="no segment is known as right_foot, left_foot"):
+    with pytest.raises(InvalidValue, match="no segment has a name that means right_foot, left_foot"):
         Performer.from_segments(nameless)
-    with pytest.raises(InvalidValue, match="no pose at rest"):
+    with pytest.raises(InvalidValue, match="no rest pose"):
         Performer.from_segments(replace(skeleton, rest=None))
     places = np.array(skeleton.positions)
     places[3, skeleton.names.index("LeftFoot")] = np.nan

@@ -1,4 +1,4 @@
-"""A rig follows a person: feet stand where they stood, limits hold, time is stretched where joints are too slow."""
+"""A rig follows a person: feet are planted, limits hold, and time is stretched where joints are too slow."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def corners(found: RetargetedMotion, side: str) -> np.ndarray:
 
 @pytest.mark.parametrize("steps", [0.0, 0.8])
 @pytest.mark.parametrize("name", ["hrp2", "hoap3"])
-def test_feet_stand_and_never_sink(name: str, steps: float) -> None:
-    """No sole goes below the floor, and what the schedule plants moves less than a centimetre a second."""
+def test_feet_stand_and_do_not_penetrate_the_floor(name: str, steps: float) -> None:
+    """No sole is below the floor, and planted soles move less than a centimetre a second."""
     found = followed(name, steps)
     assert found.converged.all()
     assert not steps or not found.foot_paths.in_stance.all()
@@ -99,8 +99,8 @@ def test_feet_stand_and_never_sink(name: str, steps: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["hrp2", "hoap3"])
-def test_limits_hold_and_haste_becomes_time(name: str) -> None:
-    """Angles and speeds stay within the joints' limits; who is too slow takes longer, and says so."""
+def test_limits_hold_and_fast_motions_are_slowed(name: str) -> None:
+    """Angles and speeds stay within the joints' limits; a motion that is too fast takes longer, with a note."""
     found = followed(name)
     limits, joints = found.rig.limits, joint_coordinates(found.rig, found.motion.q)
     assert (joints >= limits.lower - 1e-9).all()
@@ -110,7 +110,7 @@ def test_limits_hold_and_haste_becomes_time(name: str) -> None:
     assert found.duration_ratio > 1.05 or name == "hrp2"
 
 
-def test_links_turn_as_those_who_lead_them() -> None:
+def test_links_follow_the_performer() -> None:
     """HRP-2's thighs, trunk and arms follow a person's squat to a fraction of a radian, knees bending forwards."""
     found = followed("hrp2")
     source, rig = squat(person()), found.rig
@@ -126,7 +126,7 @@ def test_links_turn_as_those_who_lead_them() -> None:
 
 
 def test_a_rig_follows_itself() -> None:
-    """A person that follows itself does what it did, but for a bend that keeps its knees from locking."""
+    """A person that follows itself repeats its motion, except for a bend that keeps its knees from locking."""
     source = squat(person())
     found = retarget_motion(Performer.from_motion(person(), source), person(), None, RetargetOptions(keep_timing=True))
     links, own = link_motions(person(), source), link_motions(person(), found.motion)
@@ -137,8 +137,8 @@ def test_a_rig_follows_itself() -> None:
 
 
 @pytest.mark.parametrize("make", [hrp2, hoap3, person], ids=["hrp2", "hoap3", "person"])
-def test_the_tree_tells_the_parts(make: object) -> None:
-    """What the shape of a rig tells is what its preset, or its own names, say."""
+def test_parts_are_inferred_from_the_tree(make: object) -> None:
+    """Parts inferred from the shape of a rig are those of its preset, or of its own names."""
     rig = make()  # type: ignore[operator]
     known, shaped = find_anatomy(rig), infer_from_tree(rig)
     assert shaped.guessed
@@ -148,7 +148,7 @@ def test_the_tree_tells_the_parts(make: object) -> None:
 
 
 def test_presets_of_other_robots_fit_them() -> None:
-    """G1's and iCub's presets name links that the robots have, and say what the tree says."""
+    """G1's and iCub's presets name links that the robots have, and agree with the parts inferred from the tree."""
     found = [path for parts in (G1, ICUB) if (path := model_file(parts)) is not None]
     if not found:
         pytest.skip(f"neither is installed: {HOW}")
@@ -159,14 +159,14 @@ def test_presets_of_other_robots_fit_them() -> None:
 
 
 def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
-    """Nobody lets a robot fall because a name is missing: the link is named."""
+    """The error names the link without a segment."""
     source = Performer.from_motion(person(), squat(person()))
     mapping = guess_mapping(source.recording, hrp2(), source.parts)
     keep = [k for k, link in enumerate(mapping.links) if link != "left_foot"]
     rows = {name: getattr(mapping, name)[keep] for name in ("rotations", "weights", "bone_axes", "twist_weights")}
     links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
     less = replace(mapping, links=links, segments=segments, **rows)
-    with pytest.raises(InvalidValue, match="leaves left_foot of"):
+    with pytest.raises(InvalidValue, match="no segment for left_foot of"):
         retarget_motion(source, hrp2(), less)
     with pytest.raises(UnknownName):
         retarget_motion(source, hrp2(), replace(mapping, segments=("tail", *mapping.segments[1:])))
@@ -174,21 +174,21 @@ def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
         retarget_motion(source, hoap3(), mapping)
 
 
-def test_links_that_a_written_mapping_leaves_free_are_told() -> None:
-    """Who wrote it may have forgotten a hand: the motion says which links nothing leads, and once."""
+def test_free_links_of_a_mapping_are_noted_once() -> None:
+    """The result says once which links follow no segment, also for a mapping from a file."""
     source = Performer.from_motion(person(), squat(person()))
     mapping = guess_mapping(source.recording, hrp2(), source.parts)
     keep = [k for k, link in enumerate(mapping.links) if link != "left_hand"]
     rows = {name: getattr(mapping, name)[keep] for name in ("rotations", "weights", "bone_axes", "twist_weights")}
     links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
     written = replace(mapping, links=links, segments=segments, notes=(), **rows)
-    (said,) = [said for said in retarget_motion(source, hrp2(), written).notes if "no segment turns" in said]
+    (said,) = [said for said in retarget_motion(source, hrp2(), written).notes if "no segment maps to" in said]
     assert "left_hand" in said
-    assert sum("no segment turns" in said for said in retarget_motion(source, hrp2(), mapping).notes) <= 1
+    assert sum("no segment maps to" in said for said in retarget_motion(source, hrp2(), mapping).notes) <= 1
 
 
 def test_parts_have_names_of_people() -> None:
-    """A preset that names no part of a person, or one link twice, is refused."""
+    """A preset with an unknown part of a person, or with one link twice, is refused."""
     with pytest.raises(InvalidValue, match="tail"):
         Anatomy("cat", {"tail": "tail"})
     with pytest.raises(InvalidValue, match="two parts"):
@@ -197,7 +197,7 @@ def test_parts_have_names_of_people() -> None:
 
 
 def test_feet_on_a_belt_stand() -> None:
-    """Feet that all move backwards alike when they are low stand on a belt, whose speed is found."""
+    """Feet that all move backwards alike when they are low are on a belt, whose speed is found."""
     times = np.arange(0.0, 4.0, 0.01)
     phase = (times[:, None] + [0.0, 0.5]) % 1.0
     stance = phase < 0.6

@@ -1,4 +1,4 @@
-"""Rotations and a root without lengths (AMASS, SMPL-X), followed as a person of a stature."""
+"""Recordings of rotations and a root without lengths (AMASS, SMPL-X), followed as a person of a stature."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def raised(performer: Performer, side: str) -> np.ndarray:
 
 @pytest.mark.parametrize("height", [DEFAULT_STATURE, 1.9])
 def test_feet_stand_level_and_rise_as_legs_of_that_stature_do(walk: SegmentPoses, height: float) -> None:
-    """The sole that stands lies on the floor and stays; the other rises as thigh and shank turn."""
+    """The standing sole stays on the floor; the other rises with the rotations of thigh and shank."""
     assert lacks_lengths(walk)
     performer = performer_of_stature(walk, height)
     assert performer.parts["left_foot"] == "left_ankle"
@@ -94,8 +94,8 @@ def test_feet_stand_level_and_rise_as_legs_of_that_stature_do(walk: SegmentPoses
     assert f"{height:g} m" in performer.notes[0]
 
 
-def test_hrp2_walks_in_place_as_the_archive_tells(walk: SegmentPoses) -> None:
-    """Feet go up in turn, stand between and do not slide; the root stays upright, where legs of that length hold it."""
+def test_hrp2_walks_in_place_like_the_recording(walk: SegmentPoses) -> None:
+    """Feet rise in turn, stand in between and do not slide; the root stays upright at the height of its legs."""
     performer, rig = performer_of_stature(walk), hrp2()
     found = retarget_motion(performer, rig)
     stands = found.foot_paths.in_stance
@@ -115,18 +115,18 @@ def test_hrp2_walks_in_place_as_the_archive_tells(walk: SegmentPoses) -> None:
     assert up.min() > 0.98
 
 
-def test_the_command_takes_the_archive_and_says_what_it_assumed(
+def test_the_command_reads_the_archive_and_reports_its_assumption(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No rig of a person is named; the stature that was taken is told."""
+    """Without a person's rig the assumed stature is reported."""
     arguments = ["retarget", str(walk_in_place(tmp_path / "walk.npz")), "hrp2", "--no-repair", "--height", "1.8"]
     assert main([*arguments, "--output", str(tmp_path / "out")]) == INCOMPLETE
     assert "a person of 1.8 m" in capsys.readouterr().out
     assert np.isfinite(MOTION.read(tmp_path / "out" / "dance.motion.npz").motion.q).all()
 
 
-def test_archives_with_holes_are_refused(walk: SegmentPoses) -> None:
-    """A root that is missing in a frame, and segments of other names."""
+def test_archives_with_missing_samples_are_refused(walk: SegmentPoses) -> None:
+    """A root that is missing in a frame, and segments with other names."""
     assert walk.positions is not None
     places = np.array(walk.positions)
     places[3] = np.nan

@@ -1,4 +1,4 @@
-"""Laws of the smoother: what it makes of noise, gaps, limits and landings."""
+"""The smoother with noise, gaps, limits and landings."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def spread(rig: Rig, found: np.ndarray, truth: np.ndarray) -> float:
 
 
 def test_a_block_band_solves_as_the_dense_matrix_does() -> None:
-    """Blocks added lag by lag, whole or in a place, make the symmetric matrix that they say."""
+    """Blocks added lag by lag, whole or in some columns, make the expected symmetric matrix."""
     draw, count, size, reach = np.random.default_rng(0), 6, 4, 2
     band, dense = BlockBand(count, size, reach), np.zeros((count, size, count, size))
     for lag in range(reach + 1):
@@ -83,14 +83,14 @@ def test_a_block_band_solves_as_the_dense_matrix_does() -> None:
 
 
 def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
-    """Where the factorisation ends, the frame is told instead of numbers that mean nothing."""
+    """The error names the frame at which the factorisation ends."""
     band = BlockBand(5, 2, 1)
     band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else -1.0) for k in range(5)]))
     with pytest.raises(BackendError, match="frame 3"):
         band.solve(np.ones((5, 2)))
 
 
-def test_a_block_band_passes_on_nothing_that_is_no_number() -> None:
+def test_a_block_band_with_nan_is_an_error() -> None:
     """A matrix with a NaN ends in the same error, not in a motion of NaN."""
     band = BlockBand(5, 2, 1)
     band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else np.nan) for k in range(5)]))
@@ -112,8 +112,8 @@ def test_stiffness_is_the_sum_of_squared_differences(order: int) -> None:
     np.testing.assert_allclose(np.diff(x, order), np.convolve(x, difference_weights(order)[::-1], "valid"))
 
 
-def test_roughness_finds_the_variance_that_made_the_motion() -> None:
-    """Integrated white noise seen with known noise: the variances found rise with the true ones, and near to them."""
+def test_process_noise_is_estimated() -> None:
+    """Integrated white noise measured with known noise: the estimated variances are near the true ones."""
     draw, order = np.random.default_rng(5), 3
     found = []
     for variance in (1e-3, 1e-2, 1e-1):
@@ -126,8 +126,8 @@ def test_roughness_finds_the_variance_that_made_the_motion() -> None:
     assert 4.0 * found[0] < 2.0 * found[1] < found[2]
 
 
-def test_roughness_is_high_where_the_motion_is_rough() -> None:
-    """A motion that is calm, then wild: the variance follows, and the smoothest curve keeps the wild part."""
+def test_process_noise_varies_over_time() -> None:
+    """A motion that is calm, then wild: the variance follows, and the smoothed curve keeps the wild part."""
     draw, times = np.random.default_rng(6), np.arange(800) / 100.0
     path = np.where(times < 4.0, 0.0, np.sin(2.0 * np.pi * 6.0 * times))
     noise = np.full(800, 0.05**2)
@@ -140,8 +140,8 @@ def test_roughness_is_high_where_the_motion_is_rough() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: human(1.75, 70.0, "male"), mixed_rig])
-def test_slopes_are_how_the_curves_move(make: object) -> None:
-    """Slopes of every curve agree with finite differences along the tangent coordinates."""
+def test_curve_derivatives_match_differences(make: object) -> None:
+    """Derivatives of every curve agree with finite differences along the tangent coordinates."""
     rig = make()  # type: ignore[operator]
     q = continuous_quaternions(rig, swinging(rig, 3))
     step = 1e-6
@@ -157,8 +157,8 @@ def test_slopes_are_how_the_curves_move(make: object) -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: human(1.75, 70.0, "male"), mixed_rig])
-def test_steps_along_the_curves_come_back_to_where_configurations_are(make: object) -> None:
-    """A step along the slopes and straight back to the sphere, however long, is the change that is told."""
+def test_steps_along_the_curves_are_projected_to_configurations(make: object) -> None:
+    """A step along the tangent, projected radially to the sphere, however long, is the returned change."""
     rig = make()  # type: ignore[operator]
     q = continuous_quaternions(rig, swinging(rig, 3))
     steps = 4.0 * np.random.default_rng(4).standard_normal((3, rig.nv))
@@ -171,8 +171,8 @@ def test_steps_along_the_curves_come_back_to_where_configurations_are(make: obje
         np.testing.assert_allclose(found.values * (sign if wanted.shape[1] == 4 else 1.0), wanted, atol=1e-9)
 
 
-def test_noise_of_the_measurements_is_found() -> None:
-    """White residuals of a known size are told their size, the share that a model took off given back."""
+def test_measurement_noise_is_estimated() -> None:
+    """White residuals of known size give that size, including the part that a model absorbed."""
     draw = np.random.default_rng(1)
     residuals = 0.0015 * draw.standard_normal((600, 90))
     residuals[100:140, :30] = np.nan
@@ -184,7 +184,7 @@ def test_noise_of_the_measurements_is_found() -> None:
 def test_the_smoothed_motion_is_nearer_to_the_truth(
     rig: Rig, noisy: Markers, tracked: TrackedMotion, truth: np.ndarray
 ) -> None:
-    """White noise of the markers is mostly taken off the motion, and off its velocity even more."""
+    """Most of the markers' white noise is removed from the motion, and even more from its velocity."""
     found = smooth(rig, Targets.from_markers(rig, cloud(rig), noisy), tracked)
     assert spread(rig, found.q, truth) < 0.6 * spread(rig, tracked.q, truth)
     rough, calm = (np.abs(np.diff(motion.v, axis=0)).mean() for motion in (tracked, found))
@@ -192,7 +192,9 @@ def test_the_smoothed_motion_is_nearer_to_the_truth(
     assert found.rmse < np.sqrt(3.0) * NOISE
 
 
-def test_turning_the_laboratory_turns_the_smoothed_motion(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
+def test_the_smoothed_motion_does_not_depend_on_the_world_axes(
+    rig: Rig, noisy: Markers, tracked: TrackedMotion
+) -> None:
     """The smoothed motion does not depend on where the world's axes point."""
     turn = exp(np.array([0.3, -0.8, 1.1]))
     turned = Markers(noisy.times, noisy.names, noisy.positions @ turn.T)
@@ -206,7 +208,7 @@ def test_turning_the_laboratory_turns_the_smoothed_motion(rig: Rig, noisy: Marke
 
 
 def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
-    """Where nothing was seen for a while the motion goes on as it was, instead of standing still."""
+    """Across a gap the motion continues instead of standing still."""
     positions = np.array(noisy.positions)
     positions[50:62] = np.nan
     targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
@@ -218,8 +220,10 @@ def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray)
     assert np.isnan(found.errors[gap]).all()
 
 
-def test_a_link_that_swings_while_nobody_sees_it_is_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
-    """A hand without markers for a third of a second, set out far from where it was: it is led across, not wound up."""
+def test_an_unseen_link_is_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
+    """A hand without markers for a third of a second, started far from its pose, is interpolated without extra
+    rotations.
+    """
     hand = np.array([name.startswith("left_hand") for name in noisy.names])
     positions = np.array(noisy.positions)
     positions[40:75, hand] = np.nan
@@ -234,8 +238,8 @@ def test_a_link_that_swings_while_nobody_sees_it_is_bridged(rig: Rig, noisy: Mar
     assert np.delete(left, moves, axis=1).max() < 0.1
 
 
-def test_what_every_frame_shows_badly_many_show_well(rig: Rig, truth: np.ndarray) -> None:
-    """A hand with two markers near its axis turns as the frames together say, not as it would rest."""
+def test_many_frames_together_observe_a_joint(rig: Rig, truth: np.ndarray) -> None:
+    """A hand with two markers near its axis rotates as all frames together observe, not as in neutral."""
     turned = np.array(truth)
     angle = 0.8 + 0.3 * np.sin(3.0 * np.arange(FRAMES) / 100.0)
     hand = rig.index("left_hand")
@@ -257,7 +261,7 @@ def test_what_every_frame_shows_badly_many_show_well(rig: Rig, truth: np.ndarray
     assert np.sqrt(np.mean(after**2)) < 0.8 * np.sqrt(np.mean(before**2))
 
 
-def test_limits_are_never_left(rig: Rig, noisy: Markers) -> None:
+def test_limits_are_never_violated(rig: Rig, noisy: Markers) -> None:
     """Joints whose markers go beyond a limit stop at it, at every frame and exactly."""
     tight = np.full(rig.nv - 6, 0.1)
     upper = np.where(rig.limits.upper > 1.0, 0.9, tight)
@@ -271,10 +275,10 @@ def test_limits_are_never_left(rig: Rig, noisy: Markers) -> None:
     assert np.isfinite(found.errors).all()
 
 
-def test_pieces_make_the_whole(
+def test_blocks_give_the_whole_solution(
     rig: Rig, noisy: Markers, tracked: TrackedMotion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A recording solved in pieces is the one solved at once: what lies beyond the margin is not felt."""
+    """A recording solved in blocks equals the one solved at once: frames beyond the margin have no influence."""
     module = import_module("solver.tracking.smoothing.smooth")
     targets = Targets.from_markers(rig, cloud(rig), noisy)
     whole = smooth(rig, targets, tracked)
@@ -284,8 +288,8 @@ def test_pieces_make_the_whole(
     assert spread(rig, parts.q, whole.q) < 0.02 * spread(rig, tracked.q, whole.q)
 
 
-def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
-    """A recording of a few frames, or with uneven ones, is returned as it was tracked, and says why."""
+def test_unsuitable_recordings_are_returned_with_a_warning(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
+    """A recording of few frames, or with uneven intervals, is returned as tracked, with the reason."""
     few = slice(0, 8)
     targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
     short = track_targets(rig, targets, TrackingOptions())
@@ -298,8 +302,8 @@ def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Mark
     np.testing.assert_array_equal(result.q, tracked.q)
 
 
-def test_what_cannot_be_solved_comes_back_with_the_cause(rig: Rig, noisy: Markers) -> None:
-    """A garbled coordinate spoils the equations of the whole recording: the tracker's motion stays, and says why."""
+def test_unsolvable_recordings_are_returned_with_the_cause(rig: Rig, noisy: Markers) -> None:
+    """An invalid coordinate makes the equations unsolvable: the tracked motion is returned, with the reason."""
     positions = np.array(noisy.positions[:40])
     positions[20, 5] = 1e60
     targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[:40], noisy.names, positions))
@@ -322,8 +326,8 @@ def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: TrackedMotion
             SmoothingOptions(**wrong)  # type: ignore[arg-type]
 
 
-def test_what_no_target_shows_is_not_moved_for_the_centre_of_mass(rig: Rig, truth: np.ndarray) -> None:
-    """A head without markers, or with such as weigh nothing or are never seen, does not nod where the body lands."""
+def test_unobserved_coordinates_are_not_moved_for_the_centre_of_mass(rig: Rig, truth: np.ndarray) -> None:
+    """A head without markers, or with markers of no weight or never seen, does not move at a landing."""
     landing = np.array(truth[:80])
     landing[:, 2] += np.where(np.arange(80) < 40, 0.1 * np.arange(80) / 40.0, 0.1)
     attachments = [replace(a, weight=0.0) if a.marker == "head_0" else a for a in cloud(rig)]

@@ -1,4 +1,4 @@
-"""Laws of tracking sample by sample."""
+"""Tracking sample by sample."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def targets(rig: Rig) -> Targets:
 
 @pytest.mark.parametrize("options", [TrackingOptions(fade_time=0.0, time_budget=3600.0), TrackingOptions.one_pass(0.7)])
 def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, options: TrackingOptions) -> None:
-    """Samples given one by one pose the rig as the whole recording does, where every frame depends on the one before.
+    """Samples one by one give the poses of the whole recording, if every frame depends on the one before.
 
-    Where none does, frames are found together (`test_many_frames`).
+    Otherwise frames are solved together (`test_batch_solver`).
     """
     tracker = Tracker(rig, targets.tasks, options)
     steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
@@ -44,8 +44,8 @@ def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, opti
     np.testing.assert_allclose(steps, whole, atol=1e-9)
 
 
-def test_what_has_not_come_yet_changes_nothing(rig: Rig, targets: Targets) -> None:
-    """The pose after a sample depends on no later sample: the tracker is causal."""
+def test_the_tracker_is_causal(rig: Rig, targets: Targets) -> None:
+    """The pose after a sample depends on no later sample."""
     ahead, behind = Tracker(rig, targets.tasks), Tracker(rig, targets.tasks)
     for k in range(10):
         before = ahead.step(targets.sample(k), 1.0 / RATE)
@@ -55,11 +55,10 @@ def test_what_has_not_come_yet_changes_nothing(rig: Rig, targets: Targets) -> No
     np.testing.assert_array_equal(before.q, behind.q)
 
 
-def test_a_change_of_velocity_that_goes_on_is_foretold(
-    rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a smooth motion the next pose is expected five times nearer than its velocity alone says; noise foretells
-    nothing, and the velocity alone is expected to go on."""
+def test_a_steady_change_of_velocity_is_predicted(rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next pose of a smooth motion is predicted five times better than from its velocity alone; with noise the
+    prediction uses the velocity alone.
+    """
     missed: dict[str, list[np.ndarray]] = {}
     for name in ("smooth", "shaken"):
         tracker, expected = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0)), missed.setdefault(name, [])
@@ -87,8 +86,8 @@ def test_a_change_of_velocity_that_goes_on_is_foretold(
     assert foretold < 1.1 * plain
 
 
-def test_too_few_points_hold_the_pose(rig: Rig, targets: Targets) -> None:
-    """A sample without measurements says so, moves nothing, and tracking goes on after it."""
+def test_too_few_points_keep_the_pose(rig: Rig, targets: Targets) -> None:
+    """A sample without measurements is marked and moves nothing, and tracking continues after it."""
     tracker = Tracker(rig, targets.tasks)
     sample = targets.sample(0)
     assert sample.positions is not None
@@ -102,8 +101,8 @@ def test_too_few_points_hold_the_pose(rig: Rig, targets: Targets) -> None:
     assert tracker.step(targets.sample(2), 1.0 / RATE).error < 1e-3
 
 
-def test_a_lost_fit_is_found_again(rig: Rig, targets: Targets) -> None:
-    """A start far off is left for a new one as soon as the error tells."""
+def test_a_lost_fit_is_restarted(rig: Rig, targets: Targets) -> None:
+    """A start far off is replaced as soon as the error is large."""
     tracker = Tracker(rig, targets.tasks, TrackingOptions(iterations=1))
     far = rig.neutral
     far[:3] += [2.0, 0.0, 0.0]
@@ -114,7 +113,7 @@ def test_a_lost_fit_is_found_again(rig: Rig, targets: Targets) -> None:
     assert step.error < 1e-2
 
 
-def test_an_unconverged_step_says_so(rig: Rig, targets: Targets) -> None:
+def test_unconverged_steps_are_marked(rig: Rig, targets: Targets) -> None:
     """One refinement from far away does not meet the tolerance; many do."""
     turned = rig.neutral
     turned[3:7] = [0.0, 0.0, np.sin(0.4), np.cos(0.4)]
@@ -126,7 +125,7 @@ def test_an_unconverged_step_says_so(rig: Rig, targets: Targets) -> None:
 
 
 def test_wrong_samples_are_refused(rig: Rig, targets: Targets) -> None:
-    """Shapes that are not the tasks', a start of another rig and time that stands still are errors in words."""
+    """Shapes that are not the tasks', a start of another rig and zero time intervals are errors."""
     tracker = Tracker(rig, targets.tasks)
     with pytest.raises(InvalidValue, match="positions have shape"):
         tracker.step(TargetSample(np.zeros((3, 3))), 0.01)
@@ -138,8 +137,8 @@ def test_wrong_samples_are_refused(rig: Rig, targets: Targets) -> None:
         tracker.start(targets.sample(0), 0.01, np.zeros(9))
 
 
-def test_few_frames_a_second_are_tracked_as_well_as_many() -> None:
-    """Markers on moving skin, one frame in four of 50 a second: every one converges, no error is larger for it."""
+def test_low_frame_rates_are_tracked_as_well() -> None:
+    """Markers on moving skin, one frame in four of 50 a second: every frame converges, and no error is larger."""
     body = volunteer(0)
     placed = [Attachment(each.marker, each.link, each.position) for each in body.placements]
     for recording in body.recordings[1:]:
@@ -152,7 +151,7 @@ def test_few_frames_a_second_are_tracked_as_well_as_many() -> None:
 
 
 def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
-    """With no time left after the first step a sample is that step alone; with much of it, what it is without any."""
+    """With no time after the first step a sample is that step alone; with enough time it is as without a budget."""
     samples = [targets.sample(k) for k in range(10)]
     hurried, alone, patient, free = (
         Tracker(rig, targets.tasks, options)
@@ -174,8 +173,8 @@ def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
         np.testing.assert_allclose(patient.step(sample, 1.0 / RATE).q, free.step(sample, 1.0 / RATE).q, atol=1e-9)
 
 
-def test_a_budget_spares_new_starts(rig: Rig, targets: Targets) -> None:
-    """A body that stays lost is sought once in ten seconds of samples, not at each of them."""
+def test_a_budget_limits_new_starts(rig: Rig, targets: Targets) -> None:
+    """For a body that stays lost a new start is tried once in ten seconds of samples, not at each sample."""
     tracker = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3, restart_error=1e-9))
     for k in range(len(targets)):
         tracker.step(targets.sample(k), 1.0 / RATE)
@@ -183,8 +182,8 @@ def test_a_budget_spares_new_starts(rig: Rig, targets: Targets) -> None:
     assert tried == pytest.approx((len(targets) - 2) / RATE)
 
 
-def test_time_stamps_that_jitter_do_not_throw_the_body_away(rig: Rig, targets: Targets) -> None:
-    """Pairs of samples a microsecond apart, as a sender that was held up stamps them, leave the body at its markers."""
+def test_jittering_time_stamps_do_not_lose_the_body(rig: Rig, targets: Targets) -> None:
+    """Pairs of samples a microsecond apart, as a delayed sender stamps them, leave the body at its markers."""
     tracker = Tracker(rig, targets.tasks, TrackingOptions.one_pass())
     tracker.start(targets.sample(0), 1.0 / RATE)
     steps = [tracker.step(targets.sample(k), 1e-6 if k % 2 else 2.0 / RATE) for k in range(1, len(targets))]

@@ -1,4 +1,6 @@
-"""Motions of one body danced by another: by joints of the same name, or whole, with feet, limits and pace respected."""
+"""Retargeting: transfers motions to another body, by joints of the same name, or as a whole within contacts and
+limits.
+"""
 
 from .joint_transfer import common_links, transfer_motion
 

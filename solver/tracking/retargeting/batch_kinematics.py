@@ -1,12 +1,11 @@
-"""A rig in many frames at once: poses of its links, and what each coordinate turns and moves.
+"""Kinematics of a rig in many frames at once: poses of its links, and their derivatives.
 
-Pinocchio places one configuration in a few microseconds, and a hundred more fetch its Jacobians; arithmetic on all
-frames together costs a tenth of that. Coordinates are those of limits: root place and turn, then hinges' angles and
-rotation vectors, so that every limit is a bound on a number.
+Pinocchio computes one configuration in a few microseconds, and its Jacobians take a hundred more; arithmetic on all
+frames together costs a tenth of that. Coordinates are those of limits: root position and rotation, then hinges' angles
+and rotation vectors, so that every limit is a bound on a number.
 
-All joints as far from the root are placed together, whatever branch they are on, so that a few frames cost little as
-well. What hinges are placed with are frames whose third axis is the hinge: a turn then mixes the other two columns,
-whichever way the axis lies in its link.
+Joints at the same depth are computed together, whatever branch they are on, so that a few frames cost little as well.
+Hinges use frames whose third axis is the hinge axis: a rotation then mixes the other two columns.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ FRAME_KINDS = {
     "prismatic": PRISMATIC,
     "spherical": SPHERICAL,
 }
-"""What is made of the axes of a joint, one frame each."""
+"""Kind of the frames of a joint, one frame for each of its axes."""
 UP = np.array([0.0, 0.0, 1.0])
 ROOT_FRAME = -1
-"""Where the root's frame is looked for until all are in order."""
+"""Index of the root's frame before frames are sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchFrames:
-    """Frames of a `BatchKinematics` in N frames of time, which come last.
+    """Frames of a `BatchKinematics` in N frames of time, which are the last axis.
 
     Attributes:
         rotations: (S, 3, 3, N) axes, world.
         positions: (S, 3, N) [m] origins, world.
-        axes: (nv, 3, N) what each coordinate turns about, world; zero where it slides.
+        axes: (nv, 3, N) rotation axis of each coordinate, world; zero for a translation.
         axis_points: (nv, 3, N) [m] a point on that axis.
-        slide_axes: (nv, 3, N) what each coordinate moves along, world; zero where it turns. None where only the root
-            does.
+        slide_axes: (nv, 3, N) translation axis of each coordinate, world; zero for a rotation. None if only the root
+            translates.
     """
 
     rotations: np.ndarray
@@ -61,13 +60,13 @@ class BatchFrames:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Frames of one kind that are as far from the root.
+    """Frames of one kind at the same depth.
 
     Attributes:
-        kind: what they do.
-        indices: where they stand.
-        parents: (K,) where those that carry them stand.
-        rest_frames: (K, 1, 4, 3) their axes at zero in the carrying ones, a row each; then their places.
+        kind: of their motion.
+        indices: of the frames.
+        parents: (K,) indices of the parent frames.
+        rest_frames: (K, 1, 4, 3) axes at zero in the parent frame, a row each; then the position.
         columns: (K,) or (K, 3) their coordinates.
     """
 
@@ -79,7 +78,7 @@ class _Level:
 
 
 class _Frame(NamedTuple):
-    """One of them, before they are in order."""
+    """One of them, before sorting."""
 
     level: int
     kind: str
@@ -89,14 +88,14 @@ class _Frame(NamedTuple):
 
 
 class BatchKinematics:
-    """The tree of a rig, ready for many frames."""
+    """The tree of a rig, prepared for many frames."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         places = joint_slices(rig)
         for joint, _, _ in places[1:]:
             if joint.kind not in FRAME_KINDS:
-                raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: no rule for its coordinates")
+                raise InvalidValue(f"joint {joint.name!r} has the unsupported kind {joint.kind}")
         owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(places)])
         self.coordinate_moves_link = rig.descendants[owner].T
         """(L, nv) True where a coordinate moves a link."""
@@ -105,9 +104,9 @@ class BatchKinematics:
         self._sort_levels(places)
 
     def _sort_levels(self, places: list[tuple[Joint, slice, slice]]) -> None:
-        """Put the frames of all joints into levels."""
+        """Sorts the frames of all joints into levels."""
         found: list[_Frame] = []
-        last = {0: (ROOT_FRAME, 0, np.eye(3))}  # of each link: its last frame, the level of that, its turn
+        last = {0: (ROOT_FRAME, 0, np.eye(3))}  # of each link: its last frame, its level and its rotation
         for link, (joint, _, moves) in enumerate(places[1:], start=1):
             kind, (at, level, turn) = FRAME_KINDS[joint.kind], last[joint.parent]
             columns = np.arange(moves.start, moves.stop)
@@ -140,11 +139,11 @@ class BatchKinematics:
             )
 
     def forward(self, root_rotations: np.ndarray, y: np.ndarray) -> BatchFrames:
-        """Links at coordinates.
+        """Frames of all links at coordinates.
 
         Args:
             root_rotations: (N, 3, 3) axes of the root, world.
-            y: (N, nv) [m, rad] root place (3), nothing (3), joint coordinates.
+            y: (N, nv) [m, rad] root position (3), zeros (3), joint coordinates.
         """
         count = len(y)
         turns, places = np.empty((self._size, 3, 3, count)), np.empty((self._size, 3, count))
@@ -179,7 +178,7 @@ class BatchKinematics:
         return BatchFrames(turns, places, axes, places[self._of_columns], slides)
 
     def _slide_axes(self, axes: np.ndarray) -> np.ndarray:
-        """What coordinates move along; they no longer turn."""
+        """Translation axes of the coordinates; sets their rotation axes to zero."""
         slides = np.zeros_like(axes)
         slides[:3] = np.eye(3)[:, :, None]
         for level in self._levels:
@@ -206,7 +205,9 @@ class BatchKinematics:
     def directional_jacobians(
         self, placed: BatchFrames, links: np.ndarray, frames: np.ndarray, points: np.ndarray, directions: np.ndarray
     ) -> np.ndarray:
-        """(M, nv) by which points (M, 3) [m], world, of single links in single frames move along directions (M, 3)."""
+        """(M, nv) derivatives of points (M, 3) [m], world, of single links in single frames, along directions (M,
+        3).
+        """
         axes, origins = (values[:, :, frames].transpose(2, 0, 1) for values in (placed.axes, placed.axis_points))
         result = (axes * np.cross(points[:, None] - origins, directions[:, None])).sum(axis=2)
         if placed.slide_axes is None:
@@ -229,7 +230,7 @@ class BatchKinematics:
         return result
 
     def centre_of_mass(self, frames: BatchFrames) -> tuple[np.ndarray, np.ndarray]:
-        """Of the rig's prior (N, 3) [m], world, and its slopes (N, 3, nv) by the coordinates."""
+        """Centre of mass by the rig's prior (N, 3) [m], world, and its Jacobian (N, 3, nv)."""
         masses, total = self.rig.prior.masses, self.rig.prior.total_mass
         first = np.einsum("lij,li->lj", self._turns, self.rig.prior.values[:, FIRST_MOMENT])
         # links l, axes i of the world, axes j of the link's last frame, frames n
@@ -240,16 +241,18 @@ class BatchKinematics:
             self.coordinate_moves_link.T @ masses,
         )
         lever = moved - shares[:, None, None] * frames.axis_points
-        slopes = cross(frames.axes.swapaxes(0, 1), lever.swapaxes(0, 1))
+        jacobian = cross(frames.axes.swapaxes(0, 1), lever.swapaxes(0, 1))
         if frames.slide_axes is None:
-            slopes[:, :3] = (total * np.eye(3))[:, :, None]
+            jacobian[:, :3] = (total * np.eye(3))[:, :, None]
         else:
-            slopes += (shares[:, None, None] * frames.slide_axes).swapaxes(0, 1)
-        return moments.sum(axis=0).T / total, slopes.transpose(2, 0, 1) / total
+            jacobian += (shares[:, None, None] * frames.slide_axes).swapaxes(0, 1)
+        return moments.sum(axis=0).T / total, jacobian.transpose(2, 0, 1) / total
 
 
 def to_configurations(rig: Rig, quaternions: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Configurations (N, nq) of the root's quaternions (N, 4) and coordinates (N, nv), see `WholeMotion.forward`."""
+    """Configurations (N, nq) of the root's quaternions (N, 4) and coordinates (N, nv), see
+    `BatchKinematics.forward`.
+    """
     q = np.empty((len(y), rig.nq))
     for joint, into, moves in joint_slices(rig):
         if joint.kind == "free":

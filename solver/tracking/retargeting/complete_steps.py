@@ -1,10 +1,10 @@
-"""Recordings that begin or end in the middle of a step: the step is begun on both feet, and finished.
+"""Completes the steps in the middle of which a recording begins or ends.
 
-A robot sets off from rest and comes to rest, which nobody does on one foot in the middle of a stride. So the foot that
-swings comes down beside the other one, or ahead of it where it was already, while the body slows down until it stands
-over both, legs upright. Before a recording the same happens backwards. What is recorded in the air at either end is
-left out: nobody knows where it lands. A foot that is held still in the air is no step, and a step that the rig that
-follows cannot reach is left as it is.
+A robot starts from rest and comes to rest, which is impossible on one foot in the middle of a step. So the swinging
+foot is put down beside the other one, or ahead of it where it already was, while the body slows down until it stands
+over both feet with upright legs. Before a recording the same is done backwards. Flight at either end is removed,
+because its landing is unknown. A foot held still in the air is not a step, and a step that the rig cannot reach is not
+completed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .performer import Performer
 BEGINS, ENDS = "begins", "ends"
 """The two ends of a recording."""
 SLOWING_TIME, STANDING_TIME = 0.4, 0.3
-"""[s] in which a body that goes on comes to rest, and for which it then stands on both feet."""
+"""[s] in which a moving body comes to rest, and for which it then stands on both feet."""
 AVERAGING_TIME = 0.04
-"""[s] over which its speed is taken where it breaks off."""
+"""[s] over which its velocity at the end of the recording is computed."""
 HORIZONTAL, UP = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
 def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> tuple[Performer, dict[str, slice]]:
-    """Begin and finish the steps in the middle of which a recording begins and ends.
+    """Completes the steps in the middle of which a recording begins and ends.
 
     Args:
-        performer: on a floor that stands still.
-        unreachable: ends of the recording, `BEGINNING_CONFIDENCE` or `ENDS`, at which a step is left as it is because
-            the rig that follows does not reach where it would begin or end.
+        performer: on a floor at rest.
+        unreachable: ends of the recording, `BEGINS` or `ENDS`, at which a step is not completed because the rig cannot
+            reach it.
 
     Returns:
         The performer, which says what was done, and the frames that were added at each end.
@@ -50,7 +50,7 @@ def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> t
     times, notes = performer.times, []
     for where, left_out in ((BEGINS, times[first] - times[0]), (ENDS, times[-1] - times[last])):
         if left_out > 0.0:
-            notes.append(f"the recording {where} in the air: {left_out:.2f} s are left out")
+            notes.append(f"the recording {where} in flight: {left_out:.2f} s are removed")
     result = performer.select_frames(slice(first, last + 1)) if notes else performer
     added = {}
     for where, what in ((ENDS, "finished"), (BEGINS, "begun")):
@@ -60,7 +60,7 @@ def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> t
             continue
         note = f"the recording {where} in the middle of a step, which is "
         if where in unreachable:
-            notes.append(f"{note}left as it is: the legs do not reach where its feet would be")
+            notes.append(f"{note}not completed: the legs do not reach where its feet would be")
             continue
         before = len(result.times)
         result = _extend(result, swinging, where)
@@ -81,30 +81,30 @@ def _is_mid_step(performer: Performer, side: str, in_stance: np.ndarray, end: st
 
 
 def _extend(performer: Performer, swinging: list[str], end: str) -> Performer:
-    """The same, on until both feet stand, after its last frame or before its first one."""
+    """The performer with both feet in stance after its last frame, or before its first one."""
     recording = performer.recording
     assert recording.positions is not None
     step = float(np.median(np.diff(recording.times)))
     way = slice(None) if end == ENDS else slice(None, None, -1)
     rotations, positions = recording.rotations[way], recording.positions[way]
     back = max(1, round(AVERAGING_TIME / step))
-    clock = step * np.arange(1, round((SLOWING_TIME + STANDING_TIME) / step) + 1)
-    share = np.clip(clock / SLOWING_TIME, 0.0, 1.0)
-    gone, ease = SLOWING_TIME / (back * step) * _slow_down(share), smooth_step(share)
+    added_times = step * np.arange(1, round((SLOWING_TIME + STANDING_TIME) / step) + 1)
+    share = np.clip(added_times / SLOWING_TIME, 0.0, 1.0)
+    distance, blend = SLOWING_TIME / (back * step) * _slow_down(share), smooth_step(share)
     shifts = _standing_shifts(performer, swinging, positions, back)
-    more_places = positions[-1] + gone[:, None, None] * (positions[-1] - positions[-1 - back])
-    more_places = more_places + ease[:, None, None] * shifts
+    added_positions = positions[-1] + distance[:, None, None] * (positions[-1] - positions[-1 - back])
+    added_positions = added_positions + blend[:, None, None] * shifts
     turn = log(rotations[-1 - back].swapaxes(1, 2) @ rotations[-1])
-    more_turns = rotations[-1] @ exp(gone[:, None, None] * turn)
+    added_rotations = rotations[-1] @ exp(distance[:, None, None] * turn)
     for column, straight in _upright_legs(performer, rotations[-1]):
-        own = more_turns[:, column]
-        more_turns[:, column] = own @ exp(ease[:, None] * log(own.swapaxes(1, 2) @ straight))
+        own = added_rotations[:, column]
+        added_rotations[:, column] = own @ exp(blend[:, None] * log(own.swapaxes(1, 2) @ straight))
     for side in swinging:
         foot, sole = _foot_column(performer, side), performer.sole_points(side)[:, :, 2].min(axis=1)
-        corners = more_places[:, foot, None] + performer.soles[side] @ more_turns[:, foot].swapaxes(1, 2)
-        more_places[:, foot, 2] -= ease * (corners[:, :, 2].min(axis=1) - float(np.quantile(sole, LOWEST)))
-    both = np.concatenate([rotations, more_turns])[way], np.concatenate([positions, more_places])[way]
-    more = recording.times[-1] + clock if end == ENDS else recording.times[0] - clock[::-1]
+        corners = added_positions[:, foot, None] + performer.soles[side] @ added_rotations[:, foot].swapaxes(1, 2)
+        added_positions[:, foot, 2] -= blend * (corners[:, :, 2].min(axis=1) - float(np.quantile(sole, LOWEST)))
+    both = np.concatenate([rotations, added_rotations])[way], np.concatenate([positions, added_positions])[way]
+    more = recording.times[-1] + added_times if end == ENDS else recording.times[0] - added_times[::-1]
     ends = (recording.times, more) if end == ENDS else (more, recording.times)
     longer = SegmentPoses(np.concatenate(ends), recording.names, *both, recording.rest)
     contacts = performer.contacts
@@ -115,10 +115,10 @@ def _extend(performer: Performer, swinging: list[str], end: str) -> Performer:
 
 
 def _standing_shifts(performer: Performer, swinging: list[str], positions: np.ndarray, back: int) -> np.ndarray:
-    """By how much segments (B, 3) [m] move until both feet stand: a swinging foot no less far ahead than the other.
+    """Displacement (B, 3) [m] of segments until both feet stand: a swinging foot stays at least as far ahead as it is.
 
-    Sideways they are as far apart as the hips: a pose at rest may have its legs spread. The rest of the body comes to
-    stand over the middle between the feet.
+    Sideways the feet are as far apart as the hips, because the legs may be spread in the rest pose. The rest of the
+    body moves over the middle between the feet.
     """
     feet = {side: _foot_column(performer, side) for side in SIDES}
     hips = {side: performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES}
@@ -129,13 +129,13 @@ def _standing_shifts(performer: Performer, swinging: list[str], positions: np.nd
     forwards = forwards * np.sign((body[-1] - body[-1 - back]) @ forwards)
     rest = performer.recording.rest
     assert rest is not None
-    apart = float(np.linalg.norm((rest.heads[hips["left"]] - rest.heads[hips["right"]]) * HORIZONTAL))
+    hip_width = float(np.linalg.norm((rest.heads[hips["left"]] - rest.heads[hips["right"]]) * HORIZONTAL))
     shifts = np.zeros(positions.shape[1:])
     for side in swinging:
         own, other = (positions[-1, feet[each]] for each in (side, next(each for each in SIDES if each != side)))
         ahead = max(0.0, float((own - other) @ forwards))
-        beside = other + ahead * forwards + (apart if side == "left" else -apart) * left
-        shifts[feet[side]] = (beside - own) * HORIZONTAL
+        target = other + ahead * forwards + (hip_width if side == "left" else -hip_width) * left
+        shifts[feet[side]] = (target - own) * HORIZONTAL
     middle = np.mean([positions[-1, foot] + shifts[foot] for foot in feet.values()], axis=0)
     body_alone = [column for column in range(positions.shape[1]) if column not in feet.values()]
     shifts[body_alone] = (middle - body[-1]) * HORIZONTAL
@@ -143,9 +143,9 @@ def _standing_shifts(performer: Performer, swinging: list[str], positions: np.nd
 
 
 def _upright_legs(performer: Performer, rotations: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Legs' segments, and their axes (3, 3) when they stand upright under a pelvis with axes among (B, 3, 3).
+    """Segments of the legs, and their axes (3, 3) when they stand upright under a pelvis with axes among (B, 3, 3).
 
-    Thighs and shanks point straight down, whatever they do in the pose at rest; feet lie flat as they do there.
+    Thighs and shanks point straight down, whatever the rest pose; feet are flat as in the rest pose.
     """
     names, rest = performer.recording.names, performer.recording.rest
     assert rest is not None
@@ -164,10 +164,10 @@ def _upright_legs(performer: Performer, rotations: np.ndarray) -> list[tuple[int
 
 
 def _foot_column(performer: Performer, side: str) -> int:
-    """Which segment a foot is."""
+    """Index of a foot's segment."""
     return performer.recording.names.index(performer.parts[f"{side}_{LEG[-1]}"])
 
 
 def _slow_down(share: np.ndarray) -> np.ndarray:
-    """Way of what moves on with speed one at zero and is back at rest at one, without a jump of its acceleration."""
+    """Distance of a point that moves with speed one at 0 and is at rest at 1, with continuous acceleration."""
     return np.asarray(share - share**3 * (6.0 - share * (8.0 - 3.0 * share)))

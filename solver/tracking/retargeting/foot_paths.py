@@ -1,8 +1,8 @@
-"""Where the feet of a rig go while it follows somebody: planted flat while the followed foot stands, swung in between.
+"""Paths of a rig's feet: planted flat while the followed foot is in stance, swinging in between.
 
-A stance plants the foot once, where the followed one stood, scaled and as much farther out as the rig's hips are. A
-swing is the followed foot's own path, bent so that it begins and ends at rest in the stances around it, and lifted so
-that no corner of the sole goes deeper than the followed sole's lowest point, scaled.
+A stance plants the foot once, at the followed foot's position, scaled, and further out by the difference of the hips'
+widths. A swing is the followed foot's own path, bent so that it begins and ends at rest in the stances around it, and
+raised so that no corner of the sole is lower than the followed sole's lowest point, scaled.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .interpolation import holds_around, interpolate_positions, interpolate_rota
 from .performer import Performer
 
 EASE_FRACTION, TURN_FRACTION = 0.3, 0.5
-"""Shares of a swing in which it leaves rest, and comes back to it; the foot's turn takes longer, as it is farthest from
-flat where a person's foot leaves the floor."""
+"""Fractions of a swing in which it leaves rest, and returns to it: position, and rotation, which takes longer because a
+person's foot is far from flat where it leaves the floor."""
 DEGREE, SPLINE_PIECES, REST_VALUES = 5, 8, 3
-"""Of the splines of swings' heights; so many equal control values are rest without acceleration."""
+"""Of the splines of swings' heights; so many equal control values give rest without acceleration."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepScale:
-    """How far feet go.
+    """Scale of the steps.
 
     Attributes:
-        stride_ratio: ratio of horizontal ways to the followed ones, scaled; feet stay as far apart sideways.
-        stance_widening: [m] by which they are farther apart sideways.
+        stride_ratio: ratio of horizontal distances to the followed ones, scaled; the width between feet is unchanged.
+        stance_widening: [m] by which the feet are further apart sideways.
     """
 
     stride_ratio: float = 1.0
@@ -50,11 +50,11 @@ class FootPaths:
 
     Attributes:
         times: (N,) [s].
-        links: of the feet, right then left.
+        links: foot links, right then left.
         rotations: (2, N, 3, 3) axes of the foot links, world.
         positions: (2, N, 3) [m] their origins, world.
         in_stance: (2, N) True where they stand.
-        anchors: of each foot's stances in their order.
+        anchors: of each foot's stances, in order.
     """
 
     times: np.ndarray
@@ -66,12 +66,12 @@ class FootPaths:
 
     @property
     def stance_height_range(self) -> float:
-        """[m] Height of the highest stance over the floor."""
+        """[m] Height of the highest stance above the lowest."""
         heights = [a.position[2] for anchors in self.anchors for a in anchors]
         return float(max(heights) - min(heights)) if heights else 0.0
 
     def resample(self, clock: np.ndarray, pace: np.ndarray) -> FootPaths:
-        """The same at times (M,) [s] of a clock that shows these times (M,) of it."""
+        """The paths at times (M,) [s] of a clock that corresponds to times (M,) ``pace`` of these paths."""
         times, stands = self.times, self.in_stance
         return replace(
             self,
@@ -87,7 +87,7 @@ class FootPaths:
 
     @property
     def swing_weights(self) -> np.ndarray:
-        """(N, 2) 0 where a foot stands, 1 in the middle of its swings, smooth in between."""
+        """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
         result = np.zeros(self.in_stance.T.shape)
         for number, stands in enumerate(self.in_stance):
             for start, stop in true_runs(~stands):
@@ -101,25 +101,25 @@ class FootPaths:
         return result
 
     def rotate_feet(self, angles: np.ndarray) -> FootPaths:
-        """The same with feet turned about the vertical by angles (2, N) [rad]."""
+        """The paths with feet rotated about the vertical by angles (2, N) [rad]."""
         return replace(self, rotations=exp(angles[..., None] * [0.0, 0.0, 1.0]) @ self.rotations)
 
     def schedule(self, times: np.ndarray | None = None) -> Schedule:
-        """When which patch stands where; ``times`` (N,) [s] where the pace has changed."""
+        """Contact schedule; at ``times`` (N,) [s] if the timing has changed."""
         return build_schedule(self.times if times is None else times, self.in_stance, self.anchors)
 
 
 def plan_foot_paths(
     performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray], step_scale: StepScale
 ) -> FootPaths:
-    """Where a rig's feet go.
+    """Plans the paths of a rig's feet.
 
     Args:
-        performer: who is followed, on a floor that stands still.
+        performer: on a floor at rest.
         rig: that follows.
-        mapping: which segment leads what.
+        mapping: segment that each link follows.
         stances: (N,) True where each side's foot stands.
-        step_scale: how far they go.
+        step_scale: scale of the steps.
     """
     stride, sides, scale = step_scale.stride_ratio, rig.sides, mapping.scale
     starts = find_joint_centres(rig, find_anatomy(rig).parts)
@@ -144,7 +144,7 @@ def plan_foot_paths(
         place = scale * performer.part_positions(f"{side}_{LEG[-1]}") * [stride, stride, 1.0]
         out = _left_directions(performer) * (outwards if side == "left" else -outwards)
         place = place + out
-        # a foot's own floor is told by its soles only to centimetres; one that never leaves a box has the other's
+        # soles determine a foot's floor only to centimetres; a foot that never leaves a box has the other's floor
         level = floors.get(side, base) if floors.get(side, base) - base < STILL_LEG else base
         own, path, anchors = _plan_foot(rig, patch.name, turn, place, lowest[side] - level, stances[side])
         links.append(link)
@@ -165,56 +165,58 @@ def _left_directions(performer: Performer) -> np.ndarray:
 
 
 def _plan_foot(
-    rig: Rig, patch: str, turn: np.ndarray, place: np.ndarray, lowest: np.ndarray, in_stance: np.ndarray
+    rig: Rig, patch: str, rotation: np.ndarray, position: np.ndarray, lowest: np.ndarray, in_stance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
-    """Rotations and places of one foot, and its anchors."""
-    turn, place = np.array(turn), np.array(place)
+    """Rotations and positions of one foot, and its anchors."""
+    rotation, position = np.array(rotation), np.array(position)
     corners = rig.patch(patch).vertices
     anchors: list[Anchor] = []
     runs = true_runs(in_stance)
     for start, stop in runs:
         height = float(np.median(lowest[start:stop]))
         raised = height if height > STILL_LEG else 0.0
-        middle = Anchor(patch, nearest_rotation(turn[start:stop].sum(axis=0)), np.median(place[start:stop], axis=0))
+        middle = Anchor(
+            patch, nearest_rotation(rotation[start:stop].sum(axis=0)), np.median(position[start:stop], axis=0)
+        )
         anchors.append(flat_on_ground(rig, middle, raised))
     for start, stop in true_runs(~in_stance):
         before = next((a for a, (_, b) in zip(anchors, runs) if b == start), None)
         after = next((a for a, (b, _) in zip(anchors, runs) if b == stop), None)
         span = slice(start, stop)
         share = np.linspace(0.0, 1.0, stop - start)  # at rest where it begins and ends, so that stances are at rest
-        turn[span], place[span], ease = _bend_swing(turn[span], place[span], share, before, after)
+        rotation[span], position[span], ease = _bend_swing(rotation[span], position[span], share, before, after)
         base = [0.0 if own is None else own.points(rig)[:, 2].min() for own in (before, after)]
         rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
         clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span], 0.0)
-        low = (turn[span, 2] @ corners.T).min(axis=1)
-        place[span, 2] = _smooth_heights(clear - low, before is not None, after is not None)
+        low = (rotation[span, 2] @ corners.T).min(axis=1)
+        position[span, 2] = _smooth_heights(clear - low, before is not None, after is not None)
     for anchor, (start, stop) in zip(anchors, runs):
-        turn[start:stop], place[start:stop] = anchor.rotation, anchor.position
-    return turn, place, tuple(anchors)
+        rotation[start:stop], position[start:stop] = anchor.rotation, anchor.position
+    return rotation, position, tuple(anchors)
 
 
 def _bend_swing(
-    turn: np.ndarray, place: np.ndarray, share: np.ndarray, before: Anchor | None, after: Anchor | None
+    rotation: np.ndarray, position: np.ndarray, share: np.ndarray, before: Anchor | None, after: Anchor | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A swing between anchors: its own deviation from its chord, eased, on the smooth way from one to the other."""
+    """A swing between anchors: its own deviation from its chord, eased, on the smooth path from one to the other."""
     ease, turning = np.ones((2, len(share)))
     for end, left in ((before, share), (after, 1.0 - share)):
         if end is not None:
             ease, turning = ease * smooth_step(left / EASE_FRACTION), turning * smooth_step(left / TURN_FRACTION)
-    first = (turn[0], place[0]) if before is None else (before.rotation, before.position)
-    last = (turn[-1], place[-1]) if after is None else (after.rotation, after.position)
+    first = (rotation[0], position[0]) if before is None else (before.rotation, before.position)
+    last = (rotation[-1], position[-1]) if after is None else (after.rotation, after.position)
     along = smooth_step(share)[:, None]
-    chord = place[0] + along * (place[-1] - place[0])
+    chord = position[0] + along * (position[-1] - position[0])
     way = first[1] + along * (last[1] - first[1])
     turned = first[0] @ exp(along * log(first[0].T @ last[0]))
-    own = log(np.swapaxes(turned, 1, 2) @ turn)
-    return turned @ exp(turning[:, None] * own), way + ease[:, None] * (place - chord), ease
+    own = log(np.swapaxes(turned, 1, 2) @ rotation)
+    return turned @ exp(turning[:, None] * own), way + ease[:, None] * (position - chord), ease
 
 
 def _smooth_heights(heights: np.ndarray, starts_at_rest: bool, ends_at_rest: bool) -> np.ndarray:
-    """A swing's heights (n,) without the corners that they have where another corner of the sole becomes the lowest.
+    """A swing's heights (n,) without the kinks where another corner of the sole becomes the lowest.
 
-    A spline of few pieces, at rest at the ends where the foot stands before or after.
+    A spline of few pieces, at rest at the ends that begin or end in stance.
     """
     pieces = min(SPLINE_PIECES, (len(heights) - 1) // 3)
     if pieces < 2:

@@ -1,4 +1,4 @@
-"""What lies between the frames of a recording: turns, places, and whether a foot stands."""
+"""Interpolates between the frames of a recording: rotations, positions, and whether a foot is in stance."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...arrays import true_runs
 from ...so3 import continuous_signs, to_matrix, to_quaternion
 
 MIN_CURVE_STEPS = 4
-"""Steps of a swing from which a curve is led through it."""
+"""Fewest steps of a swing that are interpolated by a curve."""
 
 
 def interpolate_rotations(
     times: np.ndarray, rotations: np.ndarray, instants: np.ndarray, at_rest: np.ndarray | None = None
 ) -> np.ndarray:
-    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) of times (N,), see `interpolate_positions`."""
+    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) at times (N,), see `interpolate_positions`."""
     between = interpolate_positions(times, continuous_signs(to_quaternion(rotations)), instants, at_rest)
     return to_matrix(between / np.linalg.norm(between, axis=-1, keepdims=True))
 
@@ -23,9 +23,9 @@ def interpolate_rotations(
 def interpolate_positions(
     times: np.ndarray, positions: np.ndarray, instants: np.ndarray, at_rest: np.ndarray | None = None
 ) -> np.ndarray:
-    """Places (M, ...) between those (N, ...) of times (N,), without jumps of speed or acceleration.
+    """Positions (M, ...) between those (N, ...) at times (N,), with continuous velocity and acceleration.
 
-    Where they rest, (N,) True, they keep still, and between they leave rest and come back to it.
+    Where they are at rest, (N,) True, they are constant; between they start from rest and return to it.
     """
     if at_rest is None or not at_rest.any():
         return np.asarray(CubicSpline(times, positions)(instants))
@@ -45,13 +45,13 @@ def interpolate_positions(
 
 
 def holds_around(times: np.ndarray, holds: np.ndarray, pace: np.ndarray) -> np.ndarray:
-    """Whether something holds (N,) in both frames around moments (M,) [s] of the recording."""
+    """Whether a condition (N,) holds in both frames around times (M,) [s] of the recording."""
     after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)
     exact = np.abs(times[after] - pace) < 1e-9
     return np.asarray(holds[after] & (exact | holds[after - 1]))
 
 
 def smooth_step(share: np.ndarray) -> np.ndarray:
-    """From 0 to 1 without speed or acceleration at the ends."""
+    """From 0 to 1 without velocity or acceleration at the ends."""
     x = np.clip(share, 0.0, 1.0)
     return np.asarray(x**3 * (10.0 + x * (6.0 * x - 15.0)))

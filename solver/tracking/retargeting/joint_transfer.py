@@ -1,4 +1,6 @@
-"""A motion of one rig danced by another: joints of the same name and kind turn alike, whatever the lengths between."""
+"""Transfers joint coordinates to another rig: joints of the same name and kind get the same values, whatever the
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ ROOT_NQ = 7
 
 
 def common_links(one: Rig, other: Rig) -> tuple[str, ...]:
-    """Links, the root left out, that both rigs move by the same kind of joint; in the second rig's order."""
+    """Links, without the root, that both rigs move by the same kind of joint; in the second rig's order."""
     kinds = {link: _joint_kind(joint) for link, joint in zip(one.links[1:], one.joints[1:])}
     return tuple(
         link for link, joint in zip(other.links[1:], other.joints[1:]) if kinds.get(link) == _joint_kind(joint)
@@ -22,16 +24,16 @@ def common_links(one: Rig, other: Rig) -> tuple[str, ...]:
 
 
 def transfer_motion(source: Rig, motion: Motion, target: Rig) -> Motion:
-    """The motion on another rig: the root's path as it is, common joints as they turn, others at rest in neutral.
+    """The motion on another rig: the same root path and common joint coordinates; other joints stay in neutral.
 
-    Feet of a body of other lengths do not land where the source's do; joint angles and speeds are kept.
+    Joint angles and speeds are unchanged; with other lengths the feet do not land where the source's do.
 
     Raises:
         InvalidValue: no joint in common.
     """
     links = common_links(source, target)
     if not links:
-        raise InvalidValue(f"rigs {source.name!r} and {target.name!r} have no joint in common: nothing can be compared")
+        raise InvalidValue(f"rigs {source.name!r} and {target.name!r} have no joint in common")
     q = np.tile(target.neutral, (len(motion), 1))
     v, a = np.zeros((2, len(motion), target.model.nv))
     q[:, :ROOT_NQ], v[:, :ROOT_NV], a[:, :ROOT_NV] = (
@@ -46,5 +48,7 @@ def transfer_motion(source: Rig, motion: Motion, target: Rig) -> Motion:
 
 
 def _joint_kind(joint: Joint) -> tuple[object, ...]:
-    """What makes equal coordinates equal turns: the kind, and which of the link's axes it moves about or along."""
+    """What makes equal coordinates equal rotations: the kind of joint, and which of the link's axes it moves about or
+    along.
+    """
     return joint.kind, *(int(np.argmax(axis)) if np.any(axis == 1.0) else None for axis in joint.axes)

@@ -1,4 +1,4 @@
-"""Who is followed: segments that move, which of them are which part of a person, and what its feet stand with."""
+"""The performer that is followed: its segments, which part of a person each is, and the soles it stands on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..anatomy import LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import match_segments
 
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
-"""Heel and toe of a foot whose sole nobody describes, as shares of the way from its ankle to its tip."""
+"""Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,12 +28,12 @@ class Performer:
     """A recorded body.
 
     Attributes:
-        recording: its segments, with their places and the pose at rest; nothing is missing.
+        recording: its segments, with positions and rest pose; no sample is missing.
         parts: segment of each part of a person.
         soles: points (P, 3) [m] of each side's sole, axes of the foot's segment.
         name: of the motion.
         notes: what was assumed or done.
-        contacts: (N,) of each side, True where its foot was measured to stand; None where only the motion tells.
+        contacts: (N,) of each side, True where its foot was measured to stand; None: detected from the motion.
     """
 
     recording: SegmentPoses
@@ -45,50 +45,52 @@ class Performer:
 
     @staticmethod
     def from_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
-        """A rig's own motion.
+        """From a rig's own motion.
 
         Raises:
-            InvalidValue: a rig without two feet.
+            InvalidValue: the rig does not have two feet.
         """
         anatomy = find_anatomy(rig)
         links = link_motions(rig, motion)
-        turns, places = rig.rest
+        rest_rotations, positions = rig.rest
         starts = find_joint_centres(rig, anatomy.parts)
         indices = np.array([rig.index(link) for link in anatomy.parts.values()])
-        offsets = np.array([turns[k].T @ (starts[part] - places[k]) for part, k in zip(anatomy.parts, indices)])
+        offsets = np.array(
+            [rest_rotations[k].T @ (starts[part] - positions[k]) for part, k in zip(anatomy.parts, indices)]
+        )
         rotations = links.rotation[:, :, indices].transpose(3, 2, 0, 1)
         heads = links.position[:, indices].transpose(2, 1, 0) + (rotations @ offsets[:, :, None])[..., 0]
-        tips = np.array([places[k] + turns[k] @ rig.tips[k] for k in indices])
-        rest = RestPose(turns[indices], np.array([starts[part] for part in anatomy.parts]), tips)
+        tips = np.array([positions[k] + rest_rotations[k] @ rig.tips[k] for k in indices])
+        rest = RestPose(rest_rotations[indices], np.array([starts[part] for part in anatomy.parts]), tips)
         soles = {}
         for side, patch in rig.sides.items():
             contact = rig.patch(patch)
             foot = anatomy.parts.get(f"{side}_{LEG[-1]}")
             if contact.link != foot:
-                raise InvalidValue(f"the {side} sole of rig {rig.name!r} lies on {contact.link}, its foot is {foot}")
+                raise InvalidValue(
+                    f"the {side} sole of rig {rig.name!r} is on link {contact.link}, but its foot is {foot}"
+                )
             index = list(anatomy.parts.values()).index(foot)
             soles[side] = contact.vertices - offsets[index]
-        told = (anatomy.note,) * anatomy.guessed
+        notes = (anatomy.note,) * anatomy.guessed
         recording = SegmentPoses(motion.times, tuple(anatomy.parts.values()), rotations, heads, rest)
-        return Performer(recording, anatomy.parts, soles, name, told)
+        return Performer(recording, anatomy.parts, soles, name, notes)
 
     @staticmethod
     def from_segments(recording: SegmentPoses, name: str = "followed") -> Performer:
-        """Segments of somebody's skeleton, whose names tell the parts and whose feet are as long as their bones.
+        """From segments of a skeleton, whose names say the parts and whose feet are as long as their bones.
 
         Raises:
-            InvalidValue: no pose at rest, places or feet, or samples are missing.
+            InvalidValue: there is no rest pose, no positions or no feet, or samples are missing.
         """
         parts = match_segments(recording.names, LINKS)
         rest, positions = recording.rest, recording.positions
         feet = [f"{side}_{LEG[-1]}" for side in SIDES]
         missing = [part for part in (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)) if part not in parts]
         if missing:
-            raise InvalidValue(
-                f"no segment is known as {', '.join(missing)}: name the parts by another skeleton's names"
-            )
+            raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: rename the segments")
         if rest is None or positions is None:
-            raise InvalidValue("the recording has no pose at rest or no places: track it with a person's rig first")
+            raise InvalidValue("the recording has no rest pose or no positions: track it with a person's rig first")
         columns = [recording.names.index(segment) for segment in parts.values()]
         if not (np.isfinite(positions[:, columns]).all() and np.isfinite(recording.rotations[:, columns]).all()):
             raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
@@ -111,7 +113,7 @@ class Performer:
         return self.recording.times
 
     def part_positions(self, part: str) -> np.ndarray:
-        """Where a part begins (N, 3) [m], world."""
+        """Origin (N, 3) [m] of a part's segment, world."""
         assert self.recording.positions is not None
         return self.recording.positions[:, self.recording.names.index(self.parts[part])]
 
@@ -125,7 +127,7 @@ class Performer:
         return self.part_positions(foot)[:, None] + self.soles[side] @ self.part_rotations(foot).swapaxes(1, 2)
 
     def select_frames(self, frames: slice) -> Performer:
-        """Some of the frames."""
+        """The performer in some of the frames."""
         own = self.recording
         places = None if own.positions is None else own.positions[frames]
         recording = replace(own, times=own.times[frames], rotations=own.rotations[frames], positions=places)
@@ -133,29 +135,29 @@ class Performer:
         return replace(self, recording=recording, contacts=contacts)
 
     def remove_belt_motion(self, rules: ContactRules = USUAL) -> Performer:
-        """The same off a treadmill's belt, as if the floor stood still."""
+        """The performer without a treadmill's belt speed, as if the floor were at rest."""
         soles = np.concatenate([self.sole_points(side) for side in SIDES], axis=1)
         belt = belt_speed(self.times, soles, rules)
         if not belt.any():
             return self
         assert self.recording.positions is not None
-        walked = -(self.times - self.times[0])[:, None] * belt
-        recording = replace(self.recording, positions=self.recording.positions + walked[:, None])
-        told = f"feet stand on a belt of {np.linalg.norm(belt):.2f} m/s, whose way is added"
-        return replace(self, recording=recording, notes=(*self.notes, told))
+        belt_displacement = -(self.times - self.times[0])[:, None] * belt
+        recording = replace(self.recording, positions=self.recording.positions + belt_displacement[:, None])
+        note = f"the feet are on a belt of {np.linalg.norm(belt):.2f} m/s, whose displacement is added"
+        return replace(self, recording=recording, notes=(*self.notes, note))
 
     def with_plate_contacts(self, wrenches: Wrenches) -> Performer:
-        """The same whose feet stand when plates felt them; the motion tells where none did.
+        """The performer with stances measured by plates; detected from the motion where no plate measured.
 
         Args:
-            wrenches: of the plates, on the recording's clock and in its world.
+            wrenches: of the plates, synchronised with the recording and in its world.
         """
         soles = {side: self.sole_points(side) for side in SIDES}
-        stands, felt = stances_by_force(self.times, soles, self.remove_belt_motion().stances(), wrenches)
-        count = sum(bool(felt[side][a:b].any()) for side in SIDES for a, b in true_runs(stands[side]))
-        whole = sum(len(true_runs(stands[side])) for side in SIDES)
-        told = f"{count} of {whole} stances begin and end as plates felt them, the others as the motion tells"
-        return replace(self, contacts=stands, notes=(*self.notes, told))
+        stances, measured = stances_by_force(self.times, soles, self.remove_belt_motion().stances(), wrenches)
+        count = sum(bool(measured[side][a:b].any()) for side in SIDES for a, b in true_runs(stances[side]))
+        total = sum(len(true_runs(stances[side])) for side in SIDES)
+        note = f"{count} of {total} stances are from force plates, the others are detected from the motion"
+        return replace(self, contacts=stances, notes=(*self.notes, note))
 
     def stances(self, rules: ContactRules = USUAL) -> dict[str, np.ndarray]:
         """(N,) True where each side's foot stands."""

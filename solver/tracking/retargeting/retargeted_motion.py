@@ -1,4 +1,4 @@
-"""A motion as a rig follows it, and how it is to follow."""
+"""The motion of a rig that follows a performer, and the options of retargeting."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from .time_scaling import ease_ends, even_times, interpolate_poses, interpolate_
 
 POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 EASE_TIME = 0.6
-"""[s] of a motion within which it sets off from rest, and comes to rest; each takes as long again."""
+"""[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetargetOptions:
-    """How to follow.
+    """Options of retargeting.
 
     Attributes:
-        keep_timing: joints may be faster than their limits, which is told, instead of the motion slower.
-        pose_filter: low-pass of the poses.
-        duration_ratio: ratio of the duration to the recorded one, besides what limits ask for.
-        stride_ratio: ratio of horizontal ways to the recorded ones, scaled.
-        stance_widening: [m] by which feet are farther apart sideways than the followed ones, scaled.
-        separate_links: links that overlap are kept apart.
-        complete_steps: where the recording begins or ends in the middle of a step, that is begun and finished.
+        keep_timing: joints may exceed their speed limits, with a note, instead of slowing the motion down.
+        pose_filter: low-pass filter of the poses.
+        duration_ratio: ratio of the duration to the recorded one, besides what speed limits need.
+        stride_ratio: ratio of horizontal distances to the recorded ones, scaled.
+        stance_widening: [m] by which the feet are further apart sideways than the followed ones, scaled.
+        separate_links: links that overlap are separated.
+        complete_steps: a step in the middle of which the recording begins or ends is completed.
     """
 
     keep_timing: bool = False
@@ -50,26 +50,25 @@ class RetargetOptions:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.stride_ratio) and self.stride_ratio > 0.0):
-            raise InvalidValue(f"ways cannot be {self.stride_ratio:g} times as long")
+            raise InvalidValue(f"stride_ratio must be positive, not {self.stride_ratio:g}")
         if not np.isfinite(self.stance_widening):
-            raise InvalidValue(f"feet cannot be {self.stance_widening:g} m farther apart")
+            raise InvalidValue(f"stance_widening must be finite, not {self.stance_widening:g} m")
         if not (np.isfinite(self.duration_ratio) and self.duration_ratio > 0.0):
-            raise InvalidValue(f"a motion cannot last {self.duration_ratio:g} times as long")
+            raise InvalidValue(f"duration_ratio must be positive, not {self.duration_ratio:g}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RetargetedMotion:
-    """A motion followed by a rig.
+    """The motion of a rig that follows a performer.
 
     Attributes:
-        rig: that follows.
+        rig: the rig.
         motion: at the recording's rate.
-        foot_paths: where its feet go, and when they stand, at the motion's times.
+        foot_paths: paths and stances of its feet, at the motion's times.
         mapping: that was used.
-        recording_times: (N,) [s] time in the recording of each frame; beyond its ends where a step is begun or
-            finished.
-        converged: (N,) the frame came to rest.
-        notes: what was assumed, done, or could not be.
+        recording_times: (N,) [s] time in the recording of each frame; outside it where a step is completed.
+        converged: (N,) True if the frame converged.
+        notes: what was assumed or changed, or is not met.
     """
 
     rig: Rig
@@ -82,23 +81,23 @@ class RetargetedMotion:
 
     @property
     def schedule(self) -> Schedule:
-        """Of its contacts."""
+        """Schedule of its contacts."""
         return self.foot_paths.schedule()
 
     @property
     def poses(self) -> Poses:
-        """Of its frames."""
+        """Poses of its frames."""
         q, y = self.motion.q, np.zeros((len(self.motion), self.rig.nv))
         y[:, :3], y[:, ROOT_NV:] = q[:, :3], joint_coordinates(self.rig, q)
         return Poses(to_matrix(q[:, 3:7]), y)
 
     def with_poses(self, poses: Poses, converged: np.ndarray | None = None) -> RetargetedMotion:
-        """The same with other poses at its times."""
+        """The motion with other poses at its times."""
         motion = motion_from_poses(self.rig, self.motion.times, poses)
         return replace(self, motion=motion, converged=self.converged if converged is None else converged)
 
     def resample(self, clock: np.ndarray, pace: np.ndarray) -> RetargetedMotion:
-        """The same at times (M,) [s] of a clock that shows these times (M,) of it."""
+        """The motion at times (M,) [s] of a clock that corresponds to times (M,) ``pace`` of this motion."""
         times, limits = self.motion.times, self.rig.limits
         poses = interpolate_poses(times, self.poses, pace)
         joints = np.clip(poses.y[:, ROOT_NV:], limits.lower, limits.upper)
@@ -112,12 +111,12 @@ class RetargetedMotion:
         )
 
     def stretch(self, ends: np.ndarray) -> RetargetedMotion:
-        """The same with its frames at times (N,) [s] instead of its own, in samples as far apart."""
+        """The motion with its frames at times (N,) [s] instead of its own, at the same sample interval."""
         clock = even_times(ends, float(np.median(np.diff(self.motion.times))))
         return self.resample(clock, interpolate_recording_times(ends, self.motion.times, clock))
 
     def ease_ends(self) -> RetargetedMotion:
-        """The same, setting off from rest and coming to rest."""
+        """The motion starting from rest and coming to rest."""
         times = self.motion.times
         length, step = float(times[-1] - times[0]), float(np.median(np.diff(times)))
         clock = times[0] + step * np.arange(int(np.ceil((length + 2.0 * min(EASE_TIME, 0.5 * length)) / step)) + 1)
@@ -125,7 +124,7 @@ class RetargetedMotion:
 
     @property
     def duration_ratio(self) -> float:
-        """How many times as long as recorded it lasts."""
+        """Ratio of its duration to the recorded one."""
         recorded = float(self.recording_times[-1] - self.recording_times[0])
         return float(self.motion.times[-1] - self.motion.times[0]) / recorded
 

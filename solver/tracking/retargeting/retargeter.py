@@ -1,4 +1,4 @@
-"""Who follows whom, and how: what is wanted of every frame, poses that do it, and the pace that joints keep."""
+"""Retargets one recording: targets of every frame, poses that follow them, and a timing within the speed limits."""
 
 from __future__ import annotations
 
@@ -29,47 +29,46 @@ from .time_scaling import (
 )
 
 SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
-"""[s] between the frames that are posed from nothing, and between those that begin between them: enough for a path that
-is low-passed."""
+"""[s] between frames that are posed from an initial fit, and between those that start from interpolated poses."""
 START_ITERATIONS, CONTINUE_ITERATIONS, REFINE_ITERATIONS = 16, 12, 6
-"""Most steps of a frame from nothing, from between its neighbours, and near its own smoothed pose."""
+"""Most iterations of a frame from an initial fit, from an interpolated pose, and near its own smoothed pose."""
 RESTART_FRACTIONS = (0.25, 0.5, 0.75)
-"""Shares of the way from rest by which a frame is begun anew."""
+"""Fractions of the way from rest by which a frame is posed again."""
 MAX_SWEEPS, DIRECTIONS = 60, 2
-"""Times at most that neighbours are asked in turn, the one before and the one after; each once until it is better."""
+"""Most sweeps in which a frame is tried from its neighbours, from the one before and the one after in turn."""
 MIN_IMPROVEMENT = 0.99
-"""Share of its cost below which another pose is better."""
+"""Ratio of costs below which another pose is better."""
 MAX_FRAME_CHANGE = 1.0
-"""[rad] By which neighbouring sparse frames differ where one of them has taken another way."""
+"""[rad] Difference between neighbouring sparse frames that are in different minima."""
 SMOOTH_PATH_WEIGHT = 1.0
-"""Weight of a radian away from the quiet path, far above what links weigh: the feet alone are brought back, and what
-bounds and posing by frames have bent stays smooth."""
+"""Weight of a radian away from the smoothed path, far above the weights of links: only the feet are corrected, and
+changes by bounds or by single frames stay smooth."""
 MIN_SPARSE_FRAMES = 4
-"""Sparse frames between which others can begin."""
+"""Sparse frames needed to interpolate others."""
 FLOOR_QUANTILE = 0.05
-"""Share of the samples of a sole that lie below the floor: noise."""
+"""Fraction of the samples of a sole that are below the floor because of noise."""
 REACH_TOLERANCE = 1e-3
-"""[m] By how much a foot may miss its place: a fraction of what a standing foot may slide (`CheckOptions`)."""
+"""[m] By how much a foot may miss its position: a fraction of the allowed slip of a standing foot (`CheckOptions`)."""
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
 MAX_SLOWDOWN = 100.0
-"""Times as long as recorded beyond which a moment is not stretched: who would need that leaps, which is told."""
+"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
 MAX_TIMING_ITERATIONS = 4
-"""Times that the pace is looked at again."""
+"""Times that the timing is adjusted."""
 SPEED_TOLERANCE = 1.0 + 1e-6
-"""Share of a limit beyond which a joint is too fast."""
+"""Ratio to a limit above which a joint is too fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedPoses:
-    """Poses at a pace.
+    """Poses with their timing.
 
     Attributes:
-        times: (N,) [s], even.
-        recording_times: (N,) [s] of the recording.
+        times: (N,) [s], at equal intervals.
+        recording_times: (N,) [s] in the recording.
         poses: N of them.
         foot_paths: at the times.
-        converged: (N,) came to rest.
+        converged: (N,) True if the pose converged.
     """
 
     times: np.ndarray
@@ -80,7 +79,7 @@ class TimedPoses:
 
 
 class Retargeter:
-    """Who follows whom, and how."""
+    """A performer, the rig that follows it, and the mapping between both."""
 
     def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
@@ -96,7 +95,7 @@ class Retargeter:
         hips = [performer.part_positions(f"{side}_{LEG[0]}") for side in SIDES]
         self.hip_path = 0.5 * mapping.scale * (hips[0] + hips[1]) * [options.stride_ratio, options.stride_ratio, 1.0]
         soles = [performer.sole_points(side)[:, :, 2] for side in SIDES]
-        # the soles' lowest place is the floor of the rig, whatever the recording calls zero
+        # the soles' lowest height is the floor of the rig, whatever the recording's zero
         self.hip_path = self.hip_path - [
             0.0,
             0.0,
@@ -105,7 +104,9 @@ class Retargeter:
         self.hip_path[:, 2] += self._ankle_height_difference()
 
     def _limit_wrists(self) -> None:
-        """Let hands turn against their forearms no farther than wrists do: beyond, the other way round is as near."""
+        """Limits the rotation of hands relative to forearms to that of wrists; beyond it, the opposite rotation is as
+        near.
+        """
         rest, names = self.performer.recording.rest, self.performer.recording.names
         assert rest is not None
         column = dict(zip(self.mapping.segments, range(len(self.mapping.segments))))
@@ -116,13 +117,15 @@ class Retargeter:
             arm, hand = (column[str(segment)] for segment in segments)
             straight = [rest.rotations[names.index(str(s))] @ self.mapping.rotations[column[str(s)]] for s in segments]
             still = straight[0].T @ straight[1]
-            turn = unwrap(log(still.T @ (self.rotations[:, arm].swapaxes(1, 2) @ self.rotations[:, hand])))
-            far = np.linalg.norm(turn, axis=1, keepdims=True)
-            turn = turn * MAX_WRIST_ANGLE * np.tanh(far / MAX_WRIST_ANGLE) / np.maximum(far, 1e-9)
-            self.rotations[:, hand] = self.rotations[:, arm] @ still @ exp(turn)
+            rotation_vectors = unwrap(log(still.T @ (self.rotations[:, arm].swapaxes(1, 2) @ self.rotations[:, hand])))
+            angles = np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
+            rotation_vectors = (
+                rotation_vectors * MAX_WRIST_ANGLE * np.tanh(angles / MAX_WRIST_ANGLE) / np.maximum(angles, 1e-9)
+            )
+            self.rotations[:, hand] = self.rotations[:, arm] @ still @ exp(rotation_vectors)
 
     def _ankle_height_difference(self) -> float:
-        """[m] By how much the rig's ankles are higher over its soles than the followed ones, scaled."""
+        """[m] Height of the rig's ankles over its soles minus the followed ones', scaled."""
         own = []
         for side, patch in self.rig.sides.items():
             contact = self.rig.patch(patch)
@@ -136,14 +139,14 @@ class Retargeter:
         return float(np.mean(own))
 
     def pose_targets(self, chosen: np.ndarray | slice = slice(None)) -> PoseTargets:
-        """What is followed in frames of the recording."""
-        turns = np.array(self.rotations[chosen])
+        """Targets of frames of the recording."""
+        rotations = np.array(self.rotations[chosen])
         for foot, column in enumerate(self.foot_columns):
-            turns[:, column] = self.foot_paths.rotations[foot][chosen]
-        return PoseTargets(turns, self.foot_paths.positions[:, chosen].swapaxes(0, 1), self.hip_path[chosen])
+            rotations[:, column] = self.foot_paths.rotations[foot][chosen]
+        return PoseTargets(rotations, self.foot_paths.positions[:, chosen].swapaxes(0, 1), self.hip_path[chosen])
 
     def solve_poses(self, times: np.ndarray) -> Poses:
-        """A path of poses of every frame of the recording: those of some frames, and a curve through them."""
+        """Poses of every frame of the recording: those of some frames, interpolated."""
         sparse, dense = (_select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
         wanted = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
         poses, _ = self.solver.solve(
@@ -156,10 +159,10 @@ class Retargeter:
         return interpolate_poses(times[dense], poses, times) if len(dense) < len(times) else poses
 
     def _repair_poses(self, targets: PoseTargets, poses: Poses) -> Poses:
-        """Frames that have gone the wrong way round, or leap, begun anew by halves, and from their neighbours."""
+        """Poses again frames in a wrong minimum: gradually from rest, and from their neighbours."""
         turn, y = np.array(poses.root_rotations), np.array(poses.y)
 
-        def tried(frames: np.ndarray, start: Poses) -> np.ndarray:
+        def try_poses(frames: np.ndarray, start: Poses) -> np.ndarray:
             own = targets.select(frames)
             found, _ = self.solver.solve(own, start, CONTINUE_ITERATIONS)
             here = Poses(turn[frames], y[frames])
@@ -176,8 +179,8 @@ class Retargeter:
             for share in RESTART_FRACTIONS:
                 part = replace(own, rotations=exp(share * way) @ turns)
                 begun, _ = self.solver.solve(part, begun, CONTINUE_ITERATIONS)
-            tried(lost, begun)
-        asked, idle = np.zeros((DIRECTIONS, len(y)), bool), 0
+            try_poses(lost, begun)
+        is_tried, sweeps_without_change = np.zeros((DIRECTIONS, len(y)), bool), 0
         for number in range(MAX_SWEEPS):
             way_on, on = number % DIRECTIONS, 1 - 2 * (number % DIRECTIONS)
             lost = self.solver.is_lost(targets, Poses(turn, y))
@@ -185,28 +188,28 @@ class Retargeter:
             wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
             wrong |= lost & ~np.roll(lost, on)
             wrong[0 if on > 0 else -1] = False
-            frames = np.flatnonzero(wrong & ~asked[way_on])
-            idle = 0 if len(frames) else idle + 1
-            if idle == DIRECTIONS:
+            frames = np.flatnonzero(wrong & ~is_tried[way_on])
+            sweeps_without_change = 0 if len(frames) else sweeps_without_change + 1
+            if sweeps_without_change == DIRECTIONS:
                 break
-            asked[way_on, frames] = True
-            better = tried(frames, Poses(turn[frames - on], y[frames - on]))
-            asked[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
+            is_tried[way_on, frames] = True
+            better = try_poses(frames, Poses(turn[frames - on], y[frames - on]))
+            is_tried[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
         return Poses(turn, y)
 
     def smooth_poses(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
-        """The poses near their own low-passed path that keep feet and limits, and which came to rest."""
+        """Poses near their own low-passed path that keep feet and limits, and which converged."""
         path = low_pass_poses(self.solver, times, poses, preset)
         return self.solver.solve(self.pose_targets(), path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
 
     def is_within_reach(self, poses: Poses) -> np.ndarray:
-        """(N,) True where legs reach the places of both feet, in poses of every frame of the recording."""
+        """(N,) True where the legs reach the positions of both feet, for poses of every frame of the recording."""
         return np.asarray(self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE)
 
     def adjust_timing(
         self, times: np.ndarray, poses: Poses, converged: np.ndarray, options: RetargetOptions
     ) -> TimedPoses:
-        """The same at a pace that the joints keep, in even samples."""
+        """The poses at equal intervals, slowed down where joints would exceed their speed limits."""
         factors = np.full(len(times) - 1, options.duration_ratio)
         step = float(np.median(np.diff(times)))
         found = TimedPoses(times, times, poses, self.foot_paths, converged)
@@ -231,7 +234,7 @@ class Retargeter:
         return found
 
     def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> TimedPoses:
-        """Poses at even instants when the recording's frames come at ``ends`` instead of ``times``."""
+        """Poses at equal intervals when the recording's frames come at ``ends`` instead of ``times``."""
         clock = even_times(ends, step)
         pace = interpolate_recording_times(ends, times, clock)
         feet = self.foot_paths.resample(clock, pace)
@@ -246,7 +249,7 @@ class Retargeter:
 
 
 def _select_frames(times: np.ndarray, interval: float) -> np.ndarray:
-    """Frames of times (N,) [s] about so far [s] apart, the last among them."""
+    """Frames at about this interval [s] of times (N,) [s], the last one included."""
     step = max(1, round(interval * (len(times) - 1) / (times[-1] - times[0])))
     return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
 

@@ -1,7 +1,8 @@
-"""Who is followed where a recording has turns and the root's way but no lengths (AMASS, SMPL-X without a body model).
+"""Performers from recordings of rotations and the root's position, without lengths (AMASS, SMPL-X without a body
+model).
 
-Lengths are those of a person of a stature. The vertical is shifted so that the feet touch the floor: the root's height
-above it belongs to legs that nobody knows.
+Lengths are those of a person of a given stature. The vertical position is shifted so that the feet touch the floor,
+because the root's height depends on the unknown legs.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from ..bone_mapping import facing_rotation, match_segments
 from .performer import Performer
 
 DEFAULT_STATURE = 1.7
-"""[m] Where nobody states one."""
+"""[m] If none is given."""
 DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
-"""[kg] They change no length of what is followed by more than 1 %."""
+"""[kg] They change no length by more than 1 %."""
 PARENT_PART = {TRUNK: ROOT, "head": TRUNK} | {
     f"{side}_{part}": f"{side}_{chain[number - 1]}" if number else hangs
     for chain, hangs in zip(CHAINS, (TRUNK, ROOT))
     for side in SIDES
     for number, part in enumerate(chain)
 }
-"""What each part hangs at."""
+"""The part that each part is attached to."""
 
 
 def lacks_lengths(recording: SegmentPoses) -> bool:
-    """Whether a recording has a pose at rest and the root's places, and those of no leg."""
+    """Whether a recording has a rest pose and the root's positions, but none of the legs."""
     if recording.positions is None or recording.rest is None:
         return False
     parts = match_segments(recording.names, LINKS)
@@ -47,62 +48,65 @@ def lacks_lengths(recording: SegmentPoses) -> bool:
 
 
 def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATURE, name: str = "followed") -> Performer:
-    """Segments whose turns and root alone are known, as long as those of a person.
+    """Segments of known rotation, with the lengths of a person of a stature.
 
     Args:
-        recording: as `lacks_lengths` knows them.
+        recording: see `lacks_lengths`.
         height: [m] the person's stature.
         name: of the motion.
 
     Raises:
-        InvalidValue: no pose at rest, root or leg, or samples are missing.
+        InvalidValue: the rest pose, the root or a leg is missing, or samples are.
     """
     parts, rest = match_segments(recording.names, LINKS), recording.rest
     if missing := [part for part in (ROOT, *(f"{side}_{part}" for side in SIDES for part in LEG)) if part not in parts]:
-        raise InvalidValue(f"no segment is known as {', '.join(missing)}: its names must tell pelvis and legs")
+        raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: pelvis and legs must be named")
     if rest is None or recording.positions is None:
-        raise InvalidValue("the recording has no pose at rest or no root: track it with a person's rig first")
+        raise InvalidValue("the recording has no rest pose or no root: track it with a person's rig first")
     columns = {part: recording.names.index(parts[part]) for part in LINKS if part in parts}
     root = recording.positions[:, columns[ROOT]]
     if not (np.isfinite(root).all() and np.isfinite(recording.rotations[:, list(columns.values())]).all()):
         raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
     body = human(height, DEFAULT_MASS, DEFAULT_SEX)
     starts = find_joint_centres(body, find_anatomy(body).parts)
-    turned = facing_rotation({part: rest.heads[column] for part, column in columns.items()}) @ facing_rotation(starts).T
-    heads, places = np.array(rest.heads), np.full_like(recording.positions, np.nan)
-    places[:, columns[ROOT]] = root
+    facing = facing_rotation({part: rest.heads[column] for part, column in columns.items()}) @ facing_rotation(starts).T
+    heads, positions = np.array(rest.heads), np.full_like(recording.positions, np.nan)
+    positions[:, columns[ROOT]] = root
     for part, column in columns.items():
         if part == ROOT:
             continue
         above = next(own for own in _ancestors(part) if own in columns)
-        at, offset = columns[above], turned @ (starts[part] - starts[above])
-        if above == PARENT_PART[part] and above not in (ROOT, TRUNK):  # limbs may be held otherwise than the person's
+        at, offset = columns[above], facing @ (starts[part] - starts[above])
+        if above == PARENT_PART[part] and above not in (
+            ROOT,
+            TRUNK,
+        ):  # limbs may have another rest pose than the person's
             way = rest.heads[column] - rest.heads[at]
             offset = way * np.linalg.norm(offset) / np.linalg.norm(way)
         heads[column] = heads[at] + offset
         own = rest.rotations[at].T @ offset
-        places[:, column] = places[:, at] + recording.rotations[:, at] @ own
+        positions[:, column] = positions[:, at] + recording.rotations[:, at] @ own
     soles = {}
     for side, patch in body.sides.items():
         foot, sole = f"{side}_{LEG[-1]}", body.patch(patch)
         turns, origins = (values[body.index(sole.link)] for values in body.rest)
         under = origins + sole.vertices @ turns.T - starts[foot]
-        soles[side] = under @ turned.T @ rest.rotations[columns[foot]]
+        soles[side] = under @ facing.T @ rest.rotations[columns[foot]]
     tips = heads + rest.tips - rest.heads
-    placed = replace(recording, positions=places, rest=RestPose(rest.rotations, heads, tips))
+    placed = replace(recording, positions=positions, rest=RestPose(rest.rotations, heads, tips))
     performer = Performer(placed, parts, soles, name)
     lowest = np.min([performer.sole_points(side)[..., 2].min(axis=1) for side in SIDES], axis=0)
     floor = float(np.quantile(lowest, LOWEST))
-    told = (
+    note = (
         f"the recording has no lengths: they are those of a person of {height:g} m (--height), and its root is moved "
     )
-    told += f"{format_length(abs(floor))} {'down' if floor > 0.0 else 'up'}, so that the feet touch the floor"
-    placed = replace(placed, positions=places - [0.0, 0.0, floor])
-    return Performer(placed, parts, soles, name, (told,))
+    note += f"{format_length(abs(floor))} {'down' if floor > 0.0 else 'up'}, so that the feet touch the floor"
+    placed = replace(placed, positions=positions - [0.0, 0.0, floor])
+    return Performer(placed, parts, soles, name, (note,))
 
 
 def _ancestors(part: str) -> list[str]:
-    """What a part hangs at, then what that does, up to the root."""
+    """Parts from a part's parent up to the root."""
     found = []
     while part != ROOT:
         part = PARENT_PART[part]

@@ -1,8 +1,8 @@
-"""Links that are to stay apart: rows that push two of them along the direction from one to the other.
+"""Minimum distances between links, as rows that push two links apart along the direction between them.
 
-What was nearest is kept fixed to both links, and the direction in the world: while poses change a little, the distance
-is that of two planes. Links that were far enough apart feel nothing until they come nearer; those that were not are led
-to the distance from both sides, or steps that overshoot would take turns with steps back.
+The nearest points are fixed to the links, and the direction to the world: for small changes of the pose the distance is
+that between two planes. Links that were far enough apart have no row until they come nearer. Links that were too near
+are moved to the minimum distance from both sides, because steps that overshoot would alternate with steps back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .batch_kinematics import BatchFrames, BatchKinematics
 
 SEPARATION_WEIGHT = 1e3
-"""Weight of a metre by which links are too near: below that of the feet, above all else."""
+"""Weight of a metre of missing distance: below that of the feet, above all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class SeparationRows:
     Attributes:
         frames: (M,) frame of each, in order.
         links: (M, 2) indices.
-        points: (M, 2, 3) [m] nearest points, axes of their links.
+        points: (M, 2, 3) [m] nearest points, in the links' frames.
         normals: (M, 3) from the first link to the second, world.
-        min_distances: (M,) [m] distance that they are to have.
-        too_near: (M,) True where they had less.
+        min_distances: (M,) [m]
+        too_near: (M,) True where they were nearer.
     """
 
     frames: np.ndarray
@@ -38,17 +38,17 @@ class SeparationRows:
     too_near: np.ndarray
 
     def select(self, chosen: np.ndarray | slice, count: int) -> SeparationRows:
-        """Those in some of the N frames."""
-        places = np.full(count, -1)
+        """Pairs in some of the N frames."""
+        new_indices = np.full(count, -1)
         frames = np.arange(count)[chosen]
-        places[frames] = np.arange(len(frames))
-        own = places[self.frames]
+        new_indices[frames] = np.arange(len(frames))
+        own = new_indices[self.frames]
         kept = own >= 0
         rest = (self.links, self.points, self.normals, self.min_distances, self.too_near)
         return SeparationRows(own[kept], *(values[kept] for values in rest))
 
     def add(self, tree: BatchKinematics, batch_frames: BatchFrames, hessian: np.ndarray, gradient: np.ndarray) -> None:
-        """Put the rows of pairs that are too near into systems (N, nv, nv), (N, nv)."""
+        """Adds the rows of pairs that are too near to systems (N, nv, nv), (N, nv)."""
         turns, places = tree.link_poses(batch_frames, self.links, self.frames[:, None])
         points = places + (turns @ self.points[..., None])[..., 0]
         missing = self.min_distances - ((points[:, 1] - points[:, 0]) * self.normals).sum(axis=1)
@@ -61,7 +61,7 @@ class SeparationRows:
             for k in range(2)
         )
         rows = second - first
-        # the rows of a frame beside each other, so that each frame takes one product
+        # the rows of a frame are stacked, so that each frame needs one product
         own, starts, counts = np.unique(frames, return_index=True, return_counts=True)
         beside = np.zeros((len(own), int(counts.max()), rows.shape[1] + 1))
         number = np.repeat(np.arange(len(own)), counts)

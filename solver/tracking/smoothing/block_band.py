@@ -1,4 +1,4 @@
-"""Symmetric matrices of blocks near the diagonal, as the normal equations of a motion are."""
+"""Symmetric block-banded matrices, as the normal equations of a motion."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...errors import BackendError
 
 
 class BlockBand:
-    """N x N blocks of n x n numbers that are zero more than ``reach`` blocks aside the diagonal.
+    """N x N blocks of n x n numbers that are zero more than ``reach`` blocks from the diagonal.
 
-    Kept as the lower triangle in LAPACK's band order, so that its Cholesky factor costs N n^3 reach^2 operations.
+    Stored as the lower triangle in LAPACK's band order, so that its Cholesky factor costs N n^3 reach^2 operations.
     """
 
     def __init__(self, count: int, size: int, reach: int) -> None:
@@ -21,9 +21,10 @@ class BlockBand:
         self._values = np.zeros((count * size, self._width))  # a row is a column of the matrix, from the diagonal down
 
     def add(self, lag: int, blocks: np.ndarray, columns: slice | None = None) -> None:
-        """Add blocks (N - lag, m, m) that stand ``lag`` below the diagonal, rows and columns ``place`` of the n x n.
+        """Adds blocks (N - lag, m, m) at ``lag`` blocks below the diagonal, in rows and columns ``columns`` of each n x
+        n block.
 
-        On the diagonal the lower triangle alone is read.
+        On the diagonal only the lower triangle is used.
         """
         start = 0 if columns is None else columns.start
         inner = blocks.shape[1]
@@ -37,17 +38,17 @@ class BlockBand:
         view += (np.tril(blocks) if lag == 0 else blocks).swapaxes(1, 2)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """x (N, n) with A x = right (N, n); the matrix is used up.
+        """x (N, n) with A x = right (N, n); destroys the matrix.
 
         Raises:
-            BackendError: it is not positive definite, or holds what is no number.
+            BackendError: it is not positive definite, or contains values that are not finite.
         """
         _, x, failed = dpbsv(self._values.T, right.reshape(-1), lower=1, overwrite_ab=1)
         if failed:
             raise BackendError(
-                f"the normal equations are not positive definite at frame {(failed - 1) // self.size} of these"
+                f"the normal equations are not positive definite at frame {(failed - 1) // self.size} of the block"
             )
         result = np.asarray(x).reshape(right.shape)
-        if not np.isfinite(result).all():  # LAPACK passes on what is no number
+        if not np.isfinite(result).all():  # LAPACK does not check for NaN
             raise BackendError("the normal equations hold values that are not finite")
         return result

@@ -1,7 +1,7 @@
-"""What is smooth in a motion: the curves that its coordinates draw, in spaces without folds.
+"""The curves of a motion's coordinates that are smooth, in spaces without singularities.
 
-A rotation is a unit quaternion in R^4, as for the filters (`signals.manifold`): rotating the world or a link's axes is
-orthogonal there, so the roughness of the curve depends on neither.
+A rotation is a unit quaternion in R^4, as for the filters (`signals.manifold`). Rotations of the world or of a link's
+axes are orthogonal there, so the smoothness of the curve does not depend on them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..kinematics import Kinematics
 from ..targets import Targets
 
 QUATERNION_DERIVATIVE = 0.5 * np.eye(4)[:3]
-"""Change of the unit quaternion per radian about each axis of the link."""
+"""Derivative of the unit quaternion with respect to the angle about each axis of the link."""
 TINY = 1e-12
 
 
@@ -28,7 +28,7 @@ class Curve:
 
     Attributes:
         values: (N, c).
-        derivatives: (N, c, m) change with the tangent coordinates ``moves``.
+        derivatives: (N, c, m) with respect to the tangent coordinates ``columns``.
         columns: which m of the nv tangent coordinates move it.
     """
 
@@ -38,7 +38,7 @@ class Curve:
 
 
 def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
-    """The root's position and rotation, and every joint's coordinate, of configurations (N, nq)."""
+    """Curves of the root's position and rotation, and of every joint's coordinate, of configurations (N, nq)."""
     result = []
     for joint, into, moves in joint_slices(rig):
         values = q[:, into]
@@ -56,11 +56,11 @@ def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
 
 
 def retract(rig: Rig, changes: np.ndarray) -> np.ndarray:
-    """Changes (N, nv) of the joints where steps (N, nv) along their curves' slopes lead.
+    """Changes (N, nv) of the joints for steps (N, nv) along their curves' tangents.
 
-    The slope of a rotation's curve leaves the sphere that the curve lies on. Where it leads is taken straight back, by
-    the arc's tangent: what would be thirteen turns of a joint along the arc, as across gaps it was, is less than half
-    a turn, and the curve's own linearisation holds farther.
+    The tangent of a rotation's curve leaves the sphere of unit quaternions. Its end is projected back radially. Along
+    the arc, steps across gaps reached thirteen turns of a joint; projected they are less than half a turn, and the
+    curve's linearisation is valid further.
     """
     result = changes.copy()
     for joint, _, moves in joint_slices(rig):
@@ -74,19 +74,19 @@ def retract(rig: Rig, changes: np.ndarray) -> np.ndarray:
 
 
 def com_curve(rig: Rig, q: np.ndarray, movable: np.ndarray) -> Curve:
-    """The centre of mass by the rig's prior, world, of configurations (N, nq).
+    """The curve of the centre of mass by the rig's prior, world, of configurations (N, nq).
 
     Args:
-        rig: whose mass it is.
+        rig: its prior gives the masses.
         q: (N, nq).
-        movable: (nv,) True for the tangent coordinates that may be moved for its sake; its slopes by others are zero.
+        movable: (nv,) True for the tangent coordinates that may be moved to smooth it; other derivatives are zero.
     """
     values, slopes = com_and_jacobian(rig, q)
     return Curve(values, slopes * movable, slice(0, rig.nv))
 
 
 def observed_coordinates(rig: Rig, targets: Targets) -> np.ndarray:
-    """(nv,) True for the tangent coordinates that move a target which weighs and is measured in any frame."""
+    """(nv,) True for the tangent coordinates that move a target with a weight that is measured in any frame."""
     links = []
     if (points := targets.positions) is not None:
         links.append(points.task.links[_is_followed(points.task.weights, points.positions)])

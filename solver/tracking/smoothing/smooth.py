@@ -1,4 +1,4 @@
-"""The motion of a whole recording at once: least squares over all frames, the tracked motion as its start."""
+"""Smooths the motion of a whole recording: least squares over all frames, started from the tracked motion."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from .curves import Curve, com_curve, joint_curves, observed_coordinates, retrac
 from .noise import difference_stiffness, estimate_measurement_noise, estimate_process_noise
 
 MIN_FRAMES = 12
-"""Of a motion whose roughness can be judged."""
+"""Fewest frames of a motion whose process noise can be estimated."""
 DAMPING = 1e-9
-"""[m^2] Instead of the tracker's: here the frames beside hold what no marker shows, and nothing slows their grip."""
+"""[m^2] Replaces the tracker's: neighbouring frames determine what no marker observes."""
 POSTURE_TIME = 0.02
-"""[s] In which the frames' wish for the neutral posture is one and the same, and counts once. It is no measurement:
-wished for anew in every frame it outweighs what many frames together show of a joint that each shows badly, as two
-markers do a hand's turn. Simulated truth (DJ2, walkingTI1, STS1, run300, subject_b's run) would have 0.1, hidden
-markers of real trials, whose errors last from frame to frame, would have 0.01."""
+"""[s] In which the posture task of several frames counts once. It is not a measurement: counted in every frame it
+outweighs what many frames together observe of a joint that each observes badly, such as the rotation of a hand with two
+markers. On simulated truth (DJ2, walkingTI1, STS1, run300, subject_b's run) 0.1 would be best, on hidden markers of
+real trials, whose errors last from frame to frame, 0.01."""
 UNTRACKED_VARIANCE_FACTOR = 1e4
-"""Factor on the variance of frames in which the tracker held the pose: it is a place to start from, no measurement."""
+"""Factor on the variance of frames that were not tracked: their pose is a start, not a measurement."""
 FRAMES_PER_BLOCK, MARGIN_FRAMES = 800, 100
-"""Frames solved at once, and frames beside them: what lies so far away is not felt, and memory stays what it is."""
+"""Frames solved together, and frames beside them: those further away have no influence, and memory stays constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmoothingOptions:
-    """How a recording is smoothed; every default was chosen on runs and walks, none on the drop jumps it is judged by.
+    """Options of the smoother; defaults were chosen on runs and walks, none on the drop jumps used for evaluation.
 
     Attributes:
-        order: of the derivative of every joint's motion that is taken for white noise; 3 is jerk.
+        order: of the derivative of every joint's motion that is modelled as white noise; 3 is jerk.
         com_order: the same of the centre of mass.
-        window: [s] standard deviation of the Gaussian over which the variance of that noise is averaged; short enough
-            to let a landing be rougher than the flight before it.
-        noise_window: [s] the same of the measurements' noise.
-        band: [Hz] in which the measurements' disagreement with a rigid body is taken for their noise: above what makes
-            most of the marker error, below what cameras add. There the smoother must tell skin from body.
+        window: [s] standard deviation of the Gaussian average of that noise's variance; short enough for a landing to
+            be rougher than the flight before it.
+        noise_window: [s] the same of the measurement noise.
+        band: [Hz] in which the residuals of the rigid body are taken for measurement noise: above most of the marker
+            error, below the noise of cameras. In this band the smoother must separate skin from body.
         iterations: Gauss-Newton steps at most.
         tolerance: [rad, m] largest change at which it has converged.
-        tracking: what else weighs in a frame: posture, damping, fading of markers beside gaps.
+        tracking: other weights of a frame: posture, damping, fading of markers beside gaps.
     """
 
     order: int = 3
@@ -67,7 +67,9 @@ class SmoothingOptions:
         if not (1 <= self.order <= 4 and 1 <= self.com_order <= 4):
             raise InvalidValue(f"orders {self.order} and {self.com_order} of the smoother must be 1 to 4")
         if not 0.0 < self.band[0] < self.band[1]:
-            raise InvalidValue(f"the smoother's band {self.band[0]:g} to {self.band[1]:g} Hz must rise from above zero")
+            raise InvalidValue(
+                f"the smoother's band {self.band[0]:g} to {self.band[1]:g} Hz must be positive and increasing"
+            )
         if not (self.window > 0.0 and self.noise_window > 0.0 and self.tolerance > 0.0):
             raise InvalidValue("the smoother's windows and tolerance must be positive")
         if self.iterations < 1:
@@ -81,22 +83,22 @@ def smooth(
     options: SmoothingOptions | None = None,
     progress: Progress = silent,
 ) -> TrackedMotion:
-    """The most likely motion behind a recording: what `track` found, with less marker noise and skin in it.
+    """The most likely motion of a recording: the tracked motion with less marker noise and skin motion.
 
     Minimised over all frames together: marker errors over their noise, and the differences of the joints' motion (and
-    of the centre of mass's) over how rough each of them is. Noise and roughness are read off the recording itself,
-    moment by moment; missing markers carry no weight; joints stay within their limits.
+    of the centre of mass's) over their process noise. Both noises are estimated from the recording itself, as functions
+    of time. Missing markers have no weight; joints stay within their limits.
 
     Args:
         rig: that was tracked.
-        targets: what it followed.
-        tracked: the motion that `track` or `follow` made of them.
+        targets: that were tracked.
+        tracked: result of `track_markers` or `track_targets`.
         options: see `SmoothingOptions`.
-        progress: told about the progress; may cancel.
+        progress: receives the progress; may cancel.
 
     Returns:
-        The same recording with q, v and errors of the smoothed motion; one that is too short, whose frames are not
-        evenly spaced or whose equations cannot be solved comes back as it was, with a warning that says why.
+        The recording with q, v and errors of the smoothed motion; unchanged, with a warning, if it is too short, if its
+        frames are not evenly spaced, or if its equations cannot be solved.
 
     Raises:
         InvalidValue: the motion has another number of frames than the targets.
@@ -142,14 +144,14 @@ def smooth(
 
 
 def _return_unsmoothed(tracked: TrackedMotion, why: str) -> TrackedMotion:
-    return replace(tracked, warnings=(*tracked.warnings, f"not smoothed, each frame as the tracker found it: {why}"))
+    return replace(tracked, warnings=(*tracked.warnings, f"not smoothed: {why}"))
 
 
 def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.ndarray:
     """Smoothed configurations of a whole recording (N, nq).
 
     Raises:
-        BackendError: the equations of one piece cannot be solved.
+        BackendError: the equations of one block cannot be solved.
     """
     result = q.copy()
     for start in range(0, len(q), FRAMES_PER_BLOCK):
@@ -174,22 +176,22 @@ class _Problem:
     def __init__(self, rig: Rig, targets: Targets, usable: np.ndarray, rate: float, options: SmoothingOptions) -> None:
         self.rig, self.options, self.rate = rig, options, rate
         self.variance_factors = np.where(usable, 1.0, UNTRACKED_VARIANCE_FACTOR)
-        wish = options.tracking.posture_weight * min(1.0, 1.0 / (rate * POSTURE_TIME))
+        posture_weight = options.tracking.posture_weight * min(1.0, 1.0 / (rate * POSTURE_TIME))
         self.engine = InverseKinematics(
-            rig, targets.tasks, replace(options.tracking, damping=DAMPING, posture_weight=wish)
+            rig, targets.tasks, replace(options.tracking, damping=DAMPING, posture_weight=posture_weight)
         )
         self.stops = LimitStops(rig)
         self.weight_factors = None
-        """(N, P) of its weight that each point keeps near its gaps."""
+        """(N, P) factor on the weight of each point near its gaps."""
         if targets.positions is not None:
             self.weight_factors = fade_weights(targets.times, targets.positions.positions, options.tracking.fade_time)
         shares = self.weight_factors
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
         self.has_mass = rig.prior.total_mass > 0.0
         self.observed = observed_coordinates(rig, targets)
-        """(nv,) What targets show. The rest would nod, as a head without markers, to make the centre of mass smooth."""
+        """(nv,) Observed coordinates. Others, as of a head without markers, would move to smooth the centre of mass."""
         self.frames_at_limits = 0
-        """Frames in which a joint limit was touched."""
+        """Frames in which a joint is at a limit."""
 
     def solve(self, q: np.ndarray, first: int) -> np.ndarray:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
@@ -198,20 +200,20 @@ class _Problem:
         noise = estimate_measurement_noise(
             self._residuals(q, first), self.rig.nv, self.rate, options.band, options.noise_window
         )
-        spread = noise**2 * self.variance_factors[first : first + len(q)]
-        prior = self._prior(q, np.linalg.inv(hessian) * spread[:, None, None])
-        touching = 0
+        variance = noise**2 * self.variance_factors[first : first + len(q)]
+        prior = self._prior(q, np.linalg.inv(hessian) * variance[:, None, None])
+        at_limits = 0
         for step in range(options.iterations):
             if step:
                 hessian, gradient = self._normal_equations(q, samples)
             hessian /= noise[:, None, None] ** 2
             gradient /= noise[:, None] ** 2
-            touching = self.stops.add(q, hessian, gradient) if self.stops.has_limits else 0
+            at_limits = self.stops.add(q, hessian, gradient) if self.stops.has_limits else 0
             change = retract(self.rig, self._step(q, hessian, gradient, prior))
             q = continuous_quaternions(self.rig, integrate(self.rig, q, change))
             if np.abs(change).max() < options.tolerance:
                 break
-        self.frames_at_limits += touching
+        self.frames_at_limits += at_limits
         return self.stops.clamp(q) if self.stops.has_limits else q
 
     def point_residuals(self, q: np.ndarray, first: int = 0) -> np.ndarray:
@@ -234,7 +236,7 @@ class _Problem:
         return hessian, gradient
 
     def _residuals(self, q: np.ndarray, first: int) -> np.ndarray:
-        """Measured minus modelled (N, R) [m], an orientation's by its weight; NaN where not measured."""
+        """Measured minus modelled (N, R) [m], an orientation's with its weight; NaN where not measured."""
         engine, parts = self.engine, []
         if engine.points is not None:
             weighing = engine.points.weights > 0.0
@@ -276,18 +278,20 @@ class _Problem:
         for curve, (order, own) in zip(self._curves(q), prior):
             force = own[0][:, None] * curve.values
             for lag in range(order + 1):
-                stiff, count = own[lag], len(q) - lag
+                values, count = own[lag], len(q) - lag
                 if lag:
-                    force[:count] += stiff[:count, None] * curve.values[lag:]
-                    force[lag:] += stiff[:count, None] * curve.values[:count]
-                below = (stiff[:count, None, None] * curve.derivatives[lag:]).swapaxes(1, 2) @ curve.derivatives[:count]
-                band.add(lag, below, curve.columns)
+                    force[:count] += values[:count, None] * curve.values[lag:]
+                    force[lag:] += values[:count, None] * curve.values[:count]
+                block = (values[:count, None, None] * curve.derivatives[lag:]).swapaxes(1, 2) @ curve.derivatives[
+                    :count
+                ]
+                band.add(lag, block, curve.columns)
             right[:, curve.columns] -= (curve.derivatives.swapaxes(1, 2) @ force[:, :, None])[:, :, 0]
         return band.solve(right)
 
 
 def _curve_noise(curve: Curve, covariance: np.ndarray) -> np.ndarray:
-    """Variance (N,) of one component of a curve as each frame alone shows it."""
+    """Variance (N,) of one component of a curve from each frame alone."""
     own = covariance[:, curve.columns, curve.columns]
     # frames n, components c, tangent coordinates i and j
     total = np.einsum("nci,nij,ncj->n", curve.derivatives, own, curve.derivatives, optimize=True)
