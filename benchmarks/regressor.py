@@ -21,7 +21,7 @@ import scipy.linalg
 from benchmarks.peak import peak_memory
 from benchmarks.reference import as_ordinary, reference_line
 from solver.dynamics import predicted_wrench, regressor_pieces
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.regression import Regression
 from solver.motion import Motion
@@ -91,7 +91,7 @@ def repeated(trial: Trial, frames: int) -> Iterator[Trial]:
 def timed_accumulation(rig: Rig, trial: Trial, frames: int, base: str) -> tuple[float, Regression]:
     """Seconds from motion to the triangular factor, structure of the rig included."""
     start = time.perf_counter()
-    regression = accumulate(rig, repeated(trial, frames), base=base)
+    regression = accumulate_regression(rig, repeated(trial, frames), base=base)
     assert regression.factor.shape[1] == 10 * len(rig.links)
     return time.perf_counter() - start, regression
 
@@ -120,7 +120,7 @@ def speed(frames: int) -> bool:
     rig = hrp2()
     root, trunk = rig.links[0], trunk_of(rig)
     trial = simulated(rig, PIECE, root)
-    accumulate(rig, [trial])  # first calls load libraries
+    accumulate_regression(rig, [trial])  # first calls load libraries
     start = time.perf_counter()
     structure = base_parameters(rig)
     seconds = time.perf_counter() - start
@@ -177,11 +177,11 @@ def memory(minutes: int) -> None:
     """Accumulate so many simulated minutes and print this process's peak memory in MB before and after."""
     rig = hrp2()
     trial = simulated(rig, PIECE, rig.links[0])
-    accumulate(rig, [trial])
+    accumulate_regression(rig, [trial])
     before = peak_memory()
     frames = int(minutes * 60 * RATE)
     start = time.perf_counter()
-    regression = accumulate(rig, repeated(trial, frames))
+    regression = accumulate_regression(rig, repeated(trial, frames))
     assert regression.factor.size
     print(before, peak_memory(), 1e6 * (time.perf_counter() - start) / frames, len(regression.blocks))
 

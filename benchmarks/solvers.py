@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from solver.dynamics import predicted_wrench
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
 from solver.identification.constraints import (
@@ -230,7 +230,7 @@ def run(quick: bool) -> bool:
     print(reference_line())
     repeats = QUICK_REPEATS if quick else REPEATS
     rig = hrp2()
-    regression = accumulate(rig, [simulated(rig, other_body(rig))]).with_weights(1.0 / NOISE)
+    regression = accumulate_regression(rig, [simulated(rig, other_body(rig))]).with_weights(1.0 / NOISE)
     assert regression.factor.shape[1] == 310
     floors = (PAPER_FLOOR,) if quick else (None, PAPER_FLOOR)
     figures = [figure for floor in floors for figure in compare(regression, rig, floor, repeats, quick)]

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,15 @@ def write_reference(folder: Path) -> None:
     claimed = {room: topic for topic, rooms in TOPICS.items() for room in rooms}
     rest = list(TOPICS)[-1]
     names: dict[str, list[str]] = {topic: [] for topic in TOPICS}
-    for name in solver.__all__:
-        names[claimed.get(room(getattr(solver, name)), rest)].append(name)
+    in_packages = [f"{package}.{name}" for package, held in solver.PUBLIC_IN_PACKAGES.items() for name in held]
+    for name in [*solver.__all__, *in_packages]:
+        names[claimed.get(room(attrgetter(name)(solver)), rest)].append(name)
     pages = []
     for topic, held in names.items():
         page = folder / f"{topic.lower().replace(' ', '_')}.rst"
         lines = [topic, "=" * len(topic), "", ".. currentmodule:: solver", ""]
-        for name in sorted(held, key=lambda name: (isinstance(getattr(solver, name), type), name)):
-            lines += [f".. {directive(getattr(solver, name))}:: {name}", ""]
+        for name in sorted(held, key=lambda name: (isinstance(attrgetter(name)(solver), type), name)):
+            lines += [f".. {directive(attrgetter(name)(solver))}:: {name}", ""]
         put(page, "\n".join(lines))
         pages.append(page)
     for stale in set(folder.glob("*.rst")) - set(pages):

@@ -40,5 +40,5 @@ print(ice.message)
 # What the centre of mass does meanwhile, from the library's own dynamics.
 
 # %%
-com = solver.com_trajectory(robot, motion, robot.prior)
+com = solver.dynamics.com_trajectory(robot, motion, robot.prior)
 print(f"the centre of mass moves within {np.round(1e3 * np.ptp(com, axis=0)).astype(int)} mm (x, y, z)")

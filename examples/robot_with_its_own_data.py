@@ -35,7 +35,7 @@ motion = solver.export(folder / "dance" / "dance.npz", folder / "performed.mot",
 
 # %%
 truth = perturb_inertials(robot, 3)
-wrench = solver.predicted_wrench(robot, motion, truth, axes="world")
+wrench = solver.dynamics.predicted_wrench(robot, motion, truth, axes="world")
 wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
 noise = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02]) * np.random.default_rng(1).standard_normal(wrench.shape)
 measured = solver.Wrenches(motion.times, ("plate",), (wrench + noise)[:, None])
@@ -64,7 +64,7 @@ for link in found.parameters.links:
 # %%
 def unexplained(parameters):
     """Root mean square [N] of the force that the true robot exerts and this one would not."""
-    missed = solver.predicted_wrench(robot, motion, parameters, axes="world") - wrench
+    missed = solver.dynamics.predicted_wrench(robot, motion, parameters, axes="world") - wrench
     return np.sqrt(np.mean(missed[:, :3] ** 2))
 
 

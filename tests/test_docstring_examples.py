@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import doctest
+from operator import attrgetter
 
 import pytest
 
 import solver
 
-EXAMPLES = ("InertialParameters", "base_regressor", "build_rig", "centroidal_data", "centroidal_momentum", "cohort",
-            "com_trajectory", "compare", "estimate_centroidal", "estimate_study", "external_wrench",
-            "find_added_load", "find_flights", "find_load", "from_urdf", "hoap3", "hrp2", "human", "human_options",
-            "identify", "identify_motions", "joints_of", "load", "null_space", "paper_options", "poses_of",
-            "predicted_wrench", "read_recording", "read_rig", "simulated_robot",
-            "track_all", "track", "write_rig", "write_study")  # fmt: skip
+EXAMPLES = ("InertialParameters", "build_rig", "cohort", "compare", "estimate_study", "find_load",
+            "from_urdf", "hoap3", "hrp2", "human", "identify", "load", "read_recording", "read_rig",
+            "track", "write_rig", "write_study", "centroidal.centroidal_data", "centroidal.estimate_centroidal",
+            "dance.human_options", "dance.paper_options", "demo.simulated_robot", "dynamics.base_regressor",
+            "dynamics.centroidal_momentum", "dynamics.com_trajectory", "dynamics.external_wrench",
+            "dynamics.predicted_wrench",
+            "identification.find_added_load",
+            "identification.null_space", "signals.find_flights", "study.identify_motions", "study.joints_of",
+            "study.poses_of", "study.track_all")  # fmt: skip
 """Examples on simulated bodies that run within seconds."""
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_run(name: str) -> None:
     """What a docstring shows happens."""
-    value = getattr(solver, name)
+    value = attrgetter(name)(solver)
     (test,) = doctest.DocTestFinder(recurse=False).find(value, name, globs={})
     assert test.examples
     flags = doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL

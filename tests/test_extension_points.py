@@ -63,7 +63,7 @@ def show(*words):
 found = {
     "home": solver.__file__,
     "load": [len(each.markers) for each in solver.load(sys.argv[1])],
-    "find": [each.name for each in solver.find_recordings([Path(sys.argv[1]) / "walk.xyzt"])],
+    "find": [each.name for each in solver.load([Path(sys.argv[1]) / "walk.xyzt"])],
     "track": show("track", "--help"),
     "rig": show("rig", "--help"),
     "built": [solver.build_rig({"kind": "stick", "payload": "middle"}).name, rig_named("stick").name],

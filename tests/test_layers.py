@@ -20,6 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {
             "assets",
             "errors",
+            "lazy_imports",
             "marker_names",
             "numerals",
             "progress",

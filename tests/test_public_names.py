@@ -7,12 +7,15 @@ import re
 import subprocess
 import sys
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 
 import pytest
 
 import solver
 
-FUNCTIONS = [name for name in solver.__all__ if inspect.isfunction(inspect.unwrap(getattr(solver, name)))]
+IN_PACKAGES = [f"{package}.{name}" for package, names in solver.PUBLIC_IN_PACKAGES.items() for name in names]
+NAMES = [*solver.__all__, *IN_PACKAGES]
+FUNCTIONS = [name for name in NAMES if inspect.isfunction(inspect.unwrap(attrgetter(name)(solver)))]
 NUMBER = re.compile(r"\bfloat\b|ndarray")
 BARE = "share|fraction|ratio|factor|coefficient|relative|dimensionless|a number|in its own unit|logarithm"
 MEASURED = re.compile(rf"\[[^\]]+\]|\(\w[^)]*,[^)]*\)|\b({BARE})\b")
@@ -44,10 +47,10 @@ def numbers_of(value: object) -> dict[str, str]:
     return {name: kind for name, kind in kinds.items() if NUMBER.search(kind)}
 
 
-@pytest.mark.parametrize("name", solver.__all__)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_exists_and_is_documented(name: str) -> None:
     """A name that is promised can be had, and tells in words of its own what it is."""
-    value = getattr(solver, name)
+    value = attrgetter(name)(solver)
     if name == "VERSION":
         return
     own = vars(value).get("__doc__") if isinstance(value, type) else value.__doc__
@@ -58,17 +61,17 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_public_function_shows_an_example(name: str) -> None:
     """Whoever looks a function up sees it used."""
-    assert ">>> " in getattr(solver, name).__doc__
+    assert ">>> " in attrgetter(name)(solver).__doc__
 
 
-@pytest.mark.parametrize("name", [name for name in solver.__all__ if name != "VERSION"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "VERSION"])
 def test_numbers_have_units(name: str) -> None:
     """Every number and array that a public value holds or a public function takes has a unit, a shape or a range.
 
     A number without a unit says so, by one of the words of `BARE`.
     """
-    told = entries(getattr(solver, name).__doc__)
-    for argument, kind in numbers_of(getattr(solver, name)).items():
+    told = entries(attrgetter(name)(solver).__doc__)
+    for argument, kind in numbers_of(attrgetter(name)(solver)).items():
         assert argument in told, f"{name}: nothing is said about {argument}, {kind}"
         assert MEASURED.search(told[argument]), f"{name}: of what unit or shape is {argument}: {told[argument]!r}?"
 
@@ -84,3 +87,9 @@ def test_unknown_name_is_an_attribute_error() -> None:
     """Asking for what does not exist fails as for any module."""
     with pytest.raises(AttributeError, match="nonsense"):
         solver.nonsense  # noqa: B018
+
+
+def test_the_interface_is_small() -> None:
+    """Sixty names or fewer are at the top; the rest is found in the sub-packages, each name in one place."""
+    assert len(solver.__all__) <= 60
+    assert not {name.rpartition(".")[2] for name in IN_PACKAGES} & set(solver.__all__)

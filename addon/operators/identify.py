@@ -72,7 +72,7 @@ class StudyOperator(RecordingJob):
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
     """Turn the chosen recordings into motion of the rig"""
 
-    bl_idname = "exciting_dance.track_markers"
+    bl_idname = "exciting_dance.track"
     bl_label = "Track"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Tracking", "track", "Tracked"
@@ -81,7 +81,7 @@ class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
 class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     """Identify mass, centre of mass and inertia of every link from the chosen recordings"""
 
-    bl_idname = "exciting_dance.identify_trials"
+    bl_idname = "exciting_dance.identify"
     bl_label = "Identify"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Identifying", "identify", "Identified from"

@@ -133,8 +133,8 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
         layout.prop(settings, "smooth")
         row = layout.row(align=True)
         row.scale_y = 1.3
-        row.operator("exciting_dance.track_markers", icon="CON_FOLLOWPATH")
-        row.operator("exciting_dance.identify_trials", icon="PHYSICS")
+        row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
+        row.operator("exciting_dance.identify", icon="PHYSICS")
         draw_job(layout, "study")
         draw_message(context, layout, "study")
         row = layout.row(align=True)

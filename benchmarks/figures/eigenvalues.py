@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
 from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
@@ -74,7 +74,7 @@ def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[
     """One row over all methods and data, and a line for each of them."""
     broken, lines = 0, []
     for data in datasets:
-        parts = accumulate(data.rig, data.trials, axes="world")
+        parts = accumulate_regression(data.rig, data.trials, axes="world")
         for method, demanded in methods(data):
             _, estimate = fit_axis_weights(parts, method, data.rig)
             kept = keeps(estimate, demanded)

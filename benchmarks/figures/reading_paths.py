@@ -72,7 +72,7 @@ def _prepare(name: str, folder: Path) -> list[str]:
     import solver
     from solver.demo.laboratory import write_forces, write_trc
 
-    for recording in solver.simulated_person().recordings:
+    for recording in solver.demo.simulated_person().recordings:
         assert recording.markers is not None
         write_trc(folder / f"{recording.name}.trc", recording.markers)
         if recording.wrenches is not None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks import regressor, solvers
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.rigs import hrp2
 from solver.scene.result import RESULT
 from solver.scene.study_folder import RESULT_FILE
@@ -34,7 +34,7 @@ def solver_figures() -> list[Figure]:
     with one_blas_thread():
         rig = hrp2()
         trial = solvers.simulated(rig, solvers.other_body(rig))
-        regression = accumulate(rig, [trial]).with_weights(1.0 / solvers.NOISE)
+        regression = accumulate_regression(rig, [trial]).with_weights(1.0 / solvers.NOISE)
         links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
         for floor in (None, solvers.PAPER_FLOOR):
             found = solvers.compare(regression, rig, floor, solvers.REPEATS, quick=False)
@@ -69,7 +69,7 @@ def regressor_figures() -> list[Figure]:
     with one_blas_thread():
         rig = hrp2()
         trial = regressor.simulated(rig, regressor.PIECE, rig.links[0])
-        accumulate(rig, [trial])
+        accumulate_regression(rig, [trial])
         ours, peers, processor = [], [], []
         for _ in range(regressor.REPEATS):
             began = time.process_time()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters, symmetric_entries
@@ -104,7 +104,7 @@ def equations(rig: Rig, throws: Throws) -> Regression:
         found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
             trials.append(found)
-    return accumulate(rig, trials, axes="world")
+    return accumulate_regression(rig, trials, axes="world")
 
 
 def errors(rig: Rig, throws: Throws) -> dict[str, np.ndarray]:

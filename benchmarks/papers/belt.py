@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.axis_weights import fit_axis_weights
@@ -191,7 +191,9 @@ def _by_link(rig: Rig, values: np.ndarray) -> dict[str, float]:
 def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) -> np.ndarray:
     loaded = rig.with_prior(rig.prior.scaled(mass))
     _, estimate = fit_axis_weights(
-        accumulate(loaded, [after], axes="world"), get_method(loaded, IdentifyOptions(total_mass=mass)), loaded
+        accumulate_regression(loaded, [after], axes="world"),
+        get_method(loaded, IdentifyOptions(total_mass=mass)),
+        loaded,
     )
     return estimate.parameters.masses - answer.bare.parameters.masses
 
@@ -209,6 +211,6 @@ def _paper_manner(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place:
         ),
     ):
         options = IdentifyOptions("hierarchical", total_mass=_mass(prepared), constraints=limits)
-        regression = accumulate(rig, [_trial(prepared)], axes="world")
+        regression = accumulate_regression(rig, [_trial(prepared)], axes="world")
         found.append(fit_axis_weights(regression, get_method(rig, options), rig)[1].parameters.masses)
     return {link: (float(a), float(b)) for link, a, b in zip(rig.links, *found)}

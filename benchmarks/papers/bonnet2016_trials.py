@@ -11,7 +11,7 @@ from benchmarks.engine.measure import measure
 from benchmarks.engine.performance import Performance, plan
 from solver.dance.design.dance import Dance
 from solver.dynamics import external_wrench, predicted_wrench
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import BaseEstimate, estimate_base
 from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constrained import ConstrainedOptions, constrained
@@ -105,7 +105,7 @@ def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
     """Identify from one trial with the rig's prior; left and right need not agree."""
     choices = ConstrainedOptions(corrected=False)
     regression, estimate = fit_axis_weights(
-        accumulate(rig, [trial], axes="world"), lambda found: constrained(found, rig, choices), rig
+        accumulate_regression(rig, [trial], axes="world"), lambda found: constrained(found, rig, choices), rig
     )
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0, cross_validate=False)
     ours = identify_trials(rig, [trial], options)

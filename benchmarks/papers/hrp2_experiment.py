@@ -23,7 +23,7 @@ from solver.coordinates import joint_coordinates
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
 from solver.filter_presets import FilterPreset
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.comparison import Comparison, compare
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.axis_weights import fit_axis_weights
@@ -144,7 +144,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     trials = [_record(robot, motion, name, seed) for motion, name in zip(motions, ("used", "unseen"))]
     mass = _measured_mass(rig, trials)
     base = str(rig.provenance["base_link"])
-    regression = accumulate(rig, trials[:1], base=base, axes="world")
+    regression = accumulate_regression(rig, trials[:1], base=base, axes="world")
     regression, estimate = fit_axis_weights(regression, lambda r: hierarchical(r, rig, _options(rig, mass, None)), rig)
     paper_floor = hierarchical(regression, rig, _options(rig, mass, 0.01))
     drawn, fair = rig.prior, rig.prior.scaled(mass)
@@ -196,7 +196,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
     if pressure_margin(rig, motion, rig.prior, FEET) > 0.0:
         return float("inf")
     trial = Trial("candidate", motion, _wrenches(motion, np.zeros((len(motion), 1, 6))), np.ones(len(motion), bool))
-    regression = accumulate(rig, [trial], base=str(rig.provenance["base_link"]), axes="world")
+    regression = accumulate_regression(rig, [trial], base=str(rig.provenance["base_link"]), axes="world")
     conditions = []
     for link in rig.links:
         part = regression.sub_regressor(link, "static")

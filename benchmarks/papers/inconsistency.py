@@ -14,7 +14,7 @@ import numpy as np
 
 from solver.dynamics import predicted_wrench
 from solver.errors import SolverError
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
 from solver.identification.identify import METHODS, IdentifyOptions, get_method
@@ -84,7 +84,7 @@ def tally(cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> Mapping[str, Tally]:
     """Every method on every case."""
     result = {method: Tally() for method in METHODS}
     for rig, trials in cases:
-        regression = accumulate(rig, trials, axes="world")
+        regression = accumulate_regression(rig, trials, axes="world")
         for method, counts in result.items():
             try:
                 options = IdentifyOptions(method, total_mass=rig.prior.total_mass)

@@ -13,7 +13,7 @@ import numpy as np
 
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import base_regressor, integrate, predicted_wrench
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
@@ -89,7 +89,7 @@ def nulls(count: int) -> NullSpace:
     """Null space of flights known without any noise."""
     rig, truth = jumper(0)
     trials = [_exact(rig, _flight(rig, truth, np.random.default_rng(number)), number) for number in range(count)]
-    return null_space(accumulate(rig, trials, axes="world"), rig, MASS, SCALED)
+    return null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS, SCALED)
 
 
 def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
@@ -108,7 +108,7 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False, relative_std=relative_std)
     test = swinging(rig, TEST_SECONDS, generator)
     structure = base_parameters(rig)
-    plain = null_space(accumulate(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
+    plain = null_space(accumulate_regression(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
     parameters = [identify_trials(rig, trials, options).parameters for trials in (flights, grounded)]
     bases = [*(structure.project(each) for each in parameters), plain.values]
     return Verdict(*over_prior(rig, truth, test, bases))

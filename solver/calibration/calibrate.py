@@ -54,8 +54,8 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
 
     Example:
         >>> import solver
-        >>> static = solver.simulated_person().recordings[1]
-        >>> found = solver.fit_calibration([static], mass=71.0, sex="male", height=1.76)  # kg, m
+        >>> static = solver.demo.simulated_person().recordings[1]
+        >>> found = solver.calibration.fit_calibration([static], mass=71.0, sex="male", height=1.76)  # kg, m
         >>> found.marker_set, found.rmse < 0.01  # m
         ('Plug-in Gait', True)
     """

@@ -157,7 +157,7 @@ def recognise(
 
     Example:
         >>> import solver
-        >>> found = solver.recognise(solver.simulated_person().recordings[1:2])
+        >>> found = solver.recognise(solver.demo.simulated_person().recordings[1:2])
         >>> [(p.place, p.because) for p in found.proposals if p.marker == "LFHD"]
         [('left head_front', 'name and motion')]
         >>> found.confidence > 0.8

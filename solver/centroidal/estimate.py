@@ -44,8 +44,8 @@ def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> C
         >>> times, still = np.arange(100) / 100.0, np.zeros((100, 3))
         >>> com = still + [0.0, 0.0, 0.9]
         >>> wrench = np.tile([0.0, 0.0, 60.0 * 9.81, 0.0, 0.0, 0.0], (100, 1))
-        >>> data = solver.CentroidalData(times, 60.0, com, still, still, still, wrench)
-        >>> solver.estimate_centroidal(data).com[50].round(3).tolist()
+        >>> data = solver.centroidal.CentroidalData(times, 60.0, com, still, still, still, wrench)
+        >>> solver.centroidal.estimate_centroidal(data).com[50].round(3).tolist()
         [0.0, 0.0, 0.9]
     """
     if method not in METHODS:

@@ -71,7 +71,7 @@ def estimate_study(
     Example:
         >>> import tempfile
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> settings = solver.Settings(bootstrap=0, cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
         >>> folder = tempfile.mkdtemp()

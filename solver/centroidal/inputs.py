@@ -43,7 +43,7 @@ def centroidal_data(
         >>> motion = solver.Motion(np.arange(3) / 100.0, np.tile(rig.neutral, (3, 1)), still, still)
         >>> weight = np.tile([0.0, 0.0, rig.weight, 0.0, 0.0, 0.0], (3, 1, 1))
         >>> trial = solver.Trial("stands", motion, solver.Wrenches(motion.times, ("floor",), weight), np.ones(3, bool))
-        >>> data = solver.centroidal_data(rig, trial, rig.prior)
+        >>> data = solver.centroidal.centroidal_data(rig, trial, rig.prior)
         >>> float(abs(data.force_acceleration).max()) < 1e-9
         True
     """

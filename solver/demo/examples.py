@@ -41,7 +41,7 @@ def simulated_person(seed: int = 1) -> SimulatedPerson:
 
     Example:
         >>> import solver
-        >>> person = solver.simulated_person()
+        >>> person = solver.demo.simulated_person()
         >>> [recording.name for recording in person.recordings]
         ['dance', 'static']
         >>> f"{person.truth.total_mass:.1f} kg"
@@ -68,7 +68,7 @@ def simulated_robot(seed: int = 1, load: tuple[str, float] | None = None) -> Rob
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> robot.recordings[0].joints.names[:2], robot.recordings[0].wrenches.frames
         (('chest_yaw', 'chest'), ('right_sole', 'left_sole'))
     """

@@ -52,7 +52,7 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
-        >>> solver.base_regressor(rig, still).shape  # frames, wrench, ten parameters of each link
+        >>> solver.dynamics.base_regressor(rig, still).shape  # frames, wrench, ten parameters of each link
         (2, 6, 220)
     """
     result = np.zeros((len(motion), 6, len(rig.links), PER_LINK))
@@ -74,7 +74,7 @@ def predicted_wrench(
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
-        >>> wrench = solver.predicted_wrench(rig, still, rig.prior, axes="world")
+        >>> wrench = solver.dynamics.predicted_wrench(rig, still, rig.prior, axes="world")
         >>> f"{wrench[0, 2]:.0f} N carry {rig.prior.total_mass:.2f} kg"
         '86 N carry 8.80 kg'
     """
@@ -116,7 +116,7 @@ def external_wrench(
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
         >>> feet = np.tile([0.0, 0.0, 43.0, 0.0, 0.0, 0.0], (2, 2, 1))  # [N], [N m] of two plates
         >>> plates = solver.Wrenches(still.times, ("left", "right"), feet)
-        >>> float(solver.external_wrench(rig, still, plates, axes="world")[0, 2])  # [N]
+        >>> float(solver.dynamics.external_wrench(rig, still, plates, axes="world")[0, 2])  # [N]
         86.0
     """
     if len(wrenches) != len(motion):
@@ -140,7 +140,7 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
-        >>> bool(abs(solver.com_trajectory(rig, still, rig.prior)[0, 1]) < 0.01)  # [m]; it is nearly symmetric
+        >>> bool(abs(solver.dynamics.com_trajectory(rig, still, rig.prior)[0, 1]) < 0.01)  # [m]; it is nearly symmetric
         True
     """
     if not parameters.total_mass > 0.0:
@@ -168,7 +168,7 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
         >>> rig, speed = solver.hrp2(), np.zeros((2, solver.hrp2().nv))
         >>> speed[:, 0] = 0.5  # [m/s] forwards, in one piece
         >>> glide = solver.Motion([0.0, 1.0], [rig.neutral] * 2, speed, 0.0 * speed)
-        >>> f"{solver.centroidal_momentum(rig, glide, rig.prior).momentum[0, 0]:.1f} kg m/s"
+        >>> f"{solver.dynamics.centroidal_momentum(rig, glide, rig.prior).momentum[0, 0]:.1f} kg m/s"
         '29.0 kg m/s'
     """
     if not parameters.total_mass > 0.0:

@@ -131,8 +131,9 @@ def exciting_motion(
         >>> import solver
         >>> rig = solver.hoap3()
         >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
-        >>> bench = solver.FixedBaseRobot(rig, locked_links=tuple(held))
-        >>> found = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, max_iterations=2))
+        >>> bench = solver.fixed_base.FixedBaseRobot(rig, locked_links=tuple(held))
+        >>> options = solver.fixed_base.ExcitingOptions(seconds=2.0, max_iterations=2)
+        >>> found = solver.fixed_base.exciting_motion(bench, options)
         >>> found.condition <= found.random_condition
         True
     """

@@ -120,11 +120,13 @@ def identify_fixed_base(
         >>> import solver
         >>> rig = solver.hoap3()
         >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
-        >>> bench = solver.FixedBaseRobot(rig, drives=False, locked_links=tuple(held))
-        >>> motion = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, max_iterations=2)).sample(100.0)
+        >>> bench = solver.fixed_base.FixedBaseRobot(rig, drives=False, locked_links=tuple(held))
+        >>> options = solver.fixed_base.ExcitingOptions(seconds=2.0, max_iterations=2)
+        >>> motion = solver.fixed_base.exciting_motion(bench, options).sample(100.0)
         >>> torques = bench.regressor(motion) @ rig.prior.vector  # simulated
-        >>> trial = solver.FixedBaseTrial("simulated", motion.times, motion.q[:, 7:][:, bench.is_moving], torques)
-        >>> solver.identify_fixed_base(bench, [trial]).estimate.satisfies
+        >>> q = motion.q[:, 7:][:, bench.is_moving]
+        >>> trial = solver.fixed_base.FixedBaseTrial("simulated", motion.times, q, torques)
+        >>> solver.fixed_base.identify_fixed_base(bench, [trial]).estimate.satisfies
         'consistent'
     """
     options = FixedBaseOptions() if options is None else options

@@ -50,7 +50,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
         >>> from pathlib import Path
         >>> import solver
         >>> folder = Path(tempfile.mkdtemp())
-        >>> solver.simulated_robot().write(folder)
+        >>> solver.demo.simulated_robot().write(folder)
         >>> solver.read_recording([folder / "dance_joints.csv", folder / "dance_wrenches.csv"]).name
         'dance'
     """
@@ -121,8 +121,8 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
         >>> from pathlib import Path
         >>> import solver
         >>> folder = Path(tempfile.mkdtemp())
-        >>> solver.simulated_robot().write(folder)
-        >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.find_recordings([folder])]
+        >>> solver.demo.simulated_robot().write(folder)
+        >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.load([folder])]
         [('dance', True, True)]
     """
     return tuple(

@@ -27,7 +27,7 @@ NO_COUNTED_FRAME = (
 )
 
 
-def accumulate(
+def accumulate_regression(
     rig: Rig,
     trials: Iterable[Trial],
     base: int | str = 0,
@@ -52,10 +52,10 @@ def accumulate(
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
-        >>> solver.accumulate(study.rig, study.trials).trials
+        >>> solver.identification.accumulate_regression(study.rig, study.trials).trials
         ('dance',)
     """
     structure = base_parameters(rig) if structure is None else structure
@@ -120,7 +120,7 @@ def axis_weights(
 ) -> np.ndarray:
     """Weights (6,) = 1 / root mean square residual per axis. `Regression.axis_weights` needs no second pass over the
     trials."""
-    return accumulate(rig, trials, base=base, axes=axes).axis_weights(parameters)
+    return accumulate_regression(rig, trials, base=base, axes=axes).axis_weights(parameters)
 
 
 def residuals(

@@ -22,7 +22,7 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import MASS, PER_LINK, InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .accumulate import accumulate
+from .accumulate import accumulate_regression
 from .consistent import data_weight
 from .error_model.axis_weights import fit_axis_weights
 from .estimate import Estimate
@@ -159,11 +159,11 @@ def find_added_load(
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> only = solver.LoadOptions(candidates=("right_hand", "left_hand"))
-        >>> solver.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added
+        >>> solver.identification.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added
         No load found
     """
     options = LoadOptions() if options is None else options
@@ -172,8 +172,8 @@ def find_added_load(
             raise UnknownLink(name, rig.links)
     candidates = tuple(rig.index(name) for name in options.candidates) or tuple(range(len(rig.links)))
     method = get_method(rig, IdentifyOptions(base=options.base, total_mass=options.bare_mass))
-    first, bare = fit_axis_weights(accumulate(rig, before, base=options.base, axes="world"), method, rig)
-    second = accumulate(rig, after, base=options.base, axes="world", structure=first.structure)
+    first, bare = fit_axis_weights(accumulate_regression(rig, before, base=options.base, axes="world"), method, rig)
+    second = accumulate_regression(rig, after, base=options.base, axes="world", structure=first.structure)
     second = second.with_weights(first.weights)
     weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
     for _ in range(MAX_ITERATIONS):

@@ -132,8 +132,8 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
         >>> motion = solver.Motion(np.arange(400) / 100.0, q, v, a)
         >>> zero = solver.Wrenches(motion.times, ("nothing",), np.zeros((400, 1, 6)))
         >>> trial = solver.Trial("thrown", motion, zero, np.ones(400, bool))
-        >>> flying = solver.accumulate(rig, [trial], axes="world")
-        >>> solver.null_space(flying, rig, rig.prior.total_mass).total_mass == rig.prior.total_mass
+        >>> flying = solver.identification.accumulate_regression(rig, [trial], axes="world")
+        >>> solver.identification.null_space(flying, rig, rig.prior.total_mass).total_mass == rig.prior.total_mass
         True
     """
     if metric not in METRICS:

@@ -12,7 +12,7 @@ from ..errors import InvalidValue, SolverError, UnknownPreset
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..trial import Trial
-from .accumulate import NO_COUNTED_FRAME, accumulate
+from .accumulate import NO_COUNTED_FRAME, accumulate_regression
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
 from .bootstrap import MIN_BLOCKS, bootstrap
@@ -121,7 +121,7 @@ def identify_trials(
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
         >>> trials = solver.identify(robot.recordings, rig=robot.rig, settings=quick).trials
         >>> options = solver.IdentifyOptions(method="constrained", bootstrap=0, cross_validate=False)
@@ -135,7 +135,7 @@ def identify_trials(
     progress(0.0, "regressor")
     structure = base_parameters(rig)
     parts = {
-        trial.name: accumulate(rig, [trial], base=options.base, axes="world", structure=structure)
+        trial.name: accumulate_regression(rig, [trial], base=options.base, axes="world", structure=structure)
         for trial in trials
         if trial.counted.any()
     }
@@ -241,7 +241,7 @@ def _cross_validate(
         trial = next(iter(counted.values()))
         base = parts[trial.name].base
         counted = {half.name: half for half in split_halves(trial)}
-        parts = {half.name: accumulate(rig, [half], base=base, axes="world") for half in counted.values()}
+        parts = {half.name: accumulate_regression(rig, [half], base=base, axes="world") for half in counted.values()}
         notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
     tested, found = [], []
     for name, trial in counted.items():

@@ -61,7 +61,7 @@ def write_study(
     Example:
         >>> import tempfile
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> study = solver.track(robot.recordings, robot.rig)
         >>> "dance.motion.npz" in solver.write_study(study, tempfile.mkdtemp(), simulated=True)
         True

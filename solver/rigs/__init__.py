@@ -10,8 +10,11 @@ from inspect import Parameter, signature
 from typing import Any
 
 from ..errors import InvalidValue, UnknownPreset
+from ..joints import Joint, Limits
+from ..patch import ContactPolygon
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
+from ..shape import Shape
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
@@ -64,4 +67,16 @@ def _require_kind(name: str) -> RigKind:
     return row
 
 
-__all__ = ["build_rig", "builder_arguments", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"]
+__all__ = [
+    "ContactPolygon",
+    "Joint",
+    "Limits",
+    "Shape",
+    "build_rig",
+    "builder_arguments",
+    "from_mjcf",
+    "from_urdf",
+    "hoap3",
+    "hrp2",
+    "human",
+]

@@ -55,7 +55,7 @@ def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = U
         >>> import numpy as np
         >>> import solver
         >>> times = np.arange(10) / 50.0
-        >>> int(solver.find_flights(times, np.where((times > 0.05) & (times < 0.15), -9.7, 1.0)).sum())
+        >>> int(solver.signals.find_flights(times, np.where((times > 0.05) & (times < 0.15), -9.7, 1.0)).sum())
         5
     """
     downwards = -np.asarray(vertical, float) / GRAVITY

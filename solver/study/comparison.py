@@ -47,7 +47,7 @@ def compare(  # noqa: PLR0913 the recordings, the body, and the result of an ide
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> found, warnings = solver.compare(robot.recordings, robot.rig, robot.truth, robot.rig.prior)
         >>> bool((found[0].ratio < 1.0).all())  # RMSE of the truth over RMSE of the prior, per axis
         True

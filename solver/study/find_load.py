@@ -46,8 +46,8 @@ def find_load(
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()  # simulated: the truth is known
-        >>> loaded = solver.simulated_robot(load=("right_hand", 0.4))
+        >>> robot = solver.demo.simulated_robot()  # simulated: the truth is known
+        >>> loaded = solver.demo.simulated_robot(load=("right_hand", 0.4))
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
         >>> found = solver.find_load(robot.recordings, loaded.recordings, robot.rig, settings=quick).load
         >>> found.carriers

@@ -15,7 +15,7 @@ from numpy.polynomial import polynomial
 from ..dynamics import difference, integrate, link_motions
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
-from ..identification.accumulate import accumulate
+from ..identification.accumulate import accumulate_regression
 from ..identification.comparison import compare
 from ..identification.flight import NOISE, PLAIN, null_space
 from ..identification.identify import IdentifyOptions, identify_trials
@@ -201,7 +201,7 @@ def identify_flights(
         for trial in contact
         if trial is not None and trial.counted.any()
     ]
-    regression = accumulate(rig, trials, options.base, "world").with_weights(result.weights)
+    regression = accumulate_regression(rig, trials, options.base, "world").with_weights(result.weights)
     metric = NOISE if regression.noise else PLAIN
     flights = Flights(used, short, null_space(regression, rig, mass, metric))
     return replace(result, comparisons=(*result.comparisons, *comparisons)), flights

@@ -69,8 +69,8 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
-        >>> solver.poses_of(robot.rig, robot.recordings[0].joints).q.shape  # frames, numbers of a configuration
+        >>> robot = solver.demo.simulated_robot()
+        >>> solver.study.poses_of(robot.rig, robot.recordings[0].joints).q.shape  # frames, numbers of a configuration
         (600, 37)
     """
     q, known = compute_configurations(rig, joints, standing)
@@ -113,7 +113,8 @@ def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
     Example:
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
-        >>> solver.joints_of(rig, np.arange(2.0), np.tile(rig.neutral, (2, 1))).values.shape  # frames, coordinates
+        >>> joints = solver.study.joints_of(rig, np.arange(2.0), np.tile(rig.neutral, (2, 1)))
+        >>> joints.values.shape  # frames, coordinates
         (2, 21)
     """
     found = _list_coordinates(rig)

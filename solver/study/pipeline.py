@@ -97,7 +97,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> hand = study.identification["right_hand"]  # mass [kg], centre of mass [m], inertia [kg m^2], prior
@@ -163,11 +163,11 @@ def identify_motions(
 
     Example:
         >>> import numpy as np, solver
-        >>> robot = solver.simulated_robot()
-        >>> poses = solver.poses_of(robot.rig, robot.recordings[0].joints)
-        >>> record = solver.TrialRecord(robot.recordings[0], given=poses)
+        >>> robot = solver.demo.simulated_robot()
+        >>> poses = solver.study.poses_of(robot.rig, robot.recordings[0].joints)
+        >>> record = solver.study.TrialRecord(robot.recordings[0], given=poses)
         >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
-        >>> solver.identify_motions(robot.rig, [record], settings=quick).identification.trials
+        >>> solver.study.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """
     settings = Settings() if settings is None else settings
@@ -288,7 +288,7 @@ def track(
 
     Example:
         >>> import solver
-        >>> robot = solver.simulated_robot()
+        >>> robot = solver.demo.simulated_robot()
         >>> study = solver.track(robot.recordings, robot.rig)
         >>> study.record("dance").motion
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames

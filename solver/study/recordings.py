@@ -28,7 +28,7 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
         >>> from pathlib import Path
         >>> import solver
         >>> folder = Path(tempfile.mkdtemp())
-        >>> solver.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
+        >>> solver.demo.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
         >>> solver.load(folder)
         (Recording 'dance'; 0 warnings
           30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames

@@ -51,7 +51,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
 
     Example:
         >>> import solver
-        >>> person = solver.simulated_person()
+        >>> person = solver.demo.simulated_person()
         >>> found = solver.calibrate(person.recordings, sex="male", mass=71.0, static=("static",))
         >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
         True

@@ -71,9 +71,9 @@ def track_all(
 
     Example:
         >>> import solver
-        >>> person = solver.simulated_person()
+        >>> person = solver.demo.simulated_person()
         >>> found = solver.calibrate(person.recordings, sex="male", mass=71.0, static=("static",))
-        >>> records = solver.track_all(found, person.recordings[1:])
+        >>> records = solver.study.track_all(found, person.recordings[1:])
         >>> records[0].tracked.rmse < 0.01  # m, distance of the markers from the tracked body
         True
     """

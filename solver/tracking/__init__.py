@@ -1,5 +1,8 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
+from typing import Any
+
+from ..lazy_imports import LazyExports
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .options import CoupledLimits, TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
@@ -7,7 +10,18 @@ from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
 from .track import TrackedMotion, targets_from_attachments, track_markers, track_targets
 from .tracker import Tracker, TrackerStep
 
+EXPORTS = LazyExports(
+    __name__,
+    {
+        "bone_mapping": ("BoneMapping",),
+        "retargeting.performer": ("Performer",),
+        "retargeting.retargeted_motion": ("RetargetedMotion",),
+        "smoothing": ("SmoothingOptions", "smooth"),
+    },
+)
+
 __all__ = [
+    *EXPORTS.names,
     "Attachment",
     "CorrectedLabels",
     "CoupledLimits",
@@ -28,3 +42,11 @@ __all__ = [
     "track_markers",
     "track_targets",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return EXPORTS.load(name)
+
+
+def __dir__() -> list[str]:
+    return EXPORTS.list_names()

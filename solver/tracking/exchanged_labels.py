@@ -101,11 +101,11 @@ def correct_labels(markers: Markers) -> CorrectedLabels:
 
     Example:
         >>> import numpy as np, solver
-        >>> markers = solver.simulated_person().recordings[1].markers
+        >>> markers = solver.demo.simulated_person().recordings[1].markers
         >>> positions = markers.positions.copy()
         >>> pair = [markers.index("LASI"), markers.index("LPSI")]
         >>> positions[20:60, pair] = positions[20:60, pair[::-1]]
-        >>> found = solver.correct_labels(solver.Markers(markers.times, markers.names, positions))
+        >>> found = solver.tracking.correct_labels(solver.Markers(markers.times, markers.names, positions))
         >>> [(swap.first, swap.second, swap.start, swap.stop) for swap in found.swaps]
         [('LASI', 'LPSI', 20, 60)]
         >>> np.array_equal(found.markers.positions, markers.positions, equal_nan=True)

@@ -166,10 +166,11 @@ def track_markers(
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> corners = 0.1 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])  # [m] of markers on the base link
-        >>> attachments = [solver.Attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
+        >>> attachment = solver.tracking.Attachment
+        >>> attachments = [attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
         >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
         >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), path[:, None] + corners)
-        >>> tracked = solver.track_markers(rig, attachments, markers)
+        >>> tracked = solver.tracking.track_markers(rig, attachments, markers)
         >>> tracked.rmse < 1e-3, np.allclose(tracked.q[-1, :3], path[-1], atol=1e-3)
         (True, True)
     """

@@ -55,7 +55,7 @@ LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.0
 @pytest.fixture(scope="module")
 def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a simulated robot's study, with forces."""
-    robot = solver.simulated_robot()
+    robot = solver.demo.simulated_robot()
     found = solver.identify(
         robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
     )

@@ -64,15 +64,15 @@ def clouds() -> dict[str, set[str]]:
 
 def test_a_dropped_recording_is_ready(registered: None, tmp_path: Path) -> None:
     """Markers on the list, shown at their own rate over their own length; Track and Identify are no longer grey."""
-    assert not bpy.ops.exciting_dance.track_markers.poll()
+    assert not bpy.ops.exciting_dance.track.poll()
     markers, _ = recorded(tmp_path, "walk", rate=200.0, seconds=0.5)
     assert drop(markers) == {"FINISHED"}
     scene = bpy.context.scene
     assert listed() == ["walk.trc"]
     assert action.frame_rate(scene) == pytest.approx(200.0)
     assert (scene.frame_start, scene.frame_end) == (1, 101)
-    assert bpy.ops.exciting_dance.track_markers.poll()
-    assert bpy.ops.exciting_dance.identify_trials.poll()
+    assert bpy.ops.exciting_dance.track.poll()
+    assert bpy.ops.exciting_dance.identify.poll()
 
 
 def test_forces_dropped_later_join_their_markers(registered: None, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_identify_writes_what_the_solver_found(
     folder tells which files and options it was made of.
     """
     subject([recorded], HEIGHT, SEX)
-    assert bpy.ops.exciting_dance.identify_trials() == {"FINISHED"}
+    assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
     folder = study_folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
     found = RESULT.read(folder / study_folder.RESULT_FILE)
@@ -180,7 +180,7 @@ def test_track_then_open_shows_the_same(registered: None, own_folders: Path, rec
     """Tracking into a named folder, and opening that folder in an empty scene, give the same moving body."""
     subject([recorded], HEIGHT, SEX)
     bpy.context.scene.exciting_dance.output = str(tmp_path / "tracked")
-    assert bpy.ops.exciting_dance.track_markers() == {"FINISHED"}
+    assert bpy.ops.exciting_dance.track() == {"FINISHED"}
     bpy.context.scene.frame_set(60)
     first = posed()
     assert list(own_folders.iterdir()) == []
@@ -199,7 +199,7 @@ def test_smooth_takes_each_recording_as_a_whole(
     settings, written = bpy.context.scene.exciting_dance, []
     for smooth in (False, True):
         settings.smooth, settings.output = smooth, str(tmp_path / f"smooth_{smooth}")
-        assert bpy.ops.exciting_dance.track_markers() == {"FINISHED"}
+        assert bpy.ops.exciting_dance.track() == {"FINISHED"}
         written.append((tmp_path / f"smooth_{smooth}" / "dance.mot").read_text().splitlines())
     assert len(written[0]) == len(written[1])
     assert written[0] != written[1]
@@ -242,7 +242,7 @@ def test_a_failing_job_changes_nothing(registered: None, own_folders: Path, tmp_
     subject([tmp_path / "bad.trc"], 1.7, "female")
     before = fingerprint()
     with pytest.raises(RuntimeError, match=r"bad\.trc"):
-        bpy.ops.exciting_dance.identify_trials()
+        bpy.ops.exciting_dance.identify()
     assert fingerprint() == before
     assert list(own_folders.iterdir()) == []
 

@@ -28,7 +28,7 @@ def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(own))
-    static = solver.simulated_person().recordings[1].markers
+    static = solver.demo.simulated_person().recordings[1].markers
     assert static is not None
     names = tuple(HIDDEN.get(name, name) for name in static.names)
     path = tmp_path / "static.npz"
@@ -102,7 +102,7 @@ def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None
     the others."""
     scene = bpy.context.scene
     path = tmp_path / "nameless.npz"
-    static = solver.simulated_person().recordings[1].markers
+    static = solver.demo.simulated_person().recordings[1].markers
     assert static is not None
     names = tuple(f"P{k:02d}" for k in range(len(static.names)))
     write_recording_npz(path, Recording("nameless", Markers(static.times[:5], names, static.positions[:5])))

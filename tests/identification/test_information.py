@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.information import data_inflation, information, noise_variance
 from solver.identification.scaling import parameter_scale
@@ -54,7 +54,7 @@ def test_repeated_equations_count_once() -> None:
         repeated = Motion(0.01 * np.arange(frames), q, v, a)
         wrenches = Wrenches(repeated.times, ("plate",), np.repeat(values, times, axis=0))
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
-        regression = accumulate(rig, [trial], blocks=BlockOptions(seconds=0.4)).with_weights(MOMENTS_ONLY)
+        regression = accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.4)).with_weights(MOMENTS_ONLY)
         assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
 
 
@@ -62,5 +62,5 @@ def test_noise_variance_is_one_for_right_weights() -> None:
     """Weights of one over the noise make a weighted residual of variance one."""
     rig = small_rig()
     trial = trial_of(rig, rig.prior, frames=400, noise=1.0)
-    spread = accumulate(rig, [trial]).axis_weights(rig.prior)
-    assert noise_variance(accumulate(rig, [trial]).with_weights(spread), rig.prior) == pytest.approx(1.0)
+    spread = accumulate_regression(rig, [trial]).axis_weights(rig.prior)
+    assert noise_variance(accumulate_regression(rig, [trial]).with_weights(spread), rig.prior) == pytest.approx(1.0)

@@ -12,7 +12,7 @@ import pytest
 
 from solver.dynamics import base_regressor, external_wrench
 from solver.errors import InvalidValue, UnknownLink
-from solver.identification.accumulate import accumulate, axis_weights, residuals
+from solver.identification.accumulate import accumulate_regression, axis_weights, residuals
 from solver.identification.blocks import BlockOptions
 from solver.identification.equations import usable_axes
 from solver.identification.regression import Regression
@@ -54,7 +54,7 @@ def test_the_factor_represents_all_equations(frames: int, base: int | str) -> No
     triangular."""
     rig = mixed_rig()
     trial = random_trial(rig, frames, noise=NOISE)
-    regression = accumulate(rig, [trial], base).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [trial], base).with_weights(WEIGHTS)
     rows = equations(rig, [trial], base)
     assert_same(gram(regression), rows.T @ rows)
     np.testing.assert_array_equal(np.tril(regression.factor, -1), 0.0)
@@ -68,11 +68,15 @@ def test_any_split_of_a_recording_gives_the_same_equations() -> None:
     """One trial, its pieces as a generator, and its pieces merged afterwards: the same factor."""
     rig = mixed_rig()
     trial = random_trial(rig, 400, noise=NOISE)
-    whole = accumulate(rig, [trial]).with_weights(WEIGHTS)
+    whole = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
     cuts = [0, 1, 130, 131, 250, 400]
     pieces = [part_of(trial, a, b) for a, b in pairwise(cuts)]
-    fed = accumulate(rig, (piece for piece in pieces)).with_weights(WEIGHTS)
-    merged = accumulate(rig, pieces[:2]).with_weights(WEIGHTS).merge(accumulate(rig, pieces[2:]).with_weights(WEIGHTS))
+    fed = accumulate_regression(rig, (piece for piece in pieces)).with_weights(WEIGHTS)
+    merged = (
+        accumulate_regression(rig, pieces[:2])
+        .with_weights(WEIGHTS)
+        .merge(accumulate_regression(rig, pieces[2:]).with_weights(WEIGHTS))
+    )
     for other in (fed, merged):
         assert_same(gram(other), gram(whole))
         np.testing.assert_allclose(np.abs(other.factor), np.abs(whole.factor), atol=1e-8)
@@ -83,7 +87,9 @@ def test_blocks_stay_few_and_keep_every_equation() -> None:
     """More blocks than allowed are merged with neighbours in time; their sum is still the whole."""
     rig = mixed_rig()
     trials = [random_trial(rig, 60 + 20 * k, seed=k, noise=NOISE, name=f"trial {k}") for k in range(9)]
-    regression = accumulate(rig, trials, blocks=BlockOptions(seconds=0.05, max_blocks=16)).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, trials, blocks=BlockOptions(seconds=0.05, max_blocks=16)).with_weights(
+        WEIGHTS
+    )
     rows = equations(rig, trials)
     assert 8 <= len(regression.blocks) <= 16
     assert_same(gram(regression), rows.T @ rows)
@@ -95,7 +101,7 @@ def test_more_trials_than_blocks_share_blocks() -> None:
     """Forty short trials fit in ten blocks, each of neighbouring trials."""
     rig = mixed_rig()
     trials = [random_trial(rig, 5, seed=k, noise=NOISE, name=f"trial {k}") for k in range(40)]
-    regression = accumulate(rig, trials, blocks=BlockOptions(max_blocks=10)).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, trials, blocks=BlockOptions(max_blocks=10)).with_weights(WEIGHTS)
     assert 4 <= len(regression.blocks) <= 10
     assert [name for block in regression.blocks for name in block.trials] == [trial.name for trial in trials]
     rows = equations(rig, trials)
@@ -105,7 +111,7 @@ def test_more_trials_than_blocks_share_blocks() -> None:
 def test_weights_can_change_afterwards() -> None:
     """Axes have weight one by default, the last weights apply, and twice the weights give four times the squares."""
     rig = mixed_rig()
-    plain = accumulate(rig, [random_trial(rig, 200, noise=NOISE)])
+    plain = accumulate_regression(rig, [random_trial(rig, 200, noise=NOISE)])
     weighted, doubled = plain.with_weights(WEIGHTS), plain.with_weights(2.0 * WEIGHTS)
     assert_same(gram(plain), gram(plain.with_weights(np.ones(6))))
     assert_same(gram(doubled), 4.0 * gram(weighted))
@@ -116,7 +122,7 @@ def test_residuals_per_axis_are_known_without_the_recording() -> None:
     """Squares per axis of any parameters equal those of the residuals, so weights follow from the factors alone."""
     rig = mixed_rig()
     trial = random_trial(rig, 300, noise=NOISE)
-    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
     wrong = rig.prior.scaled(1.1 * rig.prior.total_mass)
     for parameters in (rig.prior, wrong):
         direct = residuals(rig, trial, parameters)
@@ -137,7 +143,7 @@ def test_uncounted_frames_have_no_influence() -> None:
     values[10:20], values[20:30], values[77] = 1e6, np.nan, -1e6
     spoilt = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
     clean = replace(trial, counted=counted)
-    regression = accumulate(rig, [spoilt]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [spoilt]).with_weights(WEIGHTS)
     rows = equations(rig, [clean])
     assert_same(gram(regression), rows.T @ rows)
     assert regression.frames == 99
@@ -152,7 +158,7 @@ def test_unmeasured_moments_leave_the_forces() -> None:
     known = np.ones((100, 6), bool)
     known[:, 3:] = False
     forces_only = replace(trial, wrenches=replace(trial.wrenches, measured=known))
-    regression = accumulate(rig, [forces_only]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [forces_only]).with_weights(WEIGHTS)
     rows = equations(rig, [trial], weights=WEIGHTS * [1, 1, 1, 0, 0, 0])
     assert_same(gram(regression), rows.T @ rows)
     assert regression.rows == 300
@@ -170,7 +176,7 @@ def test_partly_measured_wrenches_need_world_axes() -> None:
     scale = replace(trial, wrenches=replace(trial.wrenches, measured=known))
     np.testing.assert_array_equal(usable_axes(scale, "world"), known)
     assert not usable_axes(scale, "link").any()
-    assert accumulate(rig, [scale], axes="world").rows == 20
+    assert accumulate_regression(rig, [scale], axes="world").rows == 20
     known[:, [1, 3]] = True  # the moment about x needs the forces along y and z
     known[:, 4] = True  # the one about y needs those along x and z
     plate = replace(trial, wrenches=replace(trial.wrenches, measured=known))
@@ -181,7 +187,7 @@ def test_resampling_repeats_the_equations_of_a_block() -> None:
     """A block with count two counts as recorded twice, a block with count zero as not recorded."""
     rig = mixed_rig()
     trial = random_trial(rig, 200, noise=NOISE)
-    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
     assert len(regression.blocks) == 4
     drawn = regression.resample(np.array([2, 0, 1, 1]))
     pieces = [part_of(trial, a, a + 50) for a in (0, 0, 100, 150)]
@@ -199,7 +205,7 @@ def test_resampling_repeats_the_equations_of_a_block() -> None:
 def test_exact_measurements_give_back_the_base_parameters() -> None:
     """Without noise the least-squares solution has the true base parameters."""
     rig = mixed_rig()
-    regression = accumulate(rig, [random_trial(rig, 200)])
+    regression = accumulate_regression(rig, [random_trial(rig, 200)])
     phi, *_ = np.linalg.lstsq(regression.factor, regression.target, rcond=1e-10)
     truth = regression.structure.project(rig.prior)
     np.testing.assert_allclose(regression.structure.regrouping @ phi, truth, rtol=1e-9, atol=1e-9)
@@ -209,7 +215,7 @@ def test_columns_and_sub_regressors_belong_to_their_link() -> None:
     """A link's ten columns are those of phi; its sub-regressor has the singular values of the full W_b's columns."""
     rig = mixed_rig()
     trial = random_trial(rig, 200, noise=NOISE)
-    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
     np.testing.assert_array_equal(rig.prior.vector[regression.columns("skew")], rig.prior.link("skew"))
     np.testing.assert_array_equal(rig.prior.vector[regression.columns("skew", "dynamic")], rig.prior.link("skew")[4:])
     rows = equations(rig, [trial])
@@ -238,7 +244,7 @@ def test_memory_does_not_grow_with_time() -> None:
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        accumulate(rig, pieces(count), blocks=BlockOptions(seconds=0.5, max_blocks=16))
+        accumulate_regression(rig, pieces(count), blocks=BlockOptions(seconds=0.5, max_blocks=16))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
@@ -252,11 +258,11 @@ def test_invalid_regressions_are_refused() -> None:
     rig = mixed_rig()
     trial = random_trial(rig, 50)
     with pytest.raises(InvalidValue, match="no frame counts"):
-        accumulate(rig, [replace(trial, counted=np.zeros(50, bool))])
-    regression = accumulate(rig, [trial])
+        accumulate_regression(rig, [replace(trial, counted=np.zeros(50, bool))])
+    regression = accumulate_regression(rig, [trial])
     with pytest.raises(InvalidValue, match="negative"):
         regression.with_weights(-WEIGHTS)
     with pytest.raises(InvalidValue, match="merged"):
-        regression.merge(accumulate(rig, [trial], base="end"))
+        regression.merge(accumulate_regression(rig, [trial], base="end"))
     with pytest.raises(InvalidValue, match="resampled"):
         regression.merge(regression.resample(np.array([2])))

@@ -15,7 +15,7 @@ from solver.study.pipeline import track
 
 def test_a_tracked_motion_keeps_its_forces() -> None:
     """Forces recorded with a motion are resampled at its times, and the motion is the same without them."""
-    robot = solver.simulated_robot()
+    robot = solver.demo.simulated_robot()
     study = track(robot.recordings, robot.rig)
     alone = track([replace(recording, wrenches=None) for recording in robot.recordings], robot.rig)
     for record in study.records:
@@ -30,7 +30,7 @@ def test_a_tracked_motion_keeps_its_forces() -> None:
 
 def test_one_frame_calibrates_and_is_not_tracked() -> None:
     """A static trial of one frame gives nearly the same rig as the whole trial; it has no motion, the others have."""
-    dance, static = solver.simulated_person().recordings
+    dance, static = solver.demo.simulated_person().recordings
     assert static.markers is not None
     markers = static.markers
     frame = Markers(markers.times[:1], markers.names, markers.positions[:1])

@@ -153,7 +153,7 @@ def human_options(**changes: object) -> DanceOptions:
 
     Example:
         >>> import solver
-        >>> solver.human_options(seed=3).seed
+        >>> solver.dance.human_options(seed=3).seed
         3
     """
     values: dict[str, object] = {
@@ -175,7 +175,7 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
 
     Example:
         >>> import solver
-        >>> solver.paper_options("hoap3").checks.shrink  # share of the support polygon
+        >>> solver.dance.paper_options("hoap3").checks.shrink  # share of the support polygon
         0.4
     """
     exact: dict[str, object] = {"torque_reserve": 0.0, "balance_reserve": 0.0, "swing": 0.0}  # the paper has none

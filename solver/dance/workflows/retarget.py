@@ -212,7 +212,8 @@ def retarget(
 
     Example:
         >>> import solver
-        >>> followed = solver.retarget("dance/dance.npz", solver.hrp2(), limits=solver.RetargetLimits(repair=None))
+        >>> limits = solver.dance.RetargetLimits(repair=None)
+        >>> followed = solver.retarget("dance/dance.npz", solver.hrp2(), limits=limits)
         >>> len(followed.motion.q[0]) - 7  # joints of HRP-2
         30
     """

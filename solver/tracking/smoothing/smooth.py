@@ -107,12 +107,14 @@ def smooth(
         >>> import numpy as np, solver
         >>> rig, draw = solver.hoap3(), np.random.default_rng(0)
         >>> corners = 0.1 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])  # [m] of markers on the base link
-        >>> attachments = [solver.Attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
+        >>> attachment = solver.tracking.Attachment
+        >>> attachments = [attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
         >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
         >>> seen = path[:, None] + corners + 0.001 * draw.standard_normal((50, 4, 3))
         >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), seen)
-        >>> tracked = solver.track_markers(rig, attachments, markers)
-        >>> smoothed = solver.smooth(rig, solver.Targets.from_markers(rig, attachments, markers), tracked)
+        >>> tracked = solver.tracking.track_markers(rig, attachments, markers)
+        >>> targets = solver.tracking.Targets.from_markers(rig, attachments, markers)
+        >>> smoothed = solver.tracking.smooth(rig, targets, tracked)
         >>> bool(np.abs(smoothed.q[:, :3] - path).mean() < 0.5 * np.abs(tracked.q[:, :3] - path).mean())
         True
     """

@@ -44,12 +44,12 @@ def keyed() -> AuthoredDance:
 
 
 @pytest.fixture(scope="module")
-def answer(keyed: AuthoredDance) -> solver.EditedDance:
+def answer(keyed: AuthoredDance) -> solver.dance.EditedDance:
     """What a short search makes of it."""
     return solver.repair(keyed, options=RepairOptions(passes=1, max_programs=4))
 
 
-def test_the_answer_says_by_how_much(keyed: AuthoredDance, answer: solver.EditedDance) -> None:
+def test_the_answer_says_by_how_much(keyed: AuthoredDance, answer: solver.dance.EditedDance) -> None:
     """Speed needed, speed reached, and the torque of the worst joint over what it has, as dynamics tells them."""
     assert not answer.feasible
     (told,) = [trouble for trouble in answer.summary.problems if trouble.startswith("the jump from")]
@@ -81,7 +81,7 @@ def test_what_legs_cannot_reach_is_not_searched_for() -> None:
     assert not jumps_exceed_leg_speed(keyed_jump(replace(slow.rig, limits=replace(limits, speed=QUICK * limits.speed))))
 
 
-def test_legs_that_are_too_slow_are_told_where_no_motion_was_found(answer: solver.EditedDance) -> None:
+def test_legs_that_are_too_slow_are_told_where_no_motion_was_found(answer: solver.dance.EditedDance) -> None:
     """A repair that gives the motion back as it was says of its jump what it says of one that it bettered."""
     result = answer.details
     assert isinstance(result, RepairedDance)
@@ -112,7 +112,7 @@ def test_speeds_are_those_of_a_thrown_body(keyed: AuthoredDance) -> None:
         assert found[1] == pytest.approx(share * needed, rel=0.05)
 
 
-def test_nothing_is_said_of_who_does_not_jump(answer: solver.EditedDance) -> None:
+def test_nothing_is_said_of_who_does_not_jump(answer: solver.dance.EditedDance) -> None:
     """Without a flight, or as it was given, a failure is no weak jump."""
     result = answer.details
     assert isinstance(result, RepairedDance)
@@ -126,7 +126,7 @@ def test_nothing_is_said_of_who_does_not_jump(answer: solver.EditedDance) -> Non
     assert all("torque" not in sentence for sentence in said)
 
 
-def test_legs_that_are_too_slow_are_told_first(answer: solver.EditedDance) -> None:
+def test_legs_that_are_too_slow_are_told_first(answer: solver.dance.EditedDance) -> None:
     """With its own joints' speeds the robot cannot rise fast enough, however strong: how fast, and which joint."""
     result = answer.details
     assert isinstance(result, RepairedDance)

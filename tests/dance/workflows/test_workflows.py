@@ -38,12 +38,12 @@ def dragged(robot: Rig) -> AuthoredDance:
 
 
 @pytest.fixture(scope="module")
-def repaired(dragged: AuthoredDance) -> solver.EditedDance:
+def repaired(dragged: AuthoredDance) -> solver.dance.EditedDance:
     return solver.repair(dragged)
 
 
 def test_a_notebook_s_repair_is_the_verb_s(
-    dragged: AuthoredDance, repaired: solver.EditedDance, tmp_path: Path
+    dragged: AuthoredDance, repaired: solver.dance.EditedDance, tmp_path: Path
 ) -> None:
     """The function and the command line write the same keys and say the same sentence."""
     path = tmp_path / "dragged.json"
@@ -56,7 +56,7 @@ def test_a_notebook_s_repair_is_the_verb_s(
     assert texts == [repaired.message] * 2
 
 
-def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: solver.EditedDance) -> None:
+def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: solver.dance.EditedDance) -> None:
     """What a repair calls feasible, a check of the repaired dance calls feasible; and the dance before it fails."""
     assert repaired.feasible
     assert solver.check(repaired.dance).feasible
@@ -66,7 +66,7 @@ def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: s
     assert before.report.endswith(before.message)
 
 
-def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.EditedDance, robot: Rig) -> None:
+def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.dance.EditedDance, robot: Rig) -> None:
     """A repair after which other checks fail than before does not pass for one that mended all of them."""
     weak = replace(robot, limits=replace(robot.limits, torque=0.1 * robot.limits.torque))
     result = repaired.details
@@ -78,20 +78,20 @@ def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.E
     assert "checks hold again" in said
 
 
-def test_slowing_what_is_slow_changes_nothing(repaired: solver.EditedDance) -> None:
+def test_slowing_what_is_slow_changes_nothing(repaired: solver.dance.EditedDance) -> None:
     """A dance within its speed limits keeps its duration."""
     answer = solver.slow(repaired.dance)
     assert answer.status == "unchanged"
     assert answer.dance.stop == repaired.dance.stop
 
 
-def test_completing_needs_a_gap(repaired: solver.EditedDance) -> None:
+def test_completing_needs_a_gap(repaired: solver.dance.EditedDance) -> None:
     """A dance without a free key has nothing to complete, and the error says how to get one."""
     with pytest.raises(InvalidValue, match="no free key"):
         solver.complete(repaired.dance)
 
 
-def test_export_writes_every_joint(repaired: solver.EditedDance, robot: Rig, tmp_path: Path) -> None:
+def test_export_writes_every_joint(repaired: solver.dance.EditedDance, robot: Rig, tmp_path: Path) -> None:
     """The table has a row for each sample and angle and speed for each joint; another suffix is refused."""
     motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)
     rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
@@ -103,7 +103,7 @@ def test_export_writes_every_joint(repaired: solver.EditedDance, robot: Rig, tmp
         solver.export(repaired.dance, tmp_path / "dance.csv", 0.0)
 
 
-def test_an_answer_appears_whole_or_not_at_all(repaired: solver.EditedDance, tmp_path: Path) -> None:
+def test_an_answer_appears_whole_or_not_at_all(repaired: solver.dance.EditedDance, tmp_path: Path) -> None:
     """A rate that cannot be sampled leaves no folder behind."""
     with pytest.raises(InvalidValue, match="must be positive"):
         repaired.write(tmp_path / "answer", float("nan"))

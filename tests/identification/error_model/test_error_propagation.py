@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.consistent import RELATIVE_STD
 from solver.identification.equations import measured_wrench
 from solver.identification.error_model.error_propagation import (
@@ -64,7 +64,9 @@ def test_wrench_errors_move_the_estimate_as_predicted() -> None:
     np.testing.assert_allclose(measured_wrench(rig, misled) - measured_wrench(rig, trial), wrong, atol=1e-9)
     told = propagate_wrench_errors(rig, found, [WrenchErrors(trial, 1.0, {SKIN: wrong[:, None]})])[SKIN][0]
     method = get_method(rig, options, found.estimate)  # neither noise nor weights are judged anew
-    regressions = (accumulate(rig, [own], axes="world").with_weights(found.weights) for own in (trial, misled))
+    regressions = (
+        accumulate_regression(rig, [own], axes="world").with_weights(found.weights) for own in (trial, misled)
+    )
     before, after = (method(regression).parameters.values for regression in regressions)
     moved = after - before
     assert np.linalg.norm(told) > 1e-4

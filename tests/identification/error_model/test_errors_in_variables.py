@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import METRIC, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
@@ -83,10 +83,10 @@ def test_calibration_reduces_the_bias_of_noisy_accelerations() -> None:
     rig = small_rig()
     truth = other_body(rig, spread=0.1)
     trial = noisy(rig, truth, level=3.0)
-    exact = accumulate(rig, [trial_of(rig, truth, frames=1500)]).with_weights(WEIGHTS)
+    exact = accumulate_regression(rig, [trial_of(rig, truth, frames=1500)]).with_weights(WEIGHTS)
     options = replace(LOOSE, noise_variance=None)
     before, after = (
-        exact.cost(consistent(accumulate(rig, [t]).with_weights(WEIGHTS), rig, options).parameters)
+        exact.cost(consistent(accumulate_regression(rig, [t]).with_weights(WEIGHTS), rig, options).parameters)
         for t in (replace(trial, noise_replicas=()), trial)
     )
     assert np.sqrt(after) < np.sqrt(before) / 5.0
@@ -96,8 +96,8 @@ def test_a_motion_without_noise_is_not_corrected() -> None:
     """Replicas that equal the motion change nothing, and neither do no replicas."""
     rig = small_rig()
     trial = trial_of(rig, other_body(rig), noise=2.0)
-    alone = accumulate(rig, [trial]).with_weights(WEIGHTS)
-    with_copies = accumulate(rig, [replace(trial, noise_replicas=(trial.motion,) * 2)]).with_weights(WEIGHTS)
+    alone = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
+    with_copies = accumulate_regression(rig, [replace(trial, noise_replicas=(trial.motion,) * 2)]).with_weights(WEIGHTS)
     assert not len(alone.calibrated_equations.noise_fractions)
     one, other = (consistent(r, rig, LOOSE).parameters.values for r in (alone, with_copies))
     assert np.array_equal(one, other)
@@ -107,7 +107,7 @@ def test_the_result_stays_consistent() -> None:
     """For any noise of the motion the result is physically consistent."""
     rig = small_rig()
     trial = noisy(rig, other_body(rig), level=100.0, frames=300)
-    found = consistent(accumulate(rig, [trial]).with_weights(WEIGHTS), rig, LOOSE)
+    found = consistent(accumulate_regression(rig, [trial]).with_weights(WEIGHTS), rig, LOOSE)
     assert found.satisfies == CONSISTENT
 
 
@@ -117,8 +117,12 @@ def test_noise_of_recordings_adds_up() -> None:
     rig = small_rig()
     first, second = (noisy(rig, other_body(rig), level=1.0, frames=n) for n in (200, 300))
     second = replace(second, name="b")
-    together = accumulate(rig, [first, second]).with_weights(WEIGHTS)
-    merged = accumulate(rig, [first]).with_weights(WEIGHTS).merge(accumulate(rig, [second]).with_weights(WEIGHTS))
+    together = accumulate_regression(rig, [first, second]).with_weights(WEIGHTS)
+    merged = (
+        accumulate_regression(rig, [first])
+        .with_weights(WEIGHTS)
+        .merge(accumulate_regression(rig, [second]).with_weights(WEIGHTS))
+    )
     twice = together.resample(np.full(len(together.blocks), 2.0))
     assert merged.calibrated_equations.noise_fractions == pytest.approx(
         together.calibrated_equations.noise_fractions, abs=1e-9
@@ -160,7 +164,7 @@ def test_intervals_contain_the_truth() -> None:
     for draw in range(25):
         truth = bodies.parameters(0.1 * generator.standard_normal(10 * len(rig.links)))
         trial = trial_of(rig, truth, frames=60, noise=20.0, seed=draw)
-        regression = accumulate(rig, [trial]).with_weights(np.full(6, 1.0 / 20.0))
+        regression = accumulate_regression(rig, [trial]).with_weights(np.full(6, 1.0 / 20.0))
         chosen = replace(options, noise_variance=1.0)
         found = consistent(regression, rig, chosen)
         spread = posterior(regression, found, rig, chosen)

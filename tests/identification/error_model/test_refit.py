@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.identification.accumulate import BUFFER_ROWS, accumulate
+from solver.identification.accumulate import BUFFER_ROWS, accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.comparison import compare
 from solver.identification.error_model.axis_weights import fit_axis_weights, merge_regressions
@@ -29,7 +29,7 @@ def test_unit_gains_leave_the_equations_unchanged() -> None:
     """With every gain 1 the equations are those of the motion."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig)), preset=WIDE)
-    plain = accumulate(rig, [trial], axes="world")
+    plain = accumulate_regression(rig, [trial], axes="world")
     whole = FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf))
     (same,) = accumulate_frequency_weighted(rig, trial, [whole], 0, base_parameters(rig))
     for one, two in zip(plain.axis_factors, same.axis_factors):
@@ -41,7 +41,7 @@ def test_unit_gains_leave_the_equations_of_long_motions_unchanged() -> None:
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig), 0, 3 * BUFFER_ROWS), preset=WIDE)
     trial = replace(trial, noise_replicas=(swinging_trial(rig, other_body(rig), 1, 3 * BUFFER_ROWS).motion,))
-    plain = accumulate(rig, [trial], axes="world")
+    plain = accumulate_regression(rig, [trial], axes="world")
     (same,) = accumulate_frequency_weighted(
         rig, trial, [FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf))], 0, base_parameters(rig)
     )
@@ -84,7 +84,7 @@ def test_a_refit_improves_the_parameters() -> None:
     truth = other_body(rig)
     trials = tuple(trembling_trial(seed) for seed in range(2))
     method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
-    parts = [accumulate(rig, [trial], axes="world") for trial in trials]
+    parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
     first = TrialFit(trials, *fit_axis_weights(merge_regressions(parts), method, rig))
     ((again, weights),) = refit_with_frequency_weights(rig, [first], method, 0)
     assert weights.identified is not None
@@ -100,7 +100,7 @@ def test_an_exact_motion_is_fitted_once() -> None:
     truth = other_body(rig)
     trials = tuple(replace(swinging_trial(rig, truth, seed), preset=WIDE, name=str(seed)) for seed in range(2))
     method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
-    parts = [accumulate(rig, [trial], axes="world") for trial in trials]
+    parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
     regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
     first = TrialFit(trials, regression, replace(estimate, parameters=truth))
     ((again, _),) = refit_with_frequency_weights(rig, [first], method, 0)
@@ -146,7 +146,7 @@ def test_only_fits_with_gains_below_one_are_repeated() -> None:
     method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
     fits = []
     for trial in (still, trembling):
-        regression, estimate = fit_axis_weights(accumulate(rig, [trial], axes="world"), method, rig)
+        regression, estimate = fit_axis_weights(accumulate_regression(rig, [trial], axes="world"), method, rig)
         fits.append(TrialFit((trial,), regression, replace(estimate, parameters=truth)))
     (believing_fit, whole), (again, weights) = refit_with_frequency_weights(rig, fits, method, 0)
     assert believing_fit is fits[0]
