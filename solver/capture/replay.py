@@ -92,20 +92,20 @@ def stream_datagrams(
     """Datagrams with the times [s] at which they are due, from 0 on; repeated with continuing time."""
     loss = loss or SimulatedLoss()
     choose = np.random.default_rng(loss.seed)
-    layout, declared, sequence, begun = stream.layout, -np.inf, 0, 0.0
+    layout, declared, sequence, start = stream.layout, -np.inf, 0, 0.0
     times = stream.times - stream.times[0]
     step = 1.0 / layout.rate if layout.rate > 0.0 else 0.01
     time_now = 0.0
     for _ in range(repeats):
         for local, values in zip(times.tolist(), stream.values):
-            time_now = begun + local
+            time_now = start + local
             if time_now - declared >= DECLARATION_INTERVAL:
                 declared = time_now
                 yield time_now, layout_datagram(layout, sequence, time_now)
             if choose.random() >= loss.fraction:
                 yield time_now, sample_datagram(layout, Sample(sequence, time_now, values))
             sequence += 1
-        begun = time_now + step
+        start = time_now + step
     yield time_now, end_datagram(layout, sequence, time_now)
 
 
@@ -125,9 +125,9 @@ def replay(
         progress: receives the position in the stream; may cancel.
         duration: [s] of the stream, for the progress.
     """
-    begun, count, last_report = time.perf_counter(), 0, 0.0
+    start, count, last_report = time.perf_counter(), 0, 0.0
     for due, data in datagrams:
-        while (left := due / speed - (time.perf_counter() - begun)) > 0.0:
+        while (left := due / speed - (time.perf_counter() - start)) > 0.0:
             time.sleep(min(left, MAX_SLEEP))
         send(data)
         count += 1

@@ -187,14 +187,14 @@ def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: War
     Raises:
         InputError: the evidence contradicts itself.
     """
-    said = {source: axis for source, axis in evidence.items() if axis is not None}
-    if not said:
+    found_axes = {source: axis for source, axis in evidence.items() if axis is not None}
+    if not found_axes:
         return None
-    surest, axis = next(iter(said.items()))
-    against = {source: other for source, other in said.items() if other != axis}
-    alone = len(against) == len(said) - 1 and len(set(against.values())) == 1
+    surest, axis = next(iter(found_axes.items()))
+    against = {source: other for source, other in found_axes.items() if other != axis}
+    alone = len(against) == len(found_axes) - 1 and len(set(against.values())) == 1
     if surest != next(iter(evidence)) and alone and (len(against) > 1 or surest not in list(evidence)[:2]):
-        listed = ", ".join(f"{source} {other}" for source, other in said.items())
+        listed = ", ".join(f"{source} {other}" for source, other in found_axes.items())
         problem = f"the sources of the vertical axis contradict each other ({listed})"
         raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
     for source, other in against.items():

@@ -91,19 +91,19 @@ def read_bvh(
     places = heads[None] if zeros else positions
     axis = resolve_up(up, up_from_landmarks(ends, places), path)
     upright = to_z_up(axis)
-    turned = np.tile(np.eye(3), (len(joints), 1, 1))
+    axes = np.tile(np.eye(3), (len(joints), 1, 1))
     if not zeros:
         frame = find_standing_frame(ends, positions @ upright.T)
         if frame is None:
             problem = f"the skeleton stands upright along {axis} in no frame"
             raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
-        heads, turned = positions[frame], rotations[frame]
+        heads, axes = positions[frame], rotations[frame]
         warn(f"{Path(path).name}: its pose with all channels at zero is not upright standing: the pose at "
              f"{times[frame]:.2f} s is used as the rest pose")  # fmt: skip
-    tips = _bone_ends(path, joints, heads, turned, warn)
+    tips = _bone_ends(path, joints, heads, axes, warn)
     extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
     metres = _unit_in_metres(path, float(extent), units, warn)
-    rest = RestPose(upright @ turned, metres * heads @ upright.T, metres * tips @ upright.T)
+    rest = RestPose(upright @ axes, metres * heads @ upright.T, metres * tips @ upright.T)
     try:
         found = SegmentPoses(times, tuple(names), upright @ rotations, metres * positions @ upright.T, rest)
     except InvalidValue as error:
@@ -122,16 +122,16 @@ def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
     joints: list[_Joint] = []
     stack: list[int | None] = []  # None within an end site
     waiting: tuple[str, int] | None = None
-    begun = False
+    started = False
     for number, line in ((number, piece) for number, whole in enumerate(lines, 1) for piece in BRACES.split(whole)):
         words = line.split()
         if not words:
             continue
         word = words[0].upper()
-        if not begun:
+        if not started:
             if word != "HIERARCHY":
                 raise _line_error(path, number, f"begins with {line.strip()[:40]!r}, not HIERARCHY")
-            begun = True
+            started = True
         elif word in ("ROOT", "JOINT", "END"):
             if waiting is not None or (word == "ROOT") != (not stack) or (stack and stack[-1] is None):
                 raise _line_error(path, number, f"{words[0]} is not allowed here")
@@ -214,7 +214,7 @@ def _parse_channels(path: str | Path, number: int, name: str, words: Sequence[st
 
 
 def _bone_ends(
-    path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn
+    path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, axes: np.ndarray, warn: Warn
 ) -> np.ndarray:
     """End (B, 3) of each bone at rest: the mean of its child joints and end sites; NaN where unknown.
 
@@ -225,7 +225,7 @@ def _bone_ends(
     for k, joint in enumerate(joints):
         children = [c for c, other in enumerate(joints) if other.parent == k]
         ends = [heads[c] for c in children]
-        ends += [heads[k] + turned[k] @ end for end in joint.end_sites if np.linalg.norm(end) >= MIN_BONE_LENGTH]
+        ends += [heads[k] + axes[k] @ end for end in joint.end_sites if np.linalg.norm(end) >= MIN_BONE_LENGTH]
         if not ends:
             continue
         tips[k] = np.mean(ends, axis=0)

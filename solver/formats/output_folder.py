@@ -72,14 +72,14 @@ def reserve_folder(
     """
     with ExitStack() as at_a_stop:
         with uninterrupted():
-            claim = _reserve(Path(path))
-            at_a_stop.enter_context(on_stop(claim.release))
+            reservation = _reserve(Path(path))
+            at_a_stop.enter_context(on_stop(reservation.release))
         try:
-            claim.check((*names, *extra_files))
-            claim.extra_files = extra_files
+            reservation.check((*names, *extra_files))
+            reservation.extra_files = extra_files
             yield
         finally:
-            claim.release()
+            reservation.release()
 
 
 def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
@@ -89,9 +89,9 @@ def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
         InputError: as `claimed`.
     """
     with _guard:
-        claim = _reservations.get(_resolve_path(Path(path)))
-    if claim is not None:
-        claim.check(tuple(names))
+        reservation = _reservations.get(_resolve_path(Path(path)))
+    if reservation is not None:
+        reservation.check(tuple(names))
 
 
 @contextmanager
@@ -109,29 +109,29 @@ def write_folder(path: str | Path, *, keep_previous: bool = False) -> Iterator[P
     """
     with ExitStack() as at_a_stop:
         with uninterrupted(), _guard:
-            held = _reservations.get(_resolve_path(Path(path)))
-            claim = _reserve(Path(path)) if held is None or held.is_writing else held
-            claim.is_writing = True
-            if claim is not held:
-                at_a_stop.enter_context(on_stop(claim.release))
+            reserved = _reservations.get(_resolve_path(Path(path)))
+            reservation = _reserve(Path(path)) if reserved is None or reserved.is_writing else reserved
+            reservation.is_writing = True
+            if reservation is not reserved:
+                at_a_stop.enter_context(on_stop(reservation.release))
         try:
-            new = claim.work_folder / NEW_FOLDER
+            new = reservation.work_folder / NEW_FOLDER
             with report_os_errors(path):
                 new.mkdir(parents=True)
             with report_os_errors(path, error_numbers=CANNOT_WRITE), _rename_errors(Path(path), new):
                 yield new
-                for name, text in claim.extra_files.items():
+                for name, text in reservation.extra_files.items():
                     (new / name).write_text(text, "utf-8")
             with report_os_errors(path):
-                write_manifest(new, read_manifest(claim.real_path) if keep_previous else None)
+                write_manifest(new, read_manifest(reservation.real_path) if keep_previous else None)
                 with uninterrupted():
-                    claim.publish(new, keep_previous=keep_previous)
+                    reservation.publish(new, keep_previous=keep_previous)
                     note_output(path)
         finally:
-            claim.is_writing = False
-            if claim is not held:
-                claim.release()
-            elif not (claim.work_folder / JOURNAL_FILE).exists():
+            reservation.is_writing = False
+            if reservation is not reserved:
+                reservation.release()
+            elif not (reservation.work_folder / JOURNAL_FILE).exists():
                 shutil.rmtree(new, ignore_errors=True)
 
 
@@ -164,17 +164,17 @@ def finish_interrupted(folder: str | Path) -> None:
     """
     until = time.monotonic() + TIMEOUT
     for journal in _pending_journals(Path(folder)):
-        workshop = journal.parent
+        work_folder = journal.parent
         while journal.exists():
-            with report_os_errors(workshop.parent):
-                lock = _try_lock(workshop)
+            with report_os_errors(work_folder.parent):
+                lock = _try_lock(work_folder)
                 if lock is not None:
                     try:
-                        _clean_up(workshop)
+                        _clean_up(work_folder)
                     finally:
-                        _release_lock(workshop, lock)
+                        _release_lock(work_folder, lock)
             if lock is None and time.monotonic() > until:
-                raise _busy_error(Path(folder), workshop)
+                raise _busy_error(Path(folder), work_folder)
             time.sleep(POLL_INTERVAL)
 
 
@@ -186,7 +186,7 @@ class _Reservation:
         path: as the user named it.
         real_path: the same, absolute and without links.
         work_folder: where results are built.
-        lock: of the workshop.
+        lock: of the work_folder.
         created: folders that were created for it, innermost first.
         is_writing: a block of `write_folder` is open.
         extra_files: text files, by name, that are written with the results.
@@ -229,15 +229,15 @@ class _Reservation:
 
     def _publish_within(self, new: Path, *, keep_previous: bool) -> None:
         """As `publish`, if the folder was created meanwhile."""
-        workshop = self.real_path / WORK_FOLDER
-        lock = _try_lock(workshop)
+        work_folder = self.real_path / WORK_FOLDER
+        lock = _try_lock(work_folder)
         if lock is None:
-            raise _busy_error(self.path, workshop)
+            raise _busy_error(self.path, work_folder)
         try:
-            shutil.move(new, workshop / NEW_FOLDER)
-            self._replace(workshop, keep_previous=keep_previous)
+            shutil.move(new, work_folder / NEW_FOLDER)
+            self._replace(work_folder, keep_previous=keep_previous)
         finally:
-            _release_lock(workshop, lock)
+            _release_lock(work_folder, lock)
 
     def _replace(self, work_folder: Path, *, keep_previous: bool) -> None:
         names = tuple(list_files(work_folder / NEW_FOLDER))
@@ -267,26 +267,26 @@ def _reserve(path: Path) -> _Reservation:
             raise InputError(path, "is a file, a folder is needed", remedy="Name another folder")
         if real in _reservations:
             raise InputError(path, "is already being written by this process", remedy="Name another folder")
-        made = _make_parents(real.parent)
+        created = _make_parents(real.parent)
         try:
-            claim = _lock_folder(path, real, made)
+            reservation = _lock_folder(path, real, created)
         except BaseException:
-            _remove_empty(made)
+            _remove_empty(created)
             raise
-        _reservations[real] = claim
-        return claim
+        _reservations[real] = reservation
+        return reservation
 
 
-def _lock_folder(path: Path, real: Path, made: tuple[Path, ...]) -> _Reservation:
+def _lock_folder(path: Path, real: Path, created: tuple[Path, ...]) -> _Reservation:
     for _ in range(MAX_TRIES):
         inside, beside = real / WORK_FOLDER, _sibling_work_folder(real)
         exists = real.is_dir()
-        workshop = inside if exists else beside
-        lock = _try_lock(workshop)
+        work_folder = inside if exists else beside
+        lock = _try_lock(work_folder)
         if lock is None:
-            raise _busy_error(path, workshop)
+            raise _busy_error(path, work_folder)
         if real.is_dir() != exists:  # another process finished or created the folder
-            _release_lock(workshop, lock)
+            _release_lock(work_folder, lock)
             continue
         try:
             if exists and beside.is_dir():  # of a process that started before the folder existed
@@ -295,11 +295,11 @@ def _lock_folder(path: Path, real: Path, made: tuple[Path, ...]) -> _Reservation
                     raise _busy_error(path, beside)
                 _clean_up(beside)
                 _release_lock(beside, other)
-            _clean_up(workshop)
+            _clean_up(work_folder)
         except BaseException:
-            _release_lock(workshop, lock)
+            _release_lock(work_folder, lock)
             raise
-        return _Reservation(path, real, workshop, lock, made)
+        return _Reservation(path, real, work_folder, lock, created)
     raise InputError(path, "is repeatedly created and removed by other processes", remedy="Name another folder")
 
 
