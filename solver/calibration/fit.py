@@ -123,9 +123,9 @@ class SubjectFit:
                 found = self._step(theta, samples, damping, exact=exact)
                 trial = np.inf
                 if found is not None:
-                    step, turns = found
-                    for sample, q, turn in zip(samples, poses, turns):
-                        sample.q = integrate(self.rig, q, turn)
+                    step, rotations = found
+                    for sample, q, rotation in zip(samples, poses, rotations):
+                        sample.q = integrate(self.rig, q, rotation)
                     trial = self.cost(theta + step, samples)
                 if trial <= cost or damping > LARGEST_DAMPING:
                     break

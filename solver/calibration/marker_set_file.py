@@ -112,7 +112,7 @@ def marker_set_from_tree(tree: Mapping[str, Any]) -> MarkerSet:
 def _build(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
     try:
         written = from_tree(MarkerSetFile, tree)
-        places, centres, marked, virtual = {}, {}, {}, {}
+        locations, centres, marked, virtual = {}, {}, {}, {}
         for marker, tree in written.markers.items():
             place = f"marker {marker!r}"
             entry = parse_entry(tree, place)
@@ -121,7 +121,7 @@ def _build(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
             elif entry.joint_centre is not None:
                 centres[marker] = _require_link(entry.joint_centre, place)
             else:
-                places[marker] = _build_location(entry, place)
+                locations[marker] = _build_location(entry, place)
                 if entry.landmark is not None:
                     marked[marker] = entry.landmark
         for alias, marker in written.aliases.items():
@@ -130,7 +130,7 @@ def _build(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
     return MarkerSet(
-        written.name, written.about, places, centres, marked, virtual, dict(written.aliases), written.ignored
+        written.name, written.about, locations, centres, marked, virtual, dict(written.aliases), written.ignored
     )
 
 
@@ -140,9 +140,9 @@ def _build_location(entry: Entry, place: str) -> MarkerLocation:
     anatomical, link, child = entry.landmark is not None, entry.link, entry.child
     side = next((side for side in SIDES if (entry.landmark or link).startswith((f"{side} ", f"{side}_"))), "")
     bare = link.removeprefix(f"{side}_")
-    offset, fraction, spread = entry.offset, entry.fraction, entry.spread or FREE_STD
+    offset, fraction, std = entry.offset, entry.fraction, entry.spread or FREE_STD
     if offset is None and link in entry.seen:
-        offset, fraction, spread = entry.seen[link], 0.0, entry.spread or SEEN_STD
+        offset, fraction, std = entry.seen[link], 0.0, entry.spread or SEEN_STD
     elif offset is None:
         offset, fraction = FREE_OFFSETS.get(bare, (0.0, 0.0, 0.0)), 0.5 if bare in MEASURED_FROM_MIDDLE else 0.0
     if anatomical:
@@ -156,7 +156,7 @@ def _build_location(entry: Entry, place: str) -> MarkerLocation:
     outwards = np.array(offset) * [1.0, LATERAL_SIGN.get(side, 1.0), 1.0]
     link, child = _require_link(link, place), None if child is None else _require_link(child, place)
     try:
-        return MarkerLocation(link, child, share, outwards, np.array(spread), anatomical, entry.weight)
+        return MarkerLocation(link, child, share, outwards, np.array(std), anatomical, entry.weight)
     except InvalidValue as error:
         raise WrongEntry(place, str(error)) from error
 

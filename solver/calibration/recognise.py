@@ -259,11 +259,11 @@ class _PosedMarkers:
         )
         local = np.concatenate([_local_positions(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
         seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
-        places = np.full(local.shape[1:], np.nan)
-        spreads = np.full(local.shape[1:3], np.nan)
-        places[seen] = np.nanmedian(local[:, seen], axis=0)
-        spreads[seen] = np.sqrt(np.nanmedian(((local[:, seen] - places[seen]) ** 2).sum(axis=3), axis=0))
-        return _PosedMarkers(names, sided, given, found, places, spreads)
+        locations = np.full(local.shape[1:], np.nan)
+        stds = np.full(local.shape[1:3], np.nan)
+        locations[seen] = np.nanmedian(local[:, seen], axis=0)
+        stds[seen] = np.sqrt(np.nanmedian(((local[:, seen] - locations[seen]) ** 2).sum(axis=3), axis=0))
+        return _PosedMarkers(names, sided, given, found, locations, stds)
 
     def propose_all(self) -> Recognition:
         """Assigns each marker to its most probable link."""

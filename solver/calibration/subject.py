@@ -189,9 +189,9 @@ class SubjectState:
         assert recording.markers is not None
         table = select_markers(recording.markers, self.names)
         still = is_static(recording.markers)
-        frames, spread = select_static_frames(table, recordings) if still else select_moving_frames(table, recordings)
+        frames, std = select_static_frames(table, recordings) if still else select_moving_frames(table, recordings)
         self.frames[recording.name] = len(frames)
-        return self._pose_frames(frames, spread, recording.name)
+        return self._pose_frames(frames, std, recording.name)
 
     def _pose_frames(
         self, frames: Sequence[np.ndarray], std: float, recording: str, *, within_limits: bool = False

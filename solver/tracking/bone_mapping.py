@@ -82,10 +82,10 @@ class BoneMapping:
     def __post_init__(self) -> None:
         for name in ("links", "segments", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        turns = frozen("link axes in the segments'", self.rotations, (len(self.links), 3, 3))
-        if len(turns) and np.abs(turns @ np.swapaxes(turns, 1, 2) - np.eye(3)).max() > 1e-3:
+        rotations = frozen("link axes in the segments'", self.rotations, (len(self.links), 3, 3))
+        if len(rotations) and np.abs(rotations @ np.swapaxes(rotations, 1, 2) - np.eye(3)).max() > 1e-3:
             raise InvalidValue("the link axes of a mapping are not rotations")
-        object.__setattr__(self, "rotations", turns)
+        object.__setattr__(self, "rotations", rotations)
         if len(self.segments) != len(self.links) or len(set(self.links)) != len(self.links):
             raise InvalidValue(f"a mapping names {len(self.segments)} segments for {len(set(self.links))} links")
         if not (np.isfinite(self.scale) and self.scale > 0.0):
@@ -246,14 +246,14 @@ def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMappin
     columns = [recording.names.index(segment) for segment in mapping.segments]
     indices = np.array([rig.index(link) for link in mapping.links])
     task = OrientationTask(mapping.links, indices, METRES_PER_RADIAN**2 * mapping.weights)
-    turns = OrientationTargets(task, recording.rotations[:, columns] @ mapping.rotations)
+    rotations = OrientationTargets(task, recording.rotations[:, columns] @ mapping.rotations)
     start = np.zeros((1, 3))
     root = PositionTask((rig.links[0],), np.zeros(1, int), start, np.ones(1))
     if mapping.root_segment is None or recording.positions is None:
-        places = np.tile(_standing_root(rig), (len(recording), 1, 1))
+        positions = np.tile(_standing_root(rig), (len(recording), 1, 1))
     else:
-        places = mapping.scale * recording.positions[:, [recording.names.index(mapping.root_segment)]]
-    return Targets(recording.times, PositionTargets(root, places), turns)
+        positions = mapping.scale * recording.positions[:, [recording.names.index(mapping.root_segment)]]
+    return Targets(recording.times, PositionTargets(root, positions), rotations)
 
 
 def _standing_root(rig: Rig) -> np.ndarray:
@@ -289,16 +289,16 @@ def _align_rest_poses(
         if np.linalg.norm(own) > MIN_BONE_LENGTH:
             bones[row] = rotations[index].T @ own / np.linalg.norm(own)
         pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own
-        turn = np.eye(3)
+        rotation = np.eye(3)
         if (
             index
             and np.isfinite(pointing).all()
             and min(np.linalg.norm(pointing), np.linalg.norm(own)) > MIN_BONE_LENGTH
         ):
-            turn = rotation_between(own, pointing)
-            if part != link and not part.endswith(ARM) and (_is_tilted_little(turn) or not part.endswith(LEG[:2])):
-                turn = np.eye(3)
-        turns[row] = rest.rotations[place].T @ facing @ turn @ forward.T @ rotations[index]
+            rotation = rotation_between(own, pointing)
+            if part != link and not part.endswith(ARM) and (_is_tilted_little(rotation) or not part.endswith(LEG[:2])):
+                rotation = np.eye(3)
+        turns[row] = rest.rotations[place].T @ facing @ rotation @ forward.T @ rotations[index]
     known = [(ours, theirs) for ours, theirs in lengths if theirs > MIN_BONE_LENGTH]
     scale = sum(ours for ours, _ in known) / sum(theirs for _, theirs in known) if known else 1.0
     return nearest_rotation(turns), bones, scale
@@ -322,8 +322,8 @@ def _bone_vector(
     rig: Rig, link: str, following: str, roles: Mapping[str, str], starts: Mapping[str, np.ndarray]
 ) -> np.ndarray:
     """From a link's beginning to that of the next one (3,) [m], every joint at zero, world."""
-    places = [starts[roles[own]] if own in roles else rig.rest[1][rig.index(own)] for own in (link, following)]
-    return np.asarray(places[1] - places[0])
+    positions = [starts[roles[own]] if own in roles else rig.rest[1][rig.index(own)] for own in (link, following)]
+    return np.asarray(positions[1] - positions[0])
 
 
 def _is_tilted_little(turn: np.ndarray) -> bool:
@@ -359,7 +359,7 @@ def _foot_widening(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[s
 
 def _rotations_from_standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:
     """Link axes (K, 3, 3) in the segments', from the mean at the beginning, when link axes are the world's."""
-    turns = np.empty((len(places), 3, 3))
+    rotations = np.empty((len(places), 3, 3))
     for row, place in enumerate(places):
         seen = np.isfinite(recording.rotations[:, place, 0, 0])
         first = np.flatnonzero(seen)
@@ -367,8 +367,8 @@ def _rotations_from_standing(recording: SegmentPoses, places: Sequence[int]) -> 
             raise InvalidValue(f"segment {recording.names[place]!r} is never seen")
         until = recording.times[first[0]] + NEUTRAL_TIME
         held = recording.rotations[seen & (recording.times <= until), place]
-        turns[row] = nearest_rotation(held.sum(axis=0)).T
-    return turns
+        rotations[row] = nearest_rotation(held.sum(axis=0)).T
+    return rotations
 
 
 def _has_positions(recording: SegmentPoses, name: str) -> bool:

@@ -274,12 +274,9 @@ class _PairEvidence:
         gaps = np.diff(frames).astype(float)
         stands_for = np.minimum(np.gradient(frames.astype(float)) / correlation_frames, 1.0)
         places = _negative_log_likelihood(left, noise[1], MAX_POSITION_PENALTY).sum(axis=2) * stands_for
-        spread = np.minimum(noise[0] * gaps[:, None], np.maximum(noise[1], noise[0]))
+        std = np.minimum(noise[0] * gaps[:, None], np.maximum(noise[1], noise[0]))
         moved = [
-            [
-                _negative_log_likelihood(left[to, 1:] - left[of, :-1], spread, MAX_STEP_PENALTY).sum(axis=1)
-                for to in (0, 1)
-            ]
+            [_negative_log_likelihood(left[to, 1:] - left[of, :-1], std, MAX_STEP_PENALTY).sum(axis=1) for to in (0, 1)]
             for of in (0, 1)
         ]
         steps = np.array(moved)

@@ -91,7 +91,7 @@ def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) 
     """Huber cost of a configuration at one sample [m^2], posture included; sets the engine's pose to ``q``."""
     engine.kinematics.update_kinematics(q)
     cost = engine.options.posture_weight * engine.posture.cost(q)
-    points, turns = engine.residuals(sample)
+    points, rotations = engine.residuals(sample)
     if engine.points is not None and points is not None:
         errors = np.linalg.norm(points, axis=1)
         seen = np.isfinite(errors)
@@ -100,9 +100,9 @@ def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) 
         with np.errstate(invalid="ignore"):
             beyond = np.where(errors[seen] > bound, 2.0 * bound * (errors[seen] - bound), 0.0)
         cost += float(engine.points.weights[seen] @ (inside**2 + beyond))
-    if engine.orientations is not None and turns is not None:
-        seen = np.isfinite(turns[:, 0])
-        cost += float(engine.orientations.weights[seen] @ (turns[seen] ** 2).sum(axis=1))
+    if engine.orientations is not None and rotations is not None:
+        seen = np.isfinite(rotations[:, 0])
+        cost += float(engine.orientations.weights[seen] @ (rotations[seen] ** 2).sum(axis=1))
     return cost
 
 

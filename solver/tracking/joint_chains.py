@@ -47,7 +47,7 @@ class ChainFit:
     """Chains of hinges fitted to their relative orientations, each by itself and all at once."""
 
     def __init__(self, rig: Rig, links: np.ndarray) -> None:
-        joints, places = rig.joints, joint_slices(rig)
+        joints, slices = rig.joints, joint_slices(rig)
         found = [c for c in find_chains(rig, links) if all(joints[k].hinge and joints[k].nq == 1 for k in c.links)]
         self._upper = np.array([chain.upper for chain in found], int)
         self._lower = np.array([chain.lower for chain in found], int)
@@ -58,7 +58,7 @@ class ChainFit:
         """(C, K) Index of each joint of the chains in q and in v; -1 beyond the last."""
         for row, chain in enumerate(found):
             for column, link in enumerate(chain.links):
-                _, into, free = places[link]
+                _, into, free = slices[link]
                 self._rest[row, column], self._axes[row, column] = joints[link].rotation, joints[link].axes[0]
                 self._low[row, column] = rig.limits.lower[free.start - ROOT_NV]
                 self._high[row, column] = rig.limits.upper[free.start - ROOT_NV]

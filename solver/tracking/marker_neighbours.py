@@ -134,11 +134,11 @@ def _first_shape(sample: np.ndarray, world: np.ndarray, seen: np.ndarray) -> tup
     middle = np.abs(np.arange(len(sample)) - len(sample) / 2.0) / (2.0 * len(sample))
     best = (seen.sum(axis=2) + 2.0 * np.isfinite(sample[..., 0]) - middle[:, None]).argmax(axis=0)
     markers = np.arange(sample.shape[1])
-    places = np.where(seen[best, markers, :, None], world[best, markers], np.nan)
+    positions = np.where(seen[best, markers, :, None], world[best, markers], np.nan)
     own = sample[best, markers]
     with np.errstate(invalid="ignore"):
-        origin = _mean(places)
-    return np.nan_to_num(places - origin[:, None]), np.nan_to_num(own - origin)
+        origin = _mean(positions)
+    return np.nan_to_num(positions - origin[:, None]), np.nan_to_num(own - origin)
 
 
 def _fit_robustly(shapes: np.ndarray, world: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -29,8 +29,8 @@ class Posture:
         spherical = [j for j in moving if joints[j].nq == 4 and joints[j].nv == 3]
         single = [(j, k) for j in moving if joints[j].nq == joints[j].nv for k in range(joints[j].nv)]
         self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
-        turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
-        self._turns = turns
+        rotations = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
+        self._turns = rotations
         self._angles = np.array([joints[j].idx_q + k for j, k in single], int)
         self._rates = np.array([joints[j].idx_v + k for j, k in single], int)
         self._stiff = np.array([GIRDLE_STIFFNESS if rig.links[j - 1].endswith(GIRDLE) else 1.0 for j, _ in single])

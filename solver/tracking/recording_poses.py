@@ -109,8 +109,8 @@ def usable_frames(targets: Targets) -> np.ndarray:
     for own in iterate_slices(len(targets), FRAMES_PER_BLOCK):
         if (points := targets.positions) is not None:
             result[own] += np.isfinite(points.positions[own, points.task.weights > 0.0, 0]).sum(axis=1)
-        if (turns := targets.orientations) is not None:
-            result[own] += MIN_POINTS * np.isfinite(turns.rotations[own, :, 0, 0]).sum(axis=1)
+        if (rotations := targets.orientations) is not None:
+            result[own] += MIN_POINTS * np.isfinite(rotations.rotations[own, :, 0, 0]).sum(axis=1)
     return result >= MIN_POINTS
 
 

@@ -117,8 +117,8 @@ class Targets:
     @property
     def tasks(self) -> Tasks:
         """The tasks, without the measurements."""
-        points, turns = self.positions, self.orientations
-        return Tasks(None if points is None else points.task, None if turns is None else turns.task)
+        points, rotations = self.positions, self.orientations
+        return Tasks(None if points is None else points.task, None if rotations is None else rotations.task)
 
     @property
     def measures_velocities(self) -> bool:
@@ -127,12 +127,12 @@ class Targets:
 
     def sample(self, frame: int, weight_factors: np.ndarray | None = None) -> TargetSample:
         """The measurements of one frame; ``weight_factors`` (P,) as in `TargetSample`."""
-        points, turns = self.positions, self.orientations
+        points, rotations = self.positions, self.orientations
         return TargetSample(
             None if points is None else points.positions[frame],
-            None if turns is None else turns.rotations[frame],
+            None if rotations is None else rotations.rotations[frame],
             None if points is None or points.velocities is None else points.velocities[frame],
-            None if turns is None or turns.velocities is None else turns.velocities[frame],
+            None if rotations is None or rotations.velocities is None else rotations.velocities[frame],
             weight_factors,
         )
 

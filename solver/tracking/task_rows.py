@@ -52,15 +52,15 @@ class TaskRows:
 
     def __init__(self, tree: Kinematics, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
         self._tree, self._huber, self._angles = tree, huber, angles
-        points, turns = tasks.positions, tasks.orientations
+        points, rotations = tasks.positions, tasks.orientations
         self._point_count = 0 if points is None else len(points.names)
-        self._orientation_count = 0 if turns is None else len(turns.names)
+        self._orientation_count = 0 if rotations is None else len(rotations.names)
         none = np.zeros(0)
-        self._links = np.concatenate([none if t is None else t.links for t in (points, turns)]).astype(int)
-        self._task_weights = np.concatenate([none if t is None else t.weights for t in (points, turns)])
+        self._links = np.concatenate([none if t is None else t.links for t in (points, rotations)]).astype(int)
+        self._task_weights = np.concatenate([none if t is None else t.weights for t in (points, rotations)])
         own = (self._task_weights > 0.0).nonzero()[0]
         self._counted = own[own < self._point_count], own[own >= self._point_count] - self._point_count
-        self._gains = np.concatenate([none if t is None else t.gains for t in (points, turns)])
+        self._gains = np.concatenate([none if t is None else t.gains for t in (points, rotations)])
         self.equal_gains = bool((self._gains == 1.0).all())
         self._offsets = np.zeros((0, 3)) if points is None else points.offsets
         self._arms = skew(self._offsets) if self._offsets.any() else None
@@ -215,10 +215,10 @@ class TaskRows:
         self._axes, origins = self._tree.local_poses(self._links)
         count = self._point_count
         if count:
-            places = origins[:count]
+            positions = origins[:count]
             if self._arms is not None:
-                places = places + (self._offsets[:, None] @ self._axes[:count])[:, 0]
-            self._point_positions = places
+                positions = positions + (self._offsets[:, None] @ self._axes[:count])[:, 0]
+            self._point_positions = positions
         if self._orientation_count:
             assert sample.rotations is not None
             self._relative = (sample.rotations @ self._axes[count:]).reshape(-1, 9)
@@ -233,10 +233,10 @@ class TaskRows:
             assert sample.positions is not None
             np.subtract(sample.positions, self._point_positions, out=result[:count])
         if self._orientation_count:
-            turns = result[count:]
-            np.matmul(self._relative, VEE, out=turns)
+            rotations = result[count:]
+            np.matmul(self._relative, VEE, out=rotations)
             if self._angles and not self._traces.min() > SMALL_ROTATION_TRACE:
-                turns *= _angle_over_sine(0.5 * (self._traces - 1.0))[:, None]
+                rotations *= _angle_over_sine(0.5 * (self._traces - 1.0))[:, None]
         return result
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:

@@ -84,8 +84,11 @@ class Tasks:
     def require(self, sample: TargetSample) -> None:
         """Raises `InvalidValue` if a sample's shapes are not those of the tasks."""
         points = None if self.positions is None else (len(self.positions.names), 3)
-        turns = None if self.orientations is None else (len(self.orientations.names), 3, 3)
-        for what, values, shape in (("positions", sample.positions, points), ("rotations", sample.rotations, turns)):
+        rotations = None if self.orientations is None else (len(self.orientations.names), 3, 3)
+        for what, values, shape in (
+            ("positions", sample.positions, points),
+            ("rotations", sample.rotations, rotations),
+        ):
             found = None if values is None else np.shape(values)
             if found != shape:
                 raise InvalidValue(f"the sample's {what} have shape {found}; the tasks need {shape}")

@@ -175,7 +175,7 @@ def test_json_that_is_not_a_set_is_one_error(tmp_path: Path, content: str) -> No
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"landmark": "left asis", "weight": "heavy"}, "marker 'A'.weight: 'heavy' is no number"),
+        ({"landmark": "left asis", "weight": "heavy"}, "marker 'A'.weight: 'heavy' is not a number"),
         ({"landmark": "left asis", "weight": -1.0}, "marker 'A': .*weight -1"),
         ({"landmark": "left asis", "colour": "red"}, "unknown entry 'colour'"),
         ({"landmark": ["left", "asis"]}, "marker 'A'.landmark"),
@@ -185,7 +185,7 @@ def test_json_that_is_not_a_set_is_one_error(tmp_path: Path, content: str) -> No
         ({"link": "left_thigh", "offset": [0, 0, "nan"]}, "not finite"),
         ({"link": "left_thigh", "offset": [0, 0, 0], "spread": 0}, "spread must be positive"),
         ({"link": "left_hand", "offset": [0, 0, 0], "fraction": 0.5}, "no link follows 'left_hand'"),
-        ("left asis", "is no JSON object"),
+        ("left asis", "is not a JSON object"),
     ],
 )
 def test_a_wrong_marker_is_named(entry: object, message: str, tmp_path: Path) -> None:

@@ -92,16 +92,16 @@ class BatchKinematics:
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        places = joint_slices(rig)
-        for joint, _, _ in places[1:]:
+        slices = joint_slices(rig)
+        for joint, _, _ in slices[1:]:
             if joint.kind not in FRAME_KINDS:
                 raise InvalidValue(f"joint {joint.name!r} has the unsupported kind {joint.kind}")
-        owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(places)])
+        owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(slices)])
         self.coordinate_moves_link = rig.descendants[owner].T
         """(L, nv) True where a coordinate moves a link."""
         self._moving = [np.flatnonzero(own) for own in self.coordinate_moves_link]
-        self._slides = any(FRAME_KINDS[joint.kind] == PRISMATIC for joint, _, _ in places[1:])
-        self._sort_levels(places)
+        self._slides = any(FRAME_KINDS[joint.kind] == PRISMATIC for joint, _, _ in slices[1:])
+        self._sort_levels(slices)
 
     def _sort_levels(self, places: list[tuple[Joint, slice, slice]]) -> None:
         """Sorts the frames of all joints into levels."""
@@ -119,17 +119,17 @@ class BatchKinematics:
                 at, turn, rotation, position = len(found) - 1, own, np.eye(3), np.zeros(3)
             last[link] = at, level, turn
         order = sorted(range(len(found)), key=lambda k: (found[k].level, found[k].kind))
-        stands = np.empty(len(found) + 1, int)
-        stands[[*order, ROOT_FRAME]] = [*range(1, len(found) + 1), 0]
-        self._size, self._levels, first = len(stands), [], 1
+        in_stance = np.empty(len(found) + 1, int)
+        in_stance[[*order, ROOT_FRAME]] = [*range(1, len(found) + 1), 0]
+        self._size, self._levels, first = len(in_stance), [], 1
         for (_, kind), alike in groupby([found[k] for k in order], key=lambda frame: (frame.level, frame.kind)):
             frames = list(alike)
             span = slice(first, first + len(frames))
-            parents = stands[[frame.parent for frame in frames]]
+            parents = in_stance[[frame.parent for frame in frames]]
             ways = np.array([frame.rest_frame for frame in frames])[:, None]
             self._levels.append(_Level(kind, span, parents, ways, np.array([frame.columns for frame in frames])))
             first = span.stop
-        self._of_links = stands[[last[link][0] for link in range(len(places))]]
+        self._of_links = in_stance[[last[link][0] for link in range(len(places))]]
         self._turns = np.array([last[link][2] for link in range(len(places))])
         """(L, 3, 3) axes of each link's last frame, in the link."""
         self._of_columns = np.zeros(self.rig.nv, int)
@@ -146,15 +146,15 @@ class BatchKinematics:
             y: (N, nv) [m, rad] root position (3), zeros (3), joint coordinates.
         """
         count = len(y)
-        turns, places = np.empty((self._size, 3, 3, count)), np.empty((self._size, 3, count))
-        turns[0], places[0] = root_rotations.transpose(1, 2, 0), y[:, :3].T
+        rotations, positions = np.empty((self._size, 3, 3, count)), np.empty((self._size, 3, count))
+        rotations[0], positions[0] = root_rotations.transpose(1, 2, 0), y[:, :3].T
         columns = np.ascontiguousarray(y.T)
         sines, cosines = np.sin(columns), np.cos(columns)
         rounds = []
         for level in self._levels:
-            base = level.rest_frames @ turns[level.parents]
-            np.add(places[level.parents], base[:, :, 3], out=places[level.indices])
-            own = turns[level.indices]
+            base = level.rest_frames @ rotations[level.parents]
+            np.add(positions[level.parents], base[:, :, 3], out=positions[level.indices])
+            own = rotations[level.indices]
             if level.kind == REVOLUTE:
                 sine, cosine = sines[level.columns, None], cosines[level.columns, None]
                 first, second = base[:, :, 0], base[:, :, 1]
@@ -163,19 +163,19 @@ class BatchKinematics:
                 own[:, :, 2] = base[:, :, 2]
             elif level.kind == PRISMATIC:
                 own[:] = base[:, :, :3]
-                places[level.indices] += own[:, :, 2] * columns[level.columns, None]
+                positions[level.indices] += own[:, :, 2] * columns[level.columns, None]
             else:
                 exponential = Exponential(y[:, level.columns])
                 after = product(base[:, :, :3].transpose(1, 2, 0, 3), exponential.matrix.transpose(2, 3, 1, 0))
                 own[:] = after.transpose(2, 0, 1, 3)
                 spun = product(after, exponential.right_jacobian.transpose(2, 3, 1, 0))
                 rounds.append((level.columns, spun.transpose(2, 1, 0, 3)))
-        axes = turns[self._of_columns, :, 2]
+        axes = rotations[self._of_columns, :, 2]
         for moves, spun in rounds:
             axes[moves] = spun
         axes[:ROOT_NV] = np.eye(ROOT_NV, 3, -3)[:, :, None]
         slides = self._slide_axes(axes) if self._slides else None
-        return BatchFrames(turns, places, axes, places[self._of_columns], slides)
+        return BatchFrames(rotations, positions, axes, positions[self._of_columns], slides)
 
     def _slide_axes(self, axes: np.ndarray) -> np.ndarray:
         """Translation axes of the coordinates; sets their rotation axes to zero."""
@@ -199,8 +199,8 @@ class BatchKinematics:
     def link_poses(self, placed: BatchFrames, links: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes (..., 3, 3) and origins (..., 3) [m] of single links (...) in single frames (...), world."""
         own = self._of_links[links]
-        turns = placed.rotations[own, :, :, frames] @ self._turns[links].swapaxes(-1, -2)
-        return turns, placed.positions[own, :, frames]
+        rotations = placed.rotations[own, :, :, frames] @ self._turns[links].swapaxes(-1, -2)
+        return rotations, placed.positions[own, :, frames]
 
     def directional_jacobians(
         self, placed: BatchFrames, links: np.ndarray, frames: np.ndarray, points: np.ndarray, directions: np.ndarray

@@ -42,8 +42,8 @@ def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> t
     Returns:
         The performer, which says what was done, and the frames that were added at each end.
     """
-    stands = performer.stances()
-    grounded = np.flatnonzero(np.any(list(stands.values()), axis=0))
+    in_stance = performer.stances()
+    grounded = np.flatnonzero(np.any(list(in_stance.values()), axis=0))
     if not len(grounded):
         return performer, {}
     first, last = int(grounded[0]), int(grounded[-1])
@@ -53,9 +53,9 @@ def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> t
             notes.append(f"the recording {where} in flight: {left_out:.2f} s are removed")
     result = performer.select_frames(slice(first, last + 1)) if notes else performer
     added = {}
-    for where, what in ((ENDS, "finished"), (BEGINS, "begun")):
-        stands = result.stances()
-        swinging = [side for side in SIDES if _is_mid_step(result, side, stands[side], where)]
+    for where in (ENDS, BEGINS):
+        in_stance = result.stances()
+        swinging = [side for side in SIDES if _is_mid_step(result, side, in_stance[side], where)]
         if not swinging:
             continue
         note = f"the recording {where} in the middle of a step, which is "
@@ -66,7 +66,7 @@ def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> t
         result = _extend(result, swinging, where)
         more = len(result.times) - before
         added[where] = slice(-more, None) if where == ENDS else slice(more)
-        notes.append(f"{note}{what} on both feet: {SLOWING_TIME + STANDING_TIME:g} s more")
+        notes.append(f"{note}completed on both feet: {SLOWING_TIME + STANDING_TIME:g} s more")
     return replace(result, notes=(*result.notes, *notes)), added
 
 
@@ -94,8 +94,8 @@ def _extend(performer: Performer, swinging: list[str], end: str) -> Performer:
     shifts = _standing_shifts(performer, swinging, positions, back)
     added_positions = positions[-1] + distance[:, None, None] * (positions[-1] - positions[-1 - back])
     added_positions = added_positions + blend[:, None, None] * shifts
-    turn = log(rotations[-1 - back].swapaxes(1, 2) @ rotations[-1])
-    added_rotations = rotations[-1] @ exp(distance[:, None, None] * turn)
+    rotation = log(rotations[-1 - back].swapaxes(1, 2) @ rotations[-1])
+    added_rotations = rotations[-1] @ exp(distance[:, None, None] * rotation)
     for column, straight in _upright_legs(performer, rotations[-1]):
         own = added_rotations[:, column]
         added_rotations[:, column] = own @ exp(blend[:, None] * log(own.swapaxes(1, 2) @ straight))

@@ -72,30 +72,36 @@ class FootPaths:
 
     def resample(self, clock: np.ndarray, pace: np.ndarray) -> FootPaths:
         """The paths at times (M,) [s] of a clock that corresponds to times (M,) ``pace`` of these paths."""
-        times, stands = self.times, self.in_stance
+        times, in_stance = self.times, self.in_stance
         return replace(
             self,
             times=clock,
             rotations=np.array(
-                [interpolate_rotations(times, turns, pace, own) for turns, own in zip(self.rotations, stands)]
+                [
+                    interpolate_rotations(times, rotations, pace, own)
+                    for rotations, own in zip(self.rotations, in_stance)
+                ]
             ),
             positions=np.array(
-                [interpolate_positions(times, places, pace, own) for places, own in zip(self.positions, stands)]
+                [
+                    interpolate_positions(times, positions, pace, own)
+                    for positions, own in zip(self.positions, in_stance)
+                ]
             ),
-            in_stance=np.array([holds_around(times, own, pace) for own in stands]),
+            in_stance=np.array([holds_around(times, own, pace) for own in in_stance]),
         )
 
     @property
     def swing_weights(self) -> np.ndarray:
         """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
         result = np.zeros(self.in_stance.T.shape)
-        for number, stands in enumerate(self.in_stance):
-            for start, stop in true_runs(~stands):
+        for number, in_stance in enumerate(self.in_stance):
+            for start, stop in true_runs(~in_stance):
                 share = np.linspace(0.0, 1.0, stop - start)
                 own = np.ones(stop - start)
                 if start:
                     own *= smooth_step(share / EASE_FRACTION)
-                if stop < len(stands):
+                if stop < len(in_stance):
                     own *= smooth_step((1.0 - share) / EASE_FRACTION)
                 result[start:stop, number] = own
         return result
@@ -135,25 +141,30 @@ def plan_foot_paths(
         if stances[side].any()
     }
     base = min(floors.values(), default=0.0)
-    links, turns, places, planted = [], [], [], []
+    links, rotations, positions, planted = [], [], [], []
     for side in SIDES:
         patch = rig.patch(sides[side])
         link = rig.index(patch.link)
         column = mapping.links.index(patch.link)
-        turn = performer.part_rotations(f"{side}_{LEG[-1]}") @ mapping.rotations[column]
+        rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ mapping.rotations[column]
         place = scale * performer.part_positions(f"{side}_{LEG[-1]}") * [stride, stride, 1.0]
         out = _left_directions(performer) * (outwards if side == "left" else -outwards)
         place = place + out
         # soles determine a foot's floor only to centimetres; a foot that never leaves a box has the other's floor
         level = floors.get(side, base) if floors.get(side, base) - base < STILL_LEG else base
-        own, path, anchors = _plan_foot(rig, patch.name, turn, place, lowest[side] - level, stances[side])
+        own, path, anchors = _plan_foot(rig, patch.name, rotation, place, lowest[side] - level, stances[side])
         links.append(link)
-        turns.append(own)
-        places.append(path)
+        rotations.append(own)
+        positions.append(path)
         planted.append(anchors)
-    stands = np.array([stances[side] for side in SIDES])
+    in_stance = np.array([stances[side] for side in SIDES])
     return FootPaths(
-        performer.times, (links[0], links[1]), np.array(turns), np.array(places), stands, (planted[0], planted[1])
+        performer.times,
+        (links[0], links[1]),
+        np.array(rotations),
+        np.array(positions),
+        in_stance,
+        (planted[0], planted[1]),
     )
 
 

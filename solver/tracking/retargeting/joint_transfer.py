@@ -39,9 +39,9 @@ def transfer_motion(source: Rig, motion: Motion, target: Rig) -> Motion:
     q[:, :ROOT_NQ], v[:, :ROOT_NV], a[:, :ROOT_NV] = (
         motion.q[:, :ROOT_NQ], motion.v[:, :ROOT_NV], motion.a[:, :ROOT_NV]
     )  # fmt: skip
-    places = [dict(zip(rig.links, joint_slices(rig))) for rig in (source, target)]
+    slices = [dict(zip(rig.links, joint_slices(rig))) for rig in (source, target)]
     for link in links:
-        (_, from_q, from_v), (_, into_q, into_v) = (place[link] for place in places)
+        (_, from_q, from_v), (_, into_q, into_v) = (place[link] for place in slices)
         q[:, into_q] = motion.q[:, from_q]
         v[:, into_v], a[:, into_v] = motion.v[:, from_v], motion.a[:, from_v]
     return Motion(motion.times, q, v, a)

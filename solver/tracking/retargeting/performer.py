@@ -129,8 +129,8 @@ class Performer:
     def select_frames(self, frames: slice) -> Performer:
         """The performer in some of the frames."""
         own = self.recording
-        places = None if own.positions is None else own.positions[frames]
-        recording = replace(own, times=own.times[frames], rotations=own.rotations[frames], positions=places)
+        positions = None if own.positions is None else own.positions[frames]
+        recording = replace(own, times=own.times[frames], rotations=own.rotations[frames], positions=positions)
         contacts = None if self.contacts is None else {side: known[frames] for side, known in self.contacts.items()}
         return replace(self, recording=recording, contacts=contacts)
 

@@ -277,9 +277,9 @@ class PoseSolver:
         """Orientation errors of links (n, O, 3) [rad], world, and bone directions (n, B, 3) of those with reduced twist
         weight.
         """
-        turns = self.tree.link_rotations(frames, self.links)
-        off = log(targets.rotations @ turns.swapaxes(2, 3))
-        bones = (turns[:, self._twisting_rows] @ self._bones[:, :, None])[..., 0]
+        rotations = self.tree.link_rotations(frames, self.links)
+        off = log(targets.rotations @ rotations.swapaxes(2, 3))
+        bones = (rotations[:, self._twisting_rows] @ self._bones[:, :, None])[..., 0]
         off[:, self._twisting_rows] -= (self._twist_reduction * (bones * off[:, self._twisting_rows]).sum(axis=2))[
             :, :, None
         ] * bones

@@ -112,10 +112,10 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
     if not timed.converged.all():
         first = float(timed.times[int(np.argmin(timed.converged))])
         notes.append(f"{int((~timed.converged).sum())} frames did not converge (first at {first:.2f} s)")
-    stands = timed.foot_paths.in_stance.any(axis=0)
-    if not stands.all():
-        flights = [(a, b) for a, b in true_runs(~stands)]
-        longest = max(float(timed.times[min(b, len(stands) - 1)] - timed.times[a]) for a, b in flights)
+    in_stance = timed.foot_paths.in_stance.any(axis=0)
+    if not in_stance.all():
+        flights = [(a, b) for a, b in true_runs(~in_stance)]
+        longest = max(float(timed.times[min(b, len(in_stance) - 1)] - timed.times[a]) for a, b in flights)
         notes.append(
             f"{len(flights)} flight(s) of up to {longest:.2f} s, as long as the recorded ones at this pace: a body "
             f"scaled by {retargeter.mapping.scale:.2f} would fly a shorter time"

@@ -129,9 +129,9 @@ class Retargeter:
         own = []
         for side, patch in self.rig.sides.items():
             contact = self.rig.patch(patch)
-            turn, place = (part[self.rig.index(contact.link)] for part in self.rig.rest)
+            rotation, place = (part[self.rig.index(contact.link)] for part in self.rig.rest)
             ankle = find_joint_centres(self.rig, find_anatomy(self.rig).parts)[f"{side}_{LEG[-1]}"]
-            above = float(ankle[2] - (contact.vertices @ turn.T + place)[:, 2].min())
+            above = float(ankle[2] - (contact.vertices @ rotation.T + place)[:, 2].min())
             foot = self.performer.recording.names.index(self.performer.parts[f"{side}_{LEG[-1]}"])
             assert self.performer.recording.rest is not None
             theirs = -float((self.performer.soles[side] @ self.performer.recording.rest.rotations[foot].T)[:, 2].min())
@@ -148,11 +148,11 @@ class Retargeter:
     def solve_poses(self, times: np.ndarray) -> Poses:
         """Poses of every frame of the recording: those of some frames, interpolated."""
         sparse, dense = (_select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
-        wanted = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
+        targets = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
         poses, _ = self.solver.solve(
-            wanted, self.solver.chain_poses(wanted, wanted.rotations[:, self.root]), START_ITERATIONS
+            targets, self.solver.chain_poses(targets, targets.rotations[:, self.root]), START_ITERATIONS
         )
-        poses = self._repair_poses(wanted, poses)
+        poses = self._repair_poses(targets, poses)
         if len(sparse) > MIN_SPARSE_FRAMES:
             start = interpolate_poses(times[sparse], poses, times[dense])
             poses, _ = self.solver.solve(self.pose_targets(dense), start, CONTINUE_ITERATIONS)
@@ -160,30 +160,30 @@ class Retargeter:
 
     def _repair_poses(self, targets: PoseTargets, poses: Poses) -> Poses:
         """Poses again frames in a wrong minimum: gradually from rest, and from their neighbours."""
-        turn, y = np.array(poses.root_rotations), np.array(poses.y)
+        rotation, y = np.array(poses.root_rotations), np.array(poses.y)
 
         def try_poses(frames: np.ndarray, start: Poses) -> np.ndarray:
             own = targets.select(frames)
             found, _ = self.solver.solve(own, start, CONTINUE_ITERATIONS)
-            here = Poses(turn[frames], y[frames])
+            here = Poses(rotation[frames], y[frames])
             better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * self.solver.compute_costs(own, here)
-            turn[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
+            rotation[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
             return frames[better]
 
         lost = np.flatnonzero(self.solver.is_lost(targets, poses))
         if len(lost):
             own = targets.select(lost)
             begun = self.solver.rest_poses(own, own.rotations[:, self.root])
-            turns = self.solver.link_rotations(begun)
-            way = log(own.rotations @ turns.swapaxes(2, 3))
+            rotations = self.solver.link_rotations(begun)
+            way = log(own.rotations @ rotations.swapaxes(2, 3))
             for share in RESTART_FRACTIONS:
-                part = replace(own, rotations=exp(share * way) @ turns)
+                part = replace(own, rotations=exp(share * way) @ rotations)
                 begun, _ = self.solver.solve(part, begun, CONTINUE_ITERATIONS)
             try_poses(lost, begun)
         is_tried, sweeps_without_change = np.zeros((DIRECTIONS, len(y)), bool), 0
         for number in range(MAX_SWEEPS):
             way_on, on = number % DIRECTIONS, 1 - 2 * (number % DIRECTIONS)
-            lost = self.solver.is_lost(targets, Poses(turn, y))
+            lost = self.solver.is_lost(targets, Poses(rotation, y))
             leaps = np.abs(np.diff(y[:, ROOT_NV:], axis=0)).max(axis=1) > MAX_FRAME_CHANGE
             wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
             wrong |= lost & ~np.roll(lost, on)
@@ -193,9 +193,9 @@ class Retargeter:
             if sweeps_without_change == DIRECTIONS:
                 break
             is_tried[way_on, frames] = True
-            better = try_poses(frames, Poses(turn[frames - on], y[frames - on]))
+            better = try_poses(frames, Poses(rotation[frames - on], y[frames - on]))
             is_tried[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
-        return Poses(turn, y)
+        return Poses(rotation, y)
 
     def smooth_poses(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
         """Poses near their own low-passed path that keep feet and limits, and which converged."""
@@ -240,11 +240,13 @@ class Retargeter:
         feet = self.foot_paths.resample(clock, pace)
         path = interpolate_poses(times, poses, pace)
         path = Poses(path.root_rotations, np.clip(path.y, self.solver.lower, self.solver.upper))
-        turns = interpolate_rotations(times, self.rotations, pace)
+        rotations = interpolate_rotations(times, self.rotations, pace)
         for foot, column in enumerate(self.foot_columns):
-            turns[:, column] = feet.rotations[foot]
-        wanted = PoseTargets(turns, feet.positions.swapaxes(0, 1), interpolate_positions(times, self.hip_path, pace))
-        found, done = self.solver.solve(wanted, path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+            rotations[:, column] = feet.rotations[foot]
+        targets = PoseTargets(
+            rotations, feet.positions.swapaxes(0, 1), interpolate_positions(times, self.hip_path, pace)
+        )
+        found, done = self.solver.solve(targets, path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
         return TimedPoses(clock, pace, found, feet, done)
 
 
@@ -258,5 +260,5 @@ def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: 
     """The low-passed path of poses, within bounds."""
     rate = (len(times) - 1) / (times[-1] - times[0])
     quaternions = low_pass(continuous_signs(to_quaternion(poses.root_rotations)), rate, preset)
-    turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
-    return Poses(turn, np.clip(low_pass(poses.y, rate, preset), solver.lower, solver.upper))
+    rotation = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+    return Poses(rotation, np.clip(low_pass(poses.y, rate, preset), solver.lower, solver.upper))

@@ -89,8 +89,8 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     soles = {}
     for side, patch in body.sides.items():
         foot, sole = f"{side}_{LEG[-1]}", body.patch(patch)
-        turns, origins = (values[body.index(sole.link)] for values in body.rest)
-        under = origins + sole.vertices @ turns.T - starts[foot]
+        rotations, origins = (values[body.index(sole.link)] for values in body.rest)
+        under = origins + sole.vertices @ rotations.T - starts[foot]
         soles[side] = under @ facing.T @ rest.rotations[columns[foot]]
     tips = heads + rest.tips - rest.heads
     placed = replace(recording, positions=positions, rest=RestPose(rest.rotations, heads, tips))

@@ -49,8 +49,8 @@ class SeparationRows:
 
     def add(self, tree: BatchKinematics, batch_frames: BatchFrames, hessian: np.ndarray, gradient: np.ndarray) -> None:
         """Adds the rows of pairs that are too near to systems (N, nv, nv), (N, nv)."""
-        turns, places = tree.link_poses(batch_frames, self.links, self.frames[:, None])
-        points = places + (turns @ self.points[..., None])[..., 0]
+        rotations, positions = tree.link_poses(batch_frames, self.links, self.frames[:, None])
+        points = positions + (rotations @ self.points[..., None])[..., 0]
         missing = self.min_distances - ((points[:, 1] - points[:, 0]) * self.normals).sum(axis=1)
         some = np.flatnonzero((missing > 0.0) | self.too_near)
         if not len(some):

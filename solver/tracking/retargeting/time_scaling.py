@@ -58,8 +58,8 @@ def interpolate_recording_times(ends: np.ndarray, times: np.ndarray, instants: n
 def interpolate_poses(times: np.ndarray, poses: Poses, instants: np.ndarray) -> Poses:
     """Poses between those at times (N,) [s], with continuous velocity and acceleration."""
     quaternions = CubicSpline(times, continuous_signs(to_quaternion(poses.root_rotations)))(instants)
-    turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
-    return Poses(turn, CubicSpline(times, poses.y)(instants))
+    rotation = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+    return Poses(rotation, CubicSpline(times, poses.y)(instants))
 
 
 def ease_ends(clock: np.ndarray, length: float, duration: float) -> np.ndarray:

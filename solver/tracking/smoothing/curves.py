@@ -43,9 +43,9 @@ def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
     for joint, into, moves in joint_slices(rig):
         values = q[:, into]
         if joint.kind == "free":
-            place, turn = slice(moves.start, moves.start + 3), slice(moves.start + 3, moves.stop)
+            place, rotation = slice(moves.start, moves.start + 3), slice(moves.start + 3, moves.stop)
             result.append(Curve(values[:, :3], to_matrix(values[:, 3:]), place))
-            result.append(_rotation_curve(values[:, 3:], turn))
+            result.append(_rotation_curve(values[:, 3:], rotation))
         elif joint.kind == "spherical":
             result.append(_rotation_curve(values, moves))
         elif joint.kind == "continuous":
@@ -67,9 +67,9 @@ def retract(rig: Rig, changes: np.ndarray) -> np.ndarray:
         if joint.kind == "continuous":
             result[:, moves] = np.arctan(changes[:, moves])
         elif joint.kind in ("free", "spherical"):
-            turn = slice(moves.stop - 3, moves.stop)
-            length = np.maximum(np.linalg.norm(changes[:, turn], axis=1, keepdims=True), TINY)
-            result[:, turn] *= 2.0 * np.arctan(0.5 * length) / length
+            rotation = slice(moves.stop - 3, moves.stop)
+            length = np.maximum(np.linalg.norm(changes[:, rotation], axis=1, keepdims=True), TINY)
+            result[:, rotation] *= 2.0 * np.arctan(0.5 * length) / length
     return result
 
 
@@ -81,8 +81,8 @@ def com_curve(rig: Rig, q: np.ndarray, movable: np.ndarray) -> Curve:
         q: (N, nq).
         movable: (nv,) True for the tangent coordinates that may be moved to smooth it; other derivatives are zero.
     """
-    values, slopes = com_and_jacobian(rig, q)
-    return Curve(values, slopes * movable, slice(0, rig.nv))
+    values, derivatives = com_and_jacobian(rig, q)
+    return Curve(values, derivatives * movable, slice(0, rig.nv))
 
 
 def observed_coordinates(rig: Rig, targets: Targets) -> np.ndarray:
@@ -90,8 +90,8 @@ def observed_coordinates(rig: Rig, targets: Targets) -> np.ndarray:
     links = []
     if (points := targets.positions) is not None:
         links.append(points.task.links[_is_followed(points.task.weights, points.positions)])
-    if (turns := targets.orientations) is not None:
-        links.append(turns.task.links[_is_followed(turns.task.weights, turns.rotations)])
+    if (rotations := targets.orientations) is not None:
+        links.append(rotations.task.links[_is_followed(rotations.task.weights, rotations.rotations)])
     return np.asarray(Kinematics(rig).moved_by[np.concatenate(links)].any(axis=0))
 
 
@@ -100,5 +100,5 @@ def _is_followed(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
 
 
 def _rotation_curve(quaternions: np.ndarray, moves: slice) -> Curve:
-    slopes = product(quaternions[:, None], QUATERNION_DERIVATIVE[None]).swapaxes(1, 2)
-    return Curve(quaternions, slopes, moves)
+    derivatives = product(quaternions[:, None], QUATERNION_DERIVATIVE[None]).swapaxes(1, 2)
+    return Curve(quaternions, derivatives, moves)

@@ -244,11 +244,11 @@ class _Problem:
             weighing = engine.points.weights > 0.0
             parts.append(self.point_residuals(q, first)[:, weighing].reshape(len(q), -1))
         if engine.orientations is not None:
-            turns = np.empty((len(q), len(engine.orientations.names), 3))
+            rotations = np.empty((len(q), len(engine.orientations.names), 3))
             for k, sample in enumerate(self.samples[first : first + len(q)]):
                 engine.kinematics.update_positions(q[k])
-                turns[k] = engine.rotation_residuals(sample)
-            parts.append((np.sqrt(engine.orientations.weights)[:, None] * turns).reshape(len(q), -1))
+                rotations[k] = engine.rotation_residuals(sample)
+            parts.append((np.sqrt(engine.orientations.weights)[:, None] * rotations).reshape(len(q), -1))
         return np.concatenate(parts, axis=1)
 
     def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
