@@ -30,5 +30,5 @@ def torques_and_derivatives(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.nd
 
     Derivatives are by the joints' coordinates, velocities and accelerations.
     """
-    forces, slopes, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
-    return forces[:, ROOT_NV:], slopes[:, :, ROOT_NV:, ROOT_NV:]
+    forces, derivatives, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
+    return forces[:, ROOT_NV:], derivatives[:, :, ROOT_NV:, ROOT_NV:]

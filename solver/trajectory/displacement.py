@@ -239,8 +239,8 @@ class DisplacementProblem:
 
     def project_displacement(self, displacement: Displacement) -> np.ndarray:
         """Free control values (m, n) nearest to a displacement of another problem."""
-        still = np.zeros_like(self._base[0])
-        return self.project(displacement.apply(self.times, (still, still, still))[0])
+        zeros = np.zeros_like(self._base[0])
+        return self.project(displacement.apply(self.times, (zeros, zeros, zeros))[0])
 
     def project(self, added: np.ndarray) -> np.ndarray:
         """Free control values (m, n) nearest to a displacement of the flat coordinates (N, nv) at the samples."""

@@ -22,8 +22,8 @@ def point_motion(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
     mechanics, nv = Mechanics(rig), rig.model.nv
     step = 1e-6
     shifted = np.concatenate([y[None], y + step * np.eye(nv)])
-    still = np.zeros_like(shifted)
-    curves = to_manifold(rig, shifted, still, still)
+    zeros = np.zeros_like(shifted)
+    curves = to_manifold(rig, shifted, zeros, zeros)
     state = mechanics.compute_state(curves.q, curves.v, curves.a)
     corners = np.array([[box[list(pick), [0, 1, 2]] for pick in np.ndindex(2, 2, 2)] for box in rig.boxes])  # (L, 8, 3)
     local = np.concatenate([corners, np.zeros((len(rig.links), 1, 3))], axis=1)

@@ -224,8 +224,8 @@ class LeggedRig:
         """
         nv = self.rig.model.nv
         toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
-        still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
-        cleared = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
+        fixed = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
+        cleared = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(fixed.tolist()))
         if np.array_equal(cleared, y[:nv]):
             return y
         result = y.copy()

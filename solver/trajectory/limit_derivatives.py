@@ -91,7 +91,7 @@ class _DerivativeRows:
         self._limits, self._times, self._near = limits, times, near
         self._rig = limits.trajectory.rig
         self._solved = np.stack(start.solved)
-        self._slopes = np.zeros((3, count, self._rig.nv))
+        self._derivatives = np.zeros((3, count, self._rig.nv))
         self._legs: list[_Rows] = []
         self._joints: list[_Rows] = []
         self._postures: list[_Rows] = []
@@ -121,7 +121,7 @@ class _DerivativeRows:
         every = [rows for rows in (*leg_angles, *dynamic, *self._postures, *self._legs) if len(rows.indices)]
         if every:
             self._add_leg_motion(np.unique(np.concatenate([rows.frames for rows in every])), leg_angles, dynamic)
-        return self._slopes
+        return self._derivatives
 
     def _is_flat_coordinate(self, rows: _Rows) -> np.ndarray:
         """(R,) True for speeds, and where a joint's coordinate equals its flat coordinate."""
@@ -142,13 +142,15 @@ class _DerivativeRows:
             flat = FlatDerivatives(self._rig, solved, followed)
             for rows in dynamic:
                 at = np.searchsorted(frames, rows.frames)
-                self._slopes[:, rows.indices] = flat.to_flat_joints(self._slopes[:, rows.indices, None], at)[:, :, 0]
+                tangent = self._derivatives[:, rows.indices, None]
+                self._derivatives[:, rows.indices] = flat.to_flat_joints(tangent, at)[:, :, 0]
         for rows in (*leg_angles, *dynamic):
             at = np.searchsorted(frames, rows.frames)
-            self._slopes[:, rows.indices] = followed.at_frames(at).apply(self._slopes[:, rows.indices, None])[:, :, 0]
+            independent = self._derivatives[:, rows.indices, None]
+            self._derivatives[:, rows.indices] = followed.at_frames(at).apply(independent)[:, :, 0]
         for rows in self._legs:
             at = np.searchsorted(frames, rows.frames)
-            self._slopes[0, rows.indices[:, None], followed.leading_columns] = regular[at, rows.items]
+            self._derivatives[0, rows.indices[:, None], followed.leading_columns] = regular[at, rows.items]
         for rows in self._postures:
             self._difference_postures(rows, followed.at_frames(np.searchsorted(frames, rows.frames)))
 
@@ -160,7 +162,7 @@ class _DerivativeRows:
             derivatives = rows.smooth_limit.joint_derivatives(self._rig, to_manifold(self._rig, *self._solved[:, seen]))
             order = 0 if rows.depends_on == "posture" else 1
             values = derivatives[at.reshape(-1), rows.items] / rows.smooth_limit.scale
-            self._slopes[order, rows.indices, ROOT_NV + rows.items] = values
+            self._derivatives[order, rows.indices, ROOT_NV + rows.items] = values
 
     def _differentiate_forces(self) -> None:
         """Limits by force, by tangent coordinates."""
@@ -202,7 +204,7 @@ class _DerivativeRows:
                     carried = contact_torque_derivatives(rig, axes, link, inputs.loads[:, column])[:, ROOT_NV:]
                     moved[0] -= carried[at, rows.items]
                 result += by[:, TORQUE, None] * moved
-            self._slopes[:, rows.indices] = result / rows.smooth_limit.scale
+            self._derivatives[:, rows.indices] = result / rows.smooth_limit.scale
 
     def _difference_postures(self, rows: _Rows, followed: LegDerivatives) -> None:
         """Finite differences of postures; solved legs move by their derivatives."""
@@ -226,4 +228,4 @@ class _DerivativeRows:
             )
             wanted = after.reshape(len(some), *before.shape)[:, at.reshape(-1), rows.items]
             change = (wanted - before[at.reshape(-1), rows.items]) / STEPS[0]
-            self._slopes[0, rows.indices[:, None], some] = change.T / rows.smooth_limit.scale
+            self._derivatives[0, rows.indices[:, None], some] = change.T / rows.smooth_limit.scale

@@ -155,8 +155,8 @@ def _build_stance(anchor: Anchor, start: float, stop: float, fixed: Sequence[tup
             near = [t for t in states if abs(t - time) <= SAME_TIME]
             states[near[0] if near else time] = pose
     times = sorted(states)
-    still = np.zeros(FOOT_SIZE)
-    return _Stance(start, stop, polynomial_through_states(times, [[states[t], still, still] for t in times]))
+    zeros = np.zeros(FOOT_SIZE)
+    return _Stance(start, stop, polynomial_through_states(times, [[states[t], zeros, zeros] for t in times]))
 
 
 class PlantedTrajectory:

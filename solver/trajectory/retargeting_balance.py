@@ -191,12 +191,12 @@ class _Balancer:
     def solve(self, progress: Progress) -> tuple[RetargetedMotion, Poses]:
         """The motion after all iterations, and its poses."""
         poses, done = self.poses, self.given.converged
-        still = self._com(poses)
+        start = self._com(poses)
         for number in range(SWAY_ITERATIONS):
             progress(number / SWAY_ITERATIONS, "balancing")
             com = self._com(poses)
             more = solve_least_sway(
-                self._build_pendulum(poses, com, com[:, :2] - still[:, :2]), self.supports, self.gravity
+                self._build_pendulum(poses, com, com[:, :2] - start[:, :2]), self.supports, self.gravity
             )
             if more is None:
                 break

@@ -117,24 +117,24 @@ class SegmentChecker:
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def worst_margins(
-        self, curves: Curves, anchors: tuple[Anchor, ...], missing_slack: Mapping[str, float] | None = None
+        self, curves: Curves, anchors: tuple[Anchor, ...], margin_allowances: Mapping[str, float] | None = None
     ) -> np.ndarray:
         """Smallest margin (N,) of each frame over all checks, less the sampling margins; negative: infeasible.
 
         Args:
             curves: N frames.
             anchors: of the patches that carry load throughout.
-            missing_slack: by check, part of the sampling margin that need not be kept; see `missing_slack`.
+            margin_allowances: by check, part of the sampling margin that need not be kept; see `margin_allowances`.
         """
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        return self.worst_of(checks, missing_slack)
+        return self.worst_of(checks, margin_allowances)
 
-    def worst_of(self, checks: Checks, missing_slack: Mapping[str, float] | None = None) -> np.ndarray:
+    def worst_of(self, checks: Checks, margin_allowances: Mapping[str, float] | None = None) -> np.ndarray:
         """(N,) smallest margin plus tolerance of every frame, less the sampling margins that must be kept."""
-        allowances = missing_slack or {}
+        allowances = margin_allowances or {}
         return np.min([own + allowances.get(name, 0.0) for name, own in self._reduced_margins(checks)], axis=0)
 
-    def missing_slack(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
+    def margin_allowances(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
         """By check, how much feasible frames lack of its sampling margin, plus half of what they keep of it."""
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
         margins = {margin.name: self.sampling_factor * margin.check.sampling_margin for margin in checks.margins}

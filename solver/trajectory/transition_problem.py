@@ -120,7 +120,7 @@ class TransitionProblem:
         self.checked_count = 0
         self._set_limits()
         # a straight path with margins below the sampling margins may be deviated from, but not towards the limits
-        self._missing_slack = checker.missing_slack(self.curves(self.start_candidate().rates), straight.anchors)
+        self._margin_allowances = checker.margin_allowances(self.curves(self.start_candidate().rates), straight.anchors)
 
     def _set_limits(self) -> None:
         legged, columns = self.legged, self.columns
@@ -157,7 +157,7 @@ class TransitionProblem:
         self.checked_count += len(trials)
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
         return (
-            self.checker.worst_margins(curves, self.straight.anchors, self._missing_slack)
+            self.checker.worst_margins(curves, self.straight.anchors, self._margin_allowances)
             .reshape(len(trials), -1)
             .min(axis=1)
         )

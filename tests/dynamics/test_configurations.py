@@ -97,7 +97,7 @@ def test_other_lengths_are_refused(shape: tuple[int, ...]) -> None:
 
 
 def test_a_body_too_large_for_memory_is_refused() -> None:
-    """The working memory grows with the cube of the joints: a model beyond the limit is told, one at it is taken."""
+    """Memory grows with the cube of the joints: a model beyond the limit is rejected, one at it is accepted."""
     model = pin.Model()
     for joint in range(LARGEST):
         model.addJoint(joint, pin.JointModelRX(), pin.SE3.Identity(), f"joint {joint}")

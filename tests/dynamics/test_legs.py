@@ -50,7 +50,7 @@ def test_a_body_at_rest_is_one_whose_rates_are_zero(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
-def test_a_leg_stands_where_it_is_led_at_rest(rig: Rig) -> None:
+def test_a_static_leg_is_a_moving_one_at_rest(rig: Rig) -> None:
     """At rest, where nothing has a rate, the joints under a foot are those of a foot that is led there."""
     legged = LeggedRig(rig, shrink=0.4)
     home = legged.home_posture(legged.get_footing("both"))
@@ -91,8 +91,8 @@ def test_planted_feet_do_not_move(rig: Rig) -> None:
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 def test_one_step_follows_a_hair(rig: Rig) -> None:
-    """After the root moved by a micrometre the legs that follow are those that are led anew, to its square; a stretched
-    leg too, and without rates where none are asked.
+    """After the root moved by a micrometre updated legs equal legs solved again, to its square; a stretched
+    leg too, and without rates if these are not requested.
     """
     legged, generator = LeggedRig(rig, shrink=0.4), np.random.default_rng(3)
     footing = legged.get_footing("both")
@@ -230,7 +230,7 @@ def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str
 
 @pytest.mark.parametrize("face", ["+x", "-x"])
 def test_knees_bend_forwards(tmp_path: Path, face: str) -> None:
-    """Where ranges do not tell how a knee bends, it comes forwards, and the step ahead goes to where the toes point."""
+    """If ranges do not determine how a knee bends, it bends forwards, and a step forwards goes where the toes point."""
     rig = _legged(tmp_path, LEGS["ankle before roll"], face)
     for leg in build_legs(rig):
         assert np.flatnonzero(leg.bent_posture).tolist() == [3]

@@ -50,7 +50,7 @@ def differences(rig: Rig, motion: Motion, values: Callable[[Motion], np.ndarray]
 
 
 @pytest.mark.parametrize("make", [mixed_rig, humanoid_rig, cardan_rig, hoap3])
-def test_slopes_of_the_regressor_are_its_differences(make: Callable[[], Rig]) -> None:
+def test_derivatives_of_the_regressor_are_differences(make: Callable[[], Rig]) -> None:
     """Any weights, hinges, balls, slides and universal joints; the root too."""
     rig = make()
     motion = random_motion(rig, 4, 1)
@@ -64,7 +64,7 @@ def test_slopes_of_the_regressor_are_its_differences(make: Callable[[], Rig]) ->
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
 
-def test_slopes_of_inverse_dynamics_are_its_differences() -> None:
+def test_derivatives_of_inverse_dynamics_are_differences() -> None:
     """Both triangles of those by accelerations, too."""
     rig = hoap3()
     motion, mechanics = random_motion(rig, 3, 1), Mechanics(rig)

@@ -16,7 +16,7 @@ STEP, FRAMES, RATE = 1e-3, 3, 9.0
 
 
 def curve(rig: Rig, motion: Motion, bend: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v, a of a motion led aside by ``share`` of bend sin(RATE t), by differences on the manifold."""
+    """q, v, a of a motion displaced by ``share`` of bend sin(RATE t), by differences on the manifold."""
     steps = [STEP * side * motion.v + 0.5 * STEP**2 * side**2 * motion.a for side in (-1, 0, 1)]
     before, here, after = (
         integrate(
@@ -55,11 +55,11 @@ def check(rig: Rig) -> None:
     np.testing.assert_allclose(found, wanted, atol=2e-3 * np.abs(wanted).max())
 
 
-def test_slopes_are_those_of_finite_bends_of_hinges() -> None:
-    """A robot's motion that is bent by a wave needs the wrench that the slopes tell, in the axes of its bent root."""
+def test_derivatives_are_differences_for_revolute_joints() -> None:
+    """A motion displaced by a wave requires the wrench that the derivatives predict, in the axes of its root."""
     check(hoap3())
 
 
-def test_slopes_are_those_of_finite_bends_of_ball_joints() -> None:
+def test_derivatives_are_differences_for_spherical_joints() -> None:
     """So does a person's, whose ball joints turn while they are bent."""
     check(human(1.7, 65.0, "female"))

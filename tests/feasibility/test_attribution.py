@@ -1,4 +1,4 @@
-"""Whose doing failures of a recording are, where it is known who did what."""
+"""Attribution of failed checks to tracking error or performer, on motions with known cause."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def stance(rig: Rig) -> tuple[Motion, Schedule]:
 def found(
     rig: Rig, motion: Motion, schedule: Schedule, pushed: np.ndarray | None = None, options: CheckOptions = OPTIONS
 ) -> dict[str, Attribution]:
-    """Doings by the name of their check."""
+    """Attributions by the name of their check."""
     checks = check_motion(rig, motion, schedule, options)
-    return {doing.check.name: doing for doing in attribute_failures(rig, motion, checks, options, pushed)}
+    return {cause.check.name: cause for cause in attribute_failures(rig, motion, checks, options, pushed)}
 
 
 def needed(rig: Rig, motion: Motion, schedule: Schedule) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_a_sole_that_rolls_is_the_persons(rig: Rig, stance: tuple[Motion, Schedu
 
 
 def test_bodies_do_not_pass_through_each_other(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
-    """A hand inside a thigh is nobody's dance."""
+    """A hand inside a thigh is a tracking error."""
     motion, schedule = stance
     pose = rotate_joints(rig, motion.q[0], {"right_upper_arm": (0, 0.35)})
     still = np.zeros_like(motion.v)
@@ -84,15 +84,15 @@ def test_bodies_do_not_pass_through_each_other(rig: Rig, stance: tuple[Motion, S
     assert within["self-collision"].tracking == 1.0
 
 
-def test_forces_tell_who_lost_balance(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
-    """Accelerations that the plates did not feel are the tracking's; those that they felt, the person's; else open."""
+def test_measured_forces_attribute_lost_balance(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
+    """Accelerations without measured force are tracking errors, with it the performer's; without plates, undecided."""
     motion, schedule = stance
     calm, fast = needed(rig, motion, schedule), jerked(motion, 1.2)
     blamed = found(rig, fast, schedule, calm)["zmp"]
     assert (blamed.tracking, blamed.performer) == (1.0, 0.0)
     assert "measured forces keep this limit" in str(blamed)
-    felt = found(rig, fast, schedule, needed(rig, fast, schedule))["zmp"]
-    assert (felt.tracking, felt.performer) == (0.0, 1.0)
+    measured = found(rig, fast, schedule, needed(rig, fast, schedule))["zmp"]
+    assert (measured.tracking, measured.performer) == (0.0, 1.0)
     unknown = calm.copy()
     unknown[: len(calm) // 2] = np.nan
     half = found(rig, fast, schedule, unknown)["zmp"]
@@ -102,13 +102,13 @@ def test_forces_tell_who_lost_balance(rig: Rig, stance: tuple[Motion, Schedule])
 
 
 def test_no_centre_of_pressure_leaves_the_soles(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
-    """Plates that read one 30 cm ahead of the toes stand elsewhere than the file says: not the person's doing."""
+    """A centre of pressure 30 cm in front of the toes is a tracking error: the plates are not where the file says."""
     motion, schedule = stance
     shifted = needed(rig, motion, schedule)
     shifted[:, 4] -= 0.3 * shifted[:, 2]
-    doing = found(rig, jerked(motion, 1.2), schedule, shifted)["zmp"]
-    assert doing.tracking == 1.0
-    assert "outside the soles" in str(doing)
+    attribution = found(rig, jerked(motion, 1.2), schedule, shifted)["zmp"]
+    assert attribution.tracking == 1.0
+    assert "outside the soles" in str(attribution)
 
 
 def test_a_body_in_the_air_falls(rig: Rig, stance: tuple[Motion, Schedule]) -> None:

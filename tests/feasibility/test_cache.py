@@ -1,4 +1,4 @@
-"""What was checked before is not checked again, and nothing else is taken from memory."""
+"""What was checked before is not checked again, and nothing else is taken from cache."""
 
 from __future__ import annotations
 
@@ -40,34 +40,34 @@ def same(one: Checks, two: Checks) -> None:
 
 
 def test_only_what_moved_is_checked_and_nothing_is_lost() -> None:
-    """After a bend within a fifth of a second one or two pieces are checked anew, and all margins are those of a check
-    without memory."""
-    checker, memory = FrameChecker(RIG, schedule()), CheckCache()
-    checker.check_frames(MOTION, memory)
-    assert memory.checked == memory.requested > 4
+    """After a bend within a fifth of a second one or two pieces are checked again, and all margins are those of a check
+    without cache."""
+    checker, cache = FrameChecker(RIG, schedule()), CheckCache()
+    checker.check_frames(MOTION, cache)
+    assert cache.checked == cache.requested > 4
     moved = bent(2.9, 3.1)
-    same(checker.check_frames(moved, memory), FrameChecker(RIG, schedule()).check_frames(moved))
-    assert 1 <= memory.checked <= 2
-    checker.check_frames(moved, memory)
-    assert memory.checked == 0
+    same(checker.check_frames(moved, cache), FrameChecker(RIG, schedule()).check_frames(moved))
+    assert 1 <= cache.checked <= 2
+    checker.check_frames(moved, cache)
+    assert cache.checked == 0
 
 
 def test_creeping_is_noticed() -> None:
     """Many small moves are compared with what was checked, not with one another: at last they are checked."""
-    checker, memory = FrameChecker(RIG, schedule()), CheckCache()
-    checker.check_frames(MOTION, memory)
+    checker, cache = FrameChecker(RIG, schedule()), CheckCache()
+    checker.check_frames(MOTION, cache)
     checked = []
     for step in range(1, 9):
-        checker.check_frames(bent(0.0, 6.0, step * 0.3e-9), memory)
-        checked.append(memory.checked > 0)
+        checker.check_frames(bent(0.0, 6.0, step * 0.3e-9), cache)
+        checked.append(cache.checked > 0)
     assert checked == [False, False, False, True, False, False, False, True]
 
 
-def test_other_contacts_are_checked_anew() -> None:
+def test_other_contacts_are_checked_again() -> None:
     """Frames that did not move stand otherwise: their phase is checked again, the others are not."""
-    checker, memory = FrameChecker(RIG, schedule()), CheckCache()
-    checker.check_frames(MOTION, memory)
-    aside = tuple(Anchor(a.patch, a.rotation, a.position + np.array([0.01, 0.0, 0.0])) for a in ANCHORS)
-    other = checker.with_schedule(schedule(aside))
-    same(other.check_frames(MOTION, memory), FrameChecker(RIG, schedule(aside)).check_frames(MOTION))
-    assert 0 < memory.checked < memory.requested
+    checker, cache = FrameChecker(RIG, schedule()), CheckCache()
+    checker.check_frames(MOTION, cache)
+    shifted = tuple(Anchor(a.patch, a.rotation, a.position + np.array([0.01, 0.0, 0.0])) for a in ANCHORS)
+    other = checker.with_schedule(schedule(shifted))
+    same(other.check_frames(MOTION, cache), FrameChecker(RIG, schedule(shifted)).check_frames(MOTION))
+    assert 0 < cache.checked < cache.requested

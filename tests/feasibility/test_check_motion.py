@@ -52,7 +52,7 @@ def test_a_frame_is_checked_as_in_the_dance(rig: Rig) -> None:
 
 @EVERY_RIG
 def test_margins_of_pieces_are_those_of_the_whole(rig: Rig) -> None:
-    """The smallest, and what is missing, are told before the values are joined, and are those of the joined ones."""
+    """Smallest margins and total violation are the same before and after the values are joined."""
     motion = sinusoidal_motion(rig, np.linspace(0.0, 3.0, 1300), size=1.2)
     checks = check_motion(rig, motion, _three_phases(rig))
     assert any(margin.failed.any() for margin in checks.margins)

@@ -88,8 +88,8 @@ def everything_fails() -> Checks:
     return checks
 
 
-def test_a_row_is_in_the_margins_and_the_verdict(added: Check) -> None:
-    """Its margins are the copied check's in every frame, and the verdict's table has a line of it."""
+def test_a_row_is_in_the_margins_and_the_table(added: Check) -> None:
+    """Its margins are the copied check's in every frame, and the printed table has a line for it."""
     checks = everything_fails()
     one, other = checks.get_margin(added.name), checks.get_margin(NEW)
     np.testing.assert_allclose(one.values, other.values, rtol=0.0, atol=1e-12)  # coal begins where it ended
@@ -98,20 +98,20 @@ def test_a_row_is_in_the_margins_and_the_verdict(added: Check) -> None:
 
 
 def test_a_row_is_in_every_list_of_failures(added: Check) -> None:
-    """First and worst failures, the sentence of the verdict and the summary of a scene tell of it where it fails."""
+    """First and worst failures, the message and the summary of a scene contain it if it fails."""
     checks = everything_fails()
     for found in (checks.first_failures, checks.worst_failures):
         mine = next(failure for failure in found if failure.check.name == NEW)
         copied = next(failure for failure in found if failure.check.name == added.name)
         assert (mine.item, mine.frame, mine.margin) == (copied.item, copied.frame, copied.margin)
         assert mine.description == copied.description
-    told = {failure.check: failure for failure in scene_failures(checks)}
-    assert told[NEW].text == told[added.name].text
+    failures = {failure.check: failure for failure in scene_failures(checks)}
+    assert failures[NEW].text == failures[added.name].text
     assert summarise_checks(checks).startswith("Not feasible")
 
 
 def test_a_row_is_in_live_frames(added: Check) -> None:
-    """Every frame tells its margin and words, and the last line its failure."""
+    """Every frame contains its margin and message, and the last line its failure."""
     checks = everything_fails()
     frames = scene_frames(RIG, checks, CheckOptions())
     done = json.loads(done_line(1, frames, {}))
@@ -124,7 +124,7 @@ def test_a_row_is_in_live_frames(added: Check) -> None:
     assert done["failures"].count(str(first)) == 2
 
 
-def test_a_row_is_in_the_programmes(added: Check) -> None:
+def test_a_row_is_in_the_optimisations(added: Check) -> None:
     """Trajectory limits have the same values under its name; the search of transitions has one more column."""
     q, anchors = home(RIG)
     keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.5, shift_root(q, 0.01, 0.01, -0.02)), (1.0, q)))

@@ -85,7 +85,7 @@ def test_coal_agrees_on_capsules() -> None:
 
 @EVERY_RIG
 def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
-    """Every pair that coal, asked for all of them, finds within the reach is reported, at coal's distance."""
+    """Every pair that coal finds within the reach is reported, with coal's distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.04))
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
     near = detector.find_near_pairs(q, *_poses(rig, q))
@@ -124,7 +124,7 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
 
 
 @EVERY_RIG
-def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_constant_distances_are_measured_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where legs and root move, links of the arms are as far from each other in every frame as in each alone."""
     frames = 30
     moving = sinusoidal_motion(rig, np.linspace(0.0, 4.0, frames), size=1.5).q
@@ -135,22 +135,22 @@ def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.M
         q[:, own] = moving[:, own]
     detector = CollisionDetector(rig, CheckOptions(reach=0.1))
     rotation, position = _poses(rig, q)
-    asked: list[int] = []
+    measured: list[int] = []
     measure = detector._measure_exactly
 
     def counted(q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
-        asked.append(len(frames))
+        measured.append(len(frames))
         measure(q, frames, columns, distances)
 
     monkeypatch.setattr(detector, "_measure_exactly", counted)
     found = detector.find_near_pairs(q, rotation, position)
-    together = sum(asked)
+    together = sum(measured)
     for frame in range(frames):
         own, some = slice(frame, frame + 1), found.frames == frame
         one = detector.find_near_pairs(q[own], rotation[own], position[own])
         np.testing.assert_array_equal(found.pairs[some], one.pairs)
         np.testing.assert_allclose(found.distances[some], one.distances, atol=1e-8)
-    assert together < sum(asked) - together
+    assert together < sum(measured) - together
 
 
 @EVERY_RIG
@@ -311,9 +311,9 @@ def test_what_nestles_is_as_deep_as_is_usual() -> None:
     rig = RIGS[0]
     pair = _two_joints_apart(rig)
     bulk = np.linspace(-0.006, -0.004, 90)[:, None]
-    touching, forgiven = find_allowed_collisions(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
+    touching, allowances = find_allowed_collisions(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
     assert touching == ()
-    assert 0.006 + SOCKET_DISTANCE <= forgiven[pair] < 0.006 + 2.0 * SOCKET_DISTANCE
+    assert 0.006 + SOCKET_DISTANCE <= allowances[pair] < 0.006 + 2.0 * SOCKET_DISTANCE
     assert find_allowed_collisions(rig, (pair,), bulk) == ((pair,), {})
     assert find_allowed_collisions(rig, (pair,), np.array([[-0.01], [0.02], [0.001], [0.03]])) == ((), {})
 
@@ -323,9 +323,9 @@ def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
     rig = RIGS[0]
     pair = _two_joints_apart(rig)
     values = np.concatenate([[-0.009], np.linspace(-0.006, -0.004, 90), np.full(9, -0.02)])[:, None]
-    touching, forgiven = find_allowed_collisions(rig, (pair,), values)
+    touching, allowances = find_allowed_collisions(rig, (pair,), values)
     assert touching == ()
-    assert forgiven[pair] == pytest.approx(0.009 + SOCKET_DISTANCE)
+    assert allowances[pair] == pytest.approx(0.009 + SOCKET_DISTANCE)
 
 
 def _wrist(folder: Path) -> Path:
@@ -376,9 +376,9 @@ def test_an_upper_arm_in_its_socket_is_watched() -> None:
     pair = ("chest", "right_upper_arm")
     hair = np.full((10, 1), 0.001)
     hair[0] = -0.012
-    touching, forgiven = find_allowed_collisions(rig, (pair,), hair)
+    touching, allowances = find_allowed_collisions(rig, (pair,), hair)
     assert touching == ()
-    assert forgiven[pair] == pytest.approx(0.002)
+    assert allowances[pair] == pytest.approx(0.002)
     deep = np.linspace(-0.02, -0.018, 10)[:, None]
     assert find_allowed_collisions(rig, (pair,), deep) == ((pair,), {})
 
@@ -401,7 +401,7 @@ def test_listed_pairs_may_touch() -> None:
     assert CollisionDetector(replace(rig, excluded=HANDS), CheckOptions(pairs=HANDS)).pairs == ()
 
 
-def test_distances_do_not_depend_on_what_was_asked_before() -> None:
+def test_distances_do_not_depend_on_earlier_calls() -> None:
     """The same postures have the same distances, to the last digit, at every call."""
     rig = RIGS[0]
     detector = CollisionDetector(rig, CheckOptions(reach=0.3))

@@ -65,7 +65,7 @@ def test_zmp_leans_against_acceleration(rig: Rig) -> None:
     np.testing.assert_allclose(zmp[0], state.com[0, :2] - lean, atol=1e-9)
 
 
-def test_who_hardly_presses_is_judged_alike_wherever_it_stands() -> None:
+def test_margins_of_small_loads_do_not_depend_on_the_place() -> None:
     """A wrench below the least load and its support, moved over the floor: the zero-moment point moves with them."""
     weight, force = 700.0, np.array([2.0, -1.0, 3.0])
     for push in (3.0, 0.0, 200.0):
@@ -79,7 +79,7 @@ def test_who_hardly_presses_is_judged_alike_wherever_it_stands() -> None:
 
 
 def test_sides_of_friction_and_twist_make_up_their_margins() -> None:
-    """What programmes take, a side each, is at its least the margin of the check, for every patch."""
+    """The smallest of the margins by side is the margin of the check, for every patch."""
     generator = np.random.default_rng(3)
     loads = generator.standard_normal((50, 2, 6)) * [40.0, 40.0, 100.0, 10.0, 10.0, 5.0]
     axes = np.array([np.eye(2), np.eye(2)])

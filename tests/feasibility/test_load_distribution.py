@@ -1,4 +1,4 @@
-"""Hands and knees on the floor: who carries what, and what of it the checks tell. All truth here is statics by hand."""
+"""Loads of hands and knees on the floor, and their checks, compared with statics by hand."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_with_one_hand_lifted_three_carry(rig: Rig, kneeling: np.ndarray) -> Non
         assert three.get_margin(name).smallest.min() > -1e-6
 
 
-def test_the_least_forces_are_those_of_a_quadratic_programme(rig: Rig, kneeling: np.ndarray) -> None:
+def test_the_smallest_forces_solve_a_quadratic_program(rig: Rig, kneeling: np.ndarray) -> None:
     """A solver that shares nothing finds the same wrenches, whether cones bind or not, and where none binds."""
     motion = still(rig, kneeling, TIMES)
     anchors = anchors_at(rig, motion.q[0], PATCHES)
@@ -121,7 +121,7 @@ def test_the_least_forces_are_those_of_a_quadratic_programme(rig: Rig, kneeling:
         own = found.copy()
         own[:, 3:] = (own[:, 3:] - np.cross(spread.centres, own[:, :3])) / spread.sizes[:, None]
         left = spread.cone_rows @ own.ravel()
-        programme = qp.Problem(
+        program = qp.Problem(
             sparse.csc_array(np.eye(24)), np.zeros(24),
             qp.Rows(sparse.csr_array(np.vstack([adding, spread.cone_rows])),
                     np.concatenate([total, np.zeros(len(spread.cone_rows))]) / weight,
@@ -129,7 +129,7 @@ def test_the_least_forces_are_those_of_a_quadratic_programme(rig: Rig, kneeling:
                     ("row",) * (6 + len(spread.cone_rows))),
             np.full(24, -np.inf), np.full(24, np.inf),
         )  # fmt: skip
-        solution = qp.solve(programme, "clarabel", tolerance=1e-10)
+        solution = qp.solve(program, "clarabel", tolerance=1e-10)
         if solution.status is not qp.Status.OPTIMAL:
             continue
         solved += 1
@@ -139,7 +139,7 @@ def test_the_least_forces_are_those_of_a_quadratic_programme(rig: Rig, kneeling:
     assert solved > bound > 3
 
 
-def test_who_leans_beyond_the_hands_is_told(rig: Rig, kneeling: np.ndarray) -> None:
+def test_a_centre_of_mass_beyond_the_hands_fails(rig: Rig, kneeling: np.ndarray) -> None:
     """Two knees alone do not carry a body that leans on its hands: the centre of mass is ahead of their polygon."""
     checks = checked(rig, still(rig, kneeling, TIMES), ("right_knee", "left_knee"))
     polygon = support_polygon(rig, anchors_at(rig, still(rig, kneeling, TIMES).q[0], ("right_knee", "left_knee")))
@@ -150,7 +150,7 @@ def test_who_leans_beyond_the_hands_is_told(rig: Rig, kneeling: np.ndarray) -> N
     assert float(checks.get_margin("unilateral").smallest[0]) < 0.0  # an edge of a knee would have to pull
 
 
-def test_a_push_beyond_friction_is_told(rig: Rig, kneeling: np.ndarray) -> None:
+def test_a_push_beyond_friction_fails(rig: Rig, kneeling: np.ndarray) -> None:
     """Pulled back with 0.3 of gravity all four hold at a friction of 0.5 and slide at 0.2, by what the whole lacks."""
     rows = np.tile(kneeling, (3, 1))
     ahead = np.zeros_like(rows)
@@ -162,13 +162,11 @@ def test_a_push_beyond_friction_is_told(rig: Rig, kneeling: np.ndarray) -> None:
     assert 0.2 - 0.3 - 1e-6 < slides.sum() < -0.08  # hands point inwards: along their own axes less is missing
 
 
-def test_a_planted_hand_that_leaves_its_place_and_one_through_the_floor_are_told(
-    rig: Rig, kneeling: np.ndarray
-) -> None:
-    """3 cm of slip of a planted palm are told as 3 cm; a hand that is not planted and goes 3 cm under the floor too."""
+def test_a_planted_hand_that_slips_and_one_through_the_floor_fail(rig: Rig, kneeling: np.ndarray) -> None:
+    """A planted palm that slips by 3 cm fails by 3 cm, and so does a free hand 3 cm below the floor."""
     wanted = places(rig, HANDS, APART)
-    aside = posture(rig, wanted | {"right_palm": wanted["right_palm"] + [0.0, -0.03, 0.0]}, kneeling)
-    rows = np.array([kneeling, aside])
+    slipped = posture(rig, wanted | {"right_palm": wanted["right_palm"] + [0.0, -0.03, 0.0]}, kneeling)
+    rows = np.array([kneeling, slipped])
     motion = to_manifold(rig, rows, np.zeros_like(rows), np.zeros_like(rows)).motion(np.array([0.0, 1.0]))
     slip = checked(rig, motion).get_margin("slip").values
     column = rig.patches.index("right_palm")

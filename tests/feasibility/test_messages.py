@@ -37,13 +37,13 @@ from ..dance.example_dances import home
         ("joint torque", "right_ankle", 0.12, "joint torque of right ankle is 12 % below its limit"),
     ],
 )
-def test_margins_are_told_in_people_s_units(check: str, item: str, margin: float, said: str) -> None:
-    """Metres become centimetres, radians degrees, shares per cent, and names words; what holds is told otherwise."""
+def test_margins_are_described_in_common_units(check: str, item: str, margin: float, said: str) -> None:
+    """Metres become centimetres, radians degrees, shares per cent; satisfied limits have their own message."""
     assert Failure(get_check(check), item, 3, 0.5, margin, margin < 0.0).description == said
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_every_check_says_how_much(check: Check) -> None:
+def test_every_check_describes_how_much(check: Check) -> None:
     """A failure's sentence has the number of the failure, and is not that of a margin that holds."""
     failed, held = check.describe("left_knee", -0.123, True), check.describe("left_knee", 0.123, False)
     assert check.messages.format_value(0.123) in failed
@@ -52,9 +52,9 @@ def test_every_check_says_how_much(check: Check) -> None:
 
 
 def test_numbers_keep_their_digits() -> None:
-    """Small lengths turn to millimetres and small angles keep two digits: nothing is told as zero."""
-    told = [format_length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
-    assert told == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
+    """Small lengths are in millimetres and small angles have two digits: no value is printed as zero."""
+    texts = [format_length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
+    assert texts == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
     assert [format_angle(np.radians(x)) for x in (57.3, 6.04, 0.031)] == ["57 deg", "6.0 deg", "0.031 deg"]
     assert [format_angle(np.radians(x)) for x in (0.0, 2e-4, -2e-4)] == ["0 deg", "under 0.001 deg", "under 0.001 deg"]
 
@@ -66,8 +66,8 @@ def test_long_lists_are_cut() -> None:
     assert join_names(list("abcdef")) == "a, b, c and 3 more"
 
 
-def test_hanging_is_told_from_jumping() -> None:
-    """Without a planted foot a body at rest hangs; in free fall it jumps, and nothing is to be told."""
+def test_hanging_differs_from_jumping() -> None:
+    """A body at rest without a planted foot is unsupported; in free fall it jumps, and there is no message."""
     rig = hoap3(torque="peak")
     q, anchors = home(rig)
     times = np.arange(31) / 10.0
@@ -99,14 +99,14 @@ def test_what_stands_in_the_way_is_named_once() -> None:
     ],
 )
 def test_links_that_overlap_choose_the_option(said: str) -> None:
-    """Whoever says that two links overlap, the option that lets these two is added, once; and else nothing."""
+    """A message about overlapping links gets the option that allows them, once; others get nothing."""
     rig = hoap3()
     assert suggest_allowed_pairs(rig, [said, said]).endswith(": --may-touch right_thigh:left_thigh")
     assert suggest_allowed_pairs(rig, [said.replace("thigh", "wing"), "right thigh turned", "left hip overlap"]) == ""
     assert suggest_allowed_pairs(rig, []) == ""
 
 
-def test_the_check_says_overlaps_so() -> None:
+def test_the_check_describes_overlaps_like_this() -> None:
     """The sentence of the self-collision check itself is recognised, for every pair of a rig."""
     rig = hoap3()
     check = get_check("self-collision")

@@ -62,7 +62,7 @@ def test_tabulated_supports_bound_the_true_ones(kind: str) -> None:
 
 @pytest.mark.parametrize("within", [-0.005, 0.0, 0.03, 0.1])
 def test_nothing_near_is_left_out(within: float) -> None:
-    """In a wild motion, touches and near pairs are those that coal, asked for all, has, at its distances (1e-6 m)."""
+    """In a fast motion, contacts and near pairs are those that coal finds, with its distances (1e-6 m)."""
     rig = _bony()
     detector = CollisionDetector(rig, CheckOptions(reach=max(within, 0.03)))
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
@@ -104,15 +104,17 @@ def test_planes_leave_little_to_measure() -> None:
     placed = WorldCapsules(detector._capsules, state.rotation, state.position)
     frames, columns = placed.find_near(detector._shape_pairs, 0.0)
     passed = (placed.distances(frames, detector._shape_pairs[columns]) < 0.0).sum()
-    asked = len(detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector._shape_pairs)))[0])
+    candidates = len(
+        detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector._shape_pairs)))[0]
+    )
     overlapping = len(detector.find_contacts(q, state.rotation, state.position, 0.0).frames)
     assert passed > 3 * overlapping
-    assert asked < 1.2 * overlapping
+    assert candidates < 1.2 * overlapping
 
 
 @pytest.mark.filterwarnings("error")
 def test_looking_begins_in_one_point_of_both() -> None:
-    """Two balls about one point are not parted, and asking that divides nothing by zero."""
+    """Two spheres about one point are not separated, and nothing is divided by zero."""
     supports = SupportFunctions([_shape("sphere", np.random.default_rng(0))])
     still, none = np.eye(3)[None], np.zeros((1, 3))
     assert not find_separated(supports, np.zeros((1, 2), int), (still, still), none, none, np.zeros(1)).any()

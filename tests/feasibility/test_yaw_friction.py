@@ -39,7 +39,7 @@ def held_by_corners(wrench: np.ndarray) -> bool:
 def test_a_sole_holds_what_forces_at_its_corners_can_add_up_to() -> None:
     """Where centre of pressure and sliding are within bounds, the margin's sign says whether the corners can hold."""
     random = np.random.default_rng(3)
-    told = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     for _ in range(200):
         normal = random.uniform(50.0, 600.0)
         mu = MU / np.sqrt(2.0)
@@ -50,9 +50,9 @@ def test_a_sole_holds_what_forces_at_its_corners_can_add_up_to() -> None:
         halves = half_lengths(CORNERS, UPRIGHT[0])[None]
         margin = float(yaw_margins(wrench[None, None], np.zeros((1, 3)), UPRIGHT, halves, MU, WEIGHT)[0, 0])
         if abs(margin) > 1e-6:
-            told[margin > 0.0] += 1
+            counts[margin > 0.0] += 1
             assert held_by_corners(wrench) == (margin > 0.0)
-    assert min(told.values()) > 30
+    assert min(counts.values()) > 30
 
 
 def test_two_soles_hold_more_together() -> None:

@@ -1,4 +1,4 @@
-"""Jumps: a root that is led has its centre of mass fall freely, and asks the floor for pushes only."""
+"""Jumps: with a displaced root the centre of mass falls freely, and the floor only pushes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def jump() -> AuthoredDance:
     return keyed_jump(human(1.75, 70.0, "male"))
 
 
-def test_who_is_led_falls_in_the_air_and_is_pushed_on_the_ground(jump: AuthoredDance) -> None:
+def test_it_falls_in_the_air_and_is_pushed_on_the_ground(jump: AuthoredDance) -> None:
     """Where nothing stands the centre of mass falls with g; elsewhere the floor never has to pull; the ends stay."""
     kept = [(key.time, key.q) for key in jump.keys if key.role == "fixed"]
     curve = make_flights_ballistic(jump.rig, jump.curve(), jump.schedule, CHECKS, kept)

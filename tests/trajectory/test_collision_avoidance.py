@@ -1,4 +1,4 @@
-"""Links of a followed motion that would be inside each other are kept apart, and nothing else changes."""
+"""Overlapping links of a retargeted motion are separated, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_what_is_spread_over_time_is_never_below_zero() -> None:
     assert spread.max() == pytest.approx(1.0)
 
 
-def test_what_overlaps_is_pushed_apart() -> None:
+def test_overlapping_links_are_separated() -> None:
     """By the check's own judgement nothing overlaps any more; feet stand, limits and speeds hold."""
     given = inside()
     assert deepest(given) > 0.01
@@ -184,7 +184,7 @@ def test_what_does_not_overlap_stays_itself() -> None:
     assert separate_legs_and_links(armed(-0.7), free, OPTIONS, CHECKS).motion is free
 
 
-def test_a_led_centre_of_mass_stays_where_it_is() -> None:
+def test_a_fixed_centre_of_mass_stays_in_place() -> None:
     """Arms give way; what the balance was made for keeps its place to a millimetre."""
     given = inside()
     ways = [
@@ -194,8 +194,8 @@ def test_a_led_centre_of_mass_stays_where_it_is() -> None:
     assert np.abs(ways[1] - ways[0]).max() < 1e-3
 
 
-def test_feet_that_are_in_each_other_go_farther_apart() -> None:
-    """Steps on one line, too narrow for HRP-2's soles: its feet stand wider, and it is told."""
+def test_overlapping_feet_widen_the_stance() -> None:
+    """Steps on one line, too narrow for HRP-2's soles: its stance becomes wider, with a note."""
     narrow = RetargetOptions(stance_widening=-0.12)
     source = armed(-0.7, steps=0.8)
     given = retarget_motion(source, hrp2(), None, narrow)
@@ -206,8 +206,8 @@ def test_feet_that_are_in_each_other_go_farther_apart() -> None:
     assert any("farther apart" in said for said in kept.motion.notes)
 
 
-def test_the_verdict_is_told_before_and_after() -> None:
-    """Without a repair as well: as led with the depth, and with links kept apart; asked not to, they stay inside."""
+def test_checks_are_reported_before_and_after() -> None:
+    """Also without a repair: before with the depth, and after with separated links; unchanged if not requested."""
     followed = retarget(armed(0.45), hrp2(), None, None, RetargetLimits(repair=None))
     assert followed.adjustment == SEPARATED
     assert followed.report.index("as followed") < followed.report.index(f"\n{SEPARATED}\n")

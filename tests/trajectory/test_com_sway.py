@@ -1,4 +1,4 @@
-"""A pendulum's mass sways no more than its support asks for, looking ahead, and is at rest at both ends."""
+"""The sway of a pendulum is as small as its support allows, anticipates, and is at rest at both ends."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_weight_goes_over_the_foot_that_stands(seconds: float) -> None:
 
 
 def test_who_is_quick_sways_less() -> None:
-    """A pendulum that may fall from foot to foot goes less far aside than one that stands on each."""
+    """The sway is smaller if the pendulum may fall from foot to foot than if it balances on each."""
     widths = []
     for seconds in (0.4, 1.5):
         supports = stepping(seconds, 8)
@@ -63,7 +63,7 @@ def test_who_is_quick_sways_less() -> None:
 
 
 def test_nothing_moves_that_stands_inside() -> None:
-    """A zero-moment point in the middle of both feet asks for no sway."""
+    """A zero-moment point in the middle of both feet needs no sway."""
     supports = stepping(1.0, 2)
     both = SupportRegions(np.ones_like(supports.phase), supports.polygons, supports.reduced_polygons)
     sway = solve_least_sway(pendulum(len(both.phase)), both, GRAVITY)
@@ -72,7 +72,7 @@ def test_nothing_moves_that_stands_inside() -> None:
 
 
 def test_it_is_at_rest_at_both_ends() -> None:
-    """The way begins and ends without speed and acceleration, and flight asks for nothing."""
+    """The sway begins and ends without speed and acceleration, and flight needs none."""
     supports = stepping(0.8, 5)
     flown = SupportRegions(supports.phase, (*supports.polygons[:4], None), (*supports.reduced_polygons[:4], None))
     sway = solve_least_sway(pendulum(len(flown.phase)), flown, GRAVITY)

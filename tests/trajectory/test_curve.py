@@ -36,7 +36,7 @@ def bent(times: np.ndarray, corners: tuple[float, ...], count: int) -> np.ndarra
 @pytest.mark.parametrize("corners", [(0.4,), (0.4137,), (0.4, 0.7), (0.4137, 0.6961)])
 @pytest.mark.parametrize("uneven", [False, True])
 def test_a_corner_of_the_acceleration_is_kept(corners: tuple[float, ...], uneven: bool) -> None:
-    """On a sample or between two, and where samples come closer around it; without being told of it is rounded off."""
+    """On a sample or between two, and where samples come closer around it; without a corner it is smoothed."""
     rig, times = hoap3(), np.linspace(0.0, 1.0, 26)
     if uneven:
         times = np.unique(np.concatenate([times, np.linspace(0.32, 0.8, 97).round(9)]).round(9))

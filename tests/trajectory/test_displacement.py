@@ -1,4 +1,4 @@
-"""The programme that displaces a trajectory: which share of a step is taken."""
+"""The problem that displaces a trajectory: which fraction of a step is accepted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def program() -> DisplacementProblem:
 
 @pytest.fixture(scope="module")
 def step(program: DisplacementProblem) -> tuple[Evaluation, qp.Solution]:
-    """Where nothing is displaced, and the programme's own solution there."""
+    """The zero displacement, and the solution of its subproblem."""
     point = program._evaluate(program.zero_displacement)
     assert point.values.violation > 0.0
     return point, program.solve_subproblem(point, program.linearise(point), TRUST_REGION.initial)
@@ -69,7 +69,7 @@ def test_the_largest_share_that_lowers_the_merit_is_taken(
     program: DisplacementProblem, step: tuple[Evaluation, qp.Solution]
 ) -> None:
     """Of a step and of one far too long: the share lowers cost and penalty, every larger one does not, and whether it
-    is the whole step is told.
+    is the full step is reported.
     """
     point, solution = step
     shares = []
@@ -101,13 +101,13 @@ def test_no_share_of_a_step_that_only_harms_is_taken(
 def test_the_search_ends_below_where_it_began(
     program: DisplacementProblem, step: tuple[Evaluation, qp.Solution]
 ) -> None:
-    """What is solved violates less than nothing displaced, and fewer programmes than allowed are needed."""
+    """What is solved violates less than nothing displaced, and fewer subproblems than allowed are needed."""
     found = program.solve(program.zero_displacement, 12)
     assert found.violation < 0.1 * step[0].values.violation
     assert found.iterations < 12
 
 
-def test_rows_out_of_reach_are_left_out_of_the_programme(program: DisplacementProblem) -> None:
+def test_rows_out_of_reach_are_omitted(program: DisplacementProblem) -> None:
     """With little trust fewer rows enter, and what is found keeps all of them and costs no more than with all."""
     point = program._evaluate(program.zero_displacement)
     model = program.linearise(point)
@@ -137,5 +137,5 @@ def test_every_way_of_solving_finds_the_same_displacement(
     count = program.zero_displacement.size
     for other in found[1:]:
         assert np.abs(found[0].x[:count] - other.x[:count]).max() < 1e-4 * np.abs(found[0].x[:count]).max()
-        # a row broken by the accuracy that is asked for costs its penalty
+        # a row violated by the accuracy of the solution costs its penalty
         assert found[0].objective == pytest.approx(other.objective, abs=VIOLATION_PENALTY * QP_TOLERANCE)

@@ -1,4 +1,4 @@
-"""What joints and floor are asked for changes with the planned coordinates as its slopes say, legs following."""
+"""Derivatives of joint torques and contact loads by flat coordinates are finite differences, with solved legs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ own slope, see `load_slopes`, and is tested there."""
 
 @pytest.mark.parametrize("rig", [hoap3(), human(1.75, 65.0, "female")], ids=["hinges", "balls"])
 @pytest.mark.parametrize("configuration", ["both", "left"])
-def test_slopes_are_differences(rig: Rig, configuration: str) -> None:
+def test_derivatives_are_differences(rig: Rig, configuration: str) -> None:
     """Torques, zero-moment points, twist of the feet, and angles and speeds of solved legs, by all that is free."""
     legged, checker = LeggedRig(rig, shrink=DANCE_CHECKS.shrink), SegmentChecker(rig, DANCE_CHECKS)
     footing, generator = legged.get_footing(configuration), np.random.default_rng(0)

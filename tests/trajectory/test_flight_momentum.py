@@ -64,8 +64,8 @@ def test_what_lacks_in_the_mean_is_momentum_s_change(keyed: AuthoredDance, progr
         np.testing.assert_allclose(MEAN_UNIT * means[span, 1], missing(keyed, program, fine).mean(axis=0), atol=2e-4)
 
 
-def test_slopes_of_means_are_differences(program: DisplacementProblem) -> None:
-    """Along a random displacement the programme's last rows tell how much the means change."""
+def test_derivatives_of_means_are_differences(program: DisplacementProblem) -> None:
+    """The last rows of the model are the derivatives of the means along a random displacement."""
     point = program._evaluate(program.zero_displacement)
     model = program.linearise(point)
     matrix, left = model.matrix, model.values
@@ -74,8 +74,8 @@ def test_slopes_of_means_are_differences(program: DisplacementProblem) -> None:
     way = np.random.default_rng(3).normal(size=program.zero_displacement.shape)
     way[[0, -1]] = 0.0
     change = (program.evaluate_limits(STEP * way).means - program.evaluate_limits(-STEP * way).means) / (2.0 * STEP)
-    told = matrix[-count:] @ way.T.ravel()
-    np.testing.assert_allclose(told, change, atol=1e-3 * np.abs(change).max())
+    predicted = matrix[-count:] @ way.T.ravel()
+    np.testing.assert_allclose(predicted, change, atol=1e-3 * np.abs(change).max())
 
 
 def test_samples_of_a_flight_may_lack_a_little(program: DisplacementProblem) -> None:
@@ -92,7 +92,7 @@ def test_samples_of_a_flight_may_lack_a_little(program: DisplacementProblem) -> 
     assert (eased[:, :3] > eased[:, 3:6]).all()
 
 
-def test_once_the_cost_has_settled_the_nearest_is_asked_for(program: DisplacementProblem) -> None:
+def test_once_the_cost_has_converged_the_nearest_displacement_is_sought(program: DisplacementProblem) -> None:
     """From where every limit is kept no step is taken; the least displacement would be another one."""
     point = program._evaluate(program.zero_displacement)
     model = program.linearise(point)

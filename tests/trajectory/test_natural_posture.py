@@ -24,7 +24,7 @@ HANGING = replace(PERSON, provenance={k: v for k, v in PERSON.provenance.items()
 
 
 def test_home_is_free_of_contact() -> None:
-    """Where the neutral posture has hands in the thighs, home has them aside, left as right."""
+    """If the hands touch the thighs in the neutral posture, the home posture has them away, left and right alike."""
     legged = LeggedRig(HANGING, shrink=0.4)
     home = legged.home_posture(legged.get_footing("both"))
     none = np.zeros((1, HANGING.nv))
@@ -35,20 +35,20 @@ def test_home_is_free_of_contact() -> None:
 
 @pytest.mark.parametrize("rig", [PERSON, hoap3()], ids=lambda rig: rig.name)
 def test_a_clear_home_stays(rig: object) -> None:
-    """A posture that is clear is home as it is, whatever is asked of others."""
+    """A posture without contacts is the home posture as it is, whatever the options."""
     legged = LeggedRig(rig, shrink=0.4)  # type: ignore[arg-type]
     home = legged.home_posture(legged.get_footing("both"))
     other = LeggedRig(rig, shrink=0.4, checks=CheckOptions(pairs=()))  # type: ignore[arg-type]
     np.testing.assert_array_equal(home, other.home_posture(other.get_footing("both")))
 
 
-def test_reserves_and_swing_are_taken_off_the_margins() -> None:
-    """A tenth of the torque, 3 mm of balance and 20 mm of clearance asked: so much less is left, and nothing else."""
+def test_reserves_and_swing_reduce_the_margins() -> None:
+    """A reserve of a tenth of the torque, 3 mm of balance and 20 mm of swing reduce these margins, and no others."""
     rig = hoap3(torque="peak")
     schedule = Schedule.constant(stance(rig, "right"), 0.0, 1.0)
     motion = Motion(np.zeros(1), rig.neutral[None], np.zeros((1, rig.nv)), np.zeros((1, rig.nv)))
-    asked = CheckOptions(torque_reserve=0.1, balance_reserve=0.003, swing=0.02)
-    plain, held = (FrameChecker(rig, schedule, options).check_frames(motion) for options in (CheckOptions(), asked))
+    reserved = CheckOptions(torque_reserve=0.1, balance_reserve=0.003, swing=0.02)
+    plain, held = (FrameChecker(rig, schedule, options).check_frames(motion) for options in (CheckOptions(), reserved))
     less = {margin.name: margin.values - other.values for margin, other in zip(plain.margins, held.margins)}
     np.testing.assert_allclose(less.pop("joint torque"), 0.1)
     np.testing.assert_allclose(less.pop("zmp"), 0.003)

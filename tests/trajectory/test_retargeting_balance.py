@@ -1,4 +1,4 @@
-"""A followed motion is balanced as a whole: feet stand where they stood, and the body stands over them."""
+"""A retargeted motion is balanced as a whole: the feet stay in place, and the body is balanced over them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_who_lifts_a_foot_stands_over_the_other() -> None:
     assert not after.get_margin("slip").failed.any()
 
 
-def test_it_sets_off_from_rest_and_lasts_longer() -> None:
-    """First and last frame are still, one foot still leaves the floor, and it is told."""
+def test_it_starts_at_rest_and_lasts_longer() -> None:
+    """First and last frame are at rest, one foot still leaves the floor, and there is a note."""
     led, result = lifting()
     assert np.abs(result.motion.v[[0, -1], ROOT_NV:]).max() < 0.1
     assert result.motion.times[-1] > led.motion.times[-1]
@@ -86,8 +86,8 @@ def test_the_centre_of_mass_of_many_frames(make: object) -> None:
     assert slopes[:, :, hinges] == pytest.approx(own[:, :, hinges], abs=1e-9)
 
 
-def test_shorter_ways_keep_feet_apart() -> None:
-    """Ways half as long halve how far feet and hips go, not how far apart the feet are sideways."""
+def test_shorter_strides_keep_the_step_width() -> None:
+    """Strides half as long halve how far feet and hips go, not how far apart the feet are sideways."""
     source = Performer.from_motion(person(), squat(person(), steps=0.8))
     whole, half = (retarget_motion(source, hrp2(), None, RetargetOptions(stride_ratio=s)) for s in (1.0, 0.5))
     apart = [np.linalg.norm(np.subtract(*(own[0].position[:2] for own in f.foot_paths.anchors))) for f in (whole, half)]

@@ -119,7 +119,7 @@ def test_samples_between_a_flight_s_knots_integrate_it() -> None:
 
 
 def test_samples_follow_the_knots() -> None:
-    """Every knot is one, spaces between knots are even, and no rarer than asked."""
+    """Every knot is one, spaces between knots are even, and at least as many as requested."""
     spline = spline_around_flights(2.0, 0.1, [(0.7, 0.95)], 0.025)
     samples, knots = spline.samples(50.0, 3), np.unique(spline.knots)
     assert np.isin(knots, samples).all()

@@ -1,4 +1,4 @@
-"""Derivatives of a trajectory's limits: what is left out because it cannot change is what does not change."""
+"""Derivatives of a trajectory's limits: those that are omitted are zero."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def jump() -> AuthoredDance:
     return keyed_jump(human(1.75, 70.0, "male"))
 
 
-def test_slopes_are_differences_of_the_whole_evaluation(jump: AuthoredDance) -> None:
+def test_derivatives_are_differences_of_the_whole_evaluation(jump: AuthoredDance) -> None:
     """By every order of root, trunk and arms they are what shifting that number of every sample changes.
 
-    Collisions are left out: evaluated anew, their capsules are laid against the exact distances anew.
+    Collisions are omitted: every evaluation fits their capsules to the exact distances again.
     """
     trajectory = PlantedTrajectory(
         jump.rig, make_flights_ballistic(jump.rig, jump.curve(), jump.schedule, CHECKS), jump.schedule
@@ -61,7 +61,7 @@ def test_a_course_is_the_trajectory_wherever_it_is_not_as_given(jump: AuthoredDa
     assert DisplacedTrajectory(led, solved).apply([]) is solved
 
 
-def test_no_forces_are_asked_for_of_the_floor_where_a_flight_begins_or_ends(jump: AuthoredDance) -> None:
+def test_contact_forces_are_not_limited_at_take_off_and_landing(jump: AuthoredDance) -> None:
     """There the flight alone is sampled: every other border's both sides are, and the even instants of the floor."""
     limits = TrajectoryLimits(PlantedTrajectory(jump.rig, jump.curve(), jump.schedule), CHECKS, 1.0)
     times = limits.sample_times(jump.start, jump.stop, RATE, np.zeros(0))

@@ -1,4 +1,4 @@
-"""The nonlinear programme of one transition and the sequence of linear ones that solves it."""
+"""The nonlinear program of one transition, and the sequence of linear programs that solves it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def path() -> tuple[DanceSegment, Footing]:
 
 
 def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> TransitionProblem:
-    """The programme of the bow."""
+    """The transition problem of the bow."""
     straight, footing = path
     if objective == "sigma":
         sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
@@ -79,7 +79,7 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
     assert np.linalg.norm(change - predicted) < 0.1 * np.linalg.norm(predicted)
 
 
-def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
+def test_a_linear_program_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
     """A step stays within trust, joint ranges and speeds, and within the linear model of legs and torques."""
     problem = problem_of(path, "sigma", ALL)
     start = problem.start_candidate()
@@ -112,8 +112,8 @@ def lifting() -> TransitionProblem:
                              columns, ALL))  # fmt: skip
 
 
-def test_heights_of_a_foot_in_the_air_have_slopes(lifting: TransitionProblem) -> None:
-    """Margins above the floor of all four corners change as their slopes say, and the lowest is the check's own."""
+def test_heights_of_a_foot_in_the_air_have_derivatives(lifting: TransitionProblem) -> None:
+    """Heights of all four corners change as their derivatives predict, and the lowest is the check's margin."""
     curves, anchors = lifting.curves(lifting.start_candidate().rates), lifting.straight.anchors
     loads = PARENT.coarse_checker.linearise_loads(curves, anchors)
     checked = {
@@ -133,7 +133,7 @@ def test_heights_of_a_foot_in_the_air_have_slopes(lifting: TransitionProblem) ->
     np.testing.assert_allclose(loads.derivatives[0, :, -4:] @ direction, change, atol=1e-6)
 
 
-def test_programmes_keep_a_free_foot_above_the_floor(lifting: TransitionProblem) -> None:
+def test_linear_programs_keep_a_free_foot_above_the_floor(lifting: TransitionProblem) -> None:
     """A whole step keeps its height, where without the rows of its corners it would be 12 mm too low."""
     start = lifting.start_candidate()
     step = deviation_step(
@@ -144,7 +144,7 @@ def test_programmes_keep_a_free_foot_above_the_floor(lifting: TransitionProblem)
     assert next(float(margin.smallest.min()) for margin in checks.margins if margin.name == "floor") >= 0.0
 
 
-def test_programmes_leave_the_slack_of_torques(lifting: TransitionProblem) -> None:
+def test_linear_programs_keep_the_sampling_margin_of_torques(lifting: TransitionProblem) -> None:
     """Room for torques ends where the coarse check of them does: a step that uses all of it is accepted."""
     slopes, curves = linearise(lifting, lifting.start_candidate()), lifting.curves(lifting.start_candidate().rates)
     checks = PARENT.coarse_checker.checks(lifting.basis.times, curves, lifting.straight.anchors)
@@ -180,7 +180,7 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
     assert found.best.value < 0.99 * found.values[0]
     own = problem.curves(found.best.rates)
     assert SegmentChecker(RIG, PARENT.coarse_checker.options).worst_margins(own, straight.anchors).min() >= 0.0
-    assert 0.0 < strict.missing_slack(curves, straight.anchors)["self-collision"] < 0.004
+    assert 0.0 < strict.margin_allowances(curves, straight.anchors)["self-collision"] < 0.004
 
 
 def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:

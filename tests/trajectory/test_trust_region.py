@@ -1,4 +1,4 @@
-"""The sequential programme that design and repair share."""
+"""The sequential search that design and repair share."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TRUST = TrustRegion(1.0, 1e-6, rejected_factor=0.3, partial_factor=0.5, full_fac
 
 
 class Banana:
-    """Rosenbrock's valley f = 100 (y - x^2)^2 + (1 - x)^2, by linear programmes; least, zero, at (1, 1)."""
+    """Rosenbrock's valley f = 100 (y - x^2)^2 + (1 - x)^2, by linear programs; its minimum is zero at (1, 1)."""
 
     def __init__(self) -> None:
         self.models = 0
-        self.spoiled = 0
+        self.inaccurate = 0
 
     @staticmethod
     def value(point: np.ndarray) -> float:
@@ -33,11 +33,11 @@ class Banana:
         return np.array([-400.0 * x * (y - x * x) - 2.0 * (1.0 - x), 200.0 * (y - x * x)])
 
     def solve_subproblem(self, point: np.ndarray, model: np.ndarray, trust_radius: float) -> qp.Solution:
-        """Steepest step within a square; the first few solutions are spoiled when asked for."""
+        """Steepest step within a square; the first ``inaccurate`` solutions violate their bounds."""
         square = np.full(2, trust_radius)
         found = qp.solve(qp.Problem.quadratic(np.zeros((2, 2)), model, lower=-square, upper=square), qp.LINEAR)
-        self.spoiled -= 1
-        return replace(found, x=found.x + 10.0) if self.spoiled >= 0 else found
+        self.inaccurate -= 1
+        return replace(found, x=found.x + 10.0) if self.inaccurate >= 0 else found
 
     def try_step(self, point: np.ndarray, solution: qp.Solution) -> tuple[np.ndarray, bool] | None:
         """All of the step or half of it."""
@@ -68,10 +68,10 @@ def test_a_point_is_linearised_once() -> None:
     assert problem.models <= len(found.accepted) < found.subproblems
 
 
-def test_a_bad_solution_is_not_used_and_told() -> None:
-    """A solution outside its bounds is no step: the region shrinks, the search goes on and names the programme."""
+def test_an_inaccurate_solution_is_reported_and_not_used() -> None:
+    """A solution outside its bounds is no step: the region shrinks, the search continues and names the subproblem."""
     problem = Banana()
-    problem.spoiled = 2
+    problem.inaccurate = 2
     found = solve_sequentially(problem, np.array([-1.0, 1.5]), TRUST, 60)
     assert [flaw.split(":")[0] for flaw in found.solver_failures] == ["subproblem 1", "subproblem 2"]
     assert all("residual" in flaw for flaw in found.solver_failures)
@@ -79,7 +79,7 @@ def test_a_bad_solution_is_not_used_and_told() -> None:
 
 
 @pytest.mark.parametrize("rounds", [0, 3])
-def test_no_more_programmes_than_asked_for(rounds: int) -> None:
+def test_no_more_subproblems_than_requested(rounds: int) -> None:
     """The search ends after its rounds, or where its time is over before it begins."""
     assert solve_sequentially(Banana(), np.array([-1.0, 1.5]), TRUST, rounds).subproblems == rounds
     assert solve_sequentially(Banana(), np.array([-1.0, 1.5]), TRUST, rounds, deadline=0.0).subproblems == 0
