@@ -1,15 +1,15 @@
-"""Exciting Dance as a Blender extension. Blender is imported on registering only, so that tools may read this file."""
+"""Exciting Dance as a Blender extension. Blender is imported only when the extension is registered."""
 
 
 def register() -> None:
-    """Blender calls this when the extension is switched on."""
+    """Register the extension; Blender calls this when it is enabled."""
     from .addon import registration
 
     registration.register()
 
 
 def unregister() -> None:
-    """Blender calls this when the extension is switched off."""
+    """Unregister the extension; Blender calls this when it is disabled."""
     from .addon import registration
 
     registration.unregister()

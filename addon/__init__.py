@@ -1,1 +1,1 @@
-"""The Blender side: data in, data out, operators, panels, overlays. No mathematics: that is the solver's."""
+"""The Blender side: conversion of scene data, operators, panels and overlays. The solver does the mathematics."""

@@ -1,6 +1,6 @@
-"""``python -m addon DIR``: make DIR/scene.blend and DIR/body.png of a study, where bpy is installed.
+"""``python -m addon DIR``: write DIR/scene.blend and DIR/body.png from a study. Needs the `bpy` package.
 
-``python -m addon rehearse DANCE_FOLDER --output FILE.mp4``: a video to learn a dance from.
+``python -m addon rehearse DANCE_FOLDER --output FILE.mp4``: render a video that teaches a dance.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .study import make_scene
 
 
 def main() -> int:
-    """Run; 0 when made, 2 when the folder is at fault."""
+    """Run the command; 0 on success, 2 when the folder is missing or damaged."""
     if sys.argv[1:2] == [rehearsal_words.VERB]:
         return rehearsal_words.run(sys.argv[2:], f"python -m addon {rehearsal_words.VERB}")
     parser = argparse.ArgumentParser(
         prog="python -m addon", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", help="the --output folder of `python -m solver identify`")
-    parser.add_argument("--no-picture", action="store_true", help="only the scene")
+    parser.add_argument("--no-picture", action="store_true", help="write the scene only")
     options = parser.parse_args()
     try:
         for path in make_scene(options.folder, picture=not options.no_picture):
@@ -39,5 +39,5 @@ if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    # Blender 4.5's module sometimes waits for a thread of its own for ever in its exit handlers
+    # the exit handlers of Blender 4.5's module sometimes wait forever for one of its threads
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Motions and recordings as actions: keys in bulk, on 5.x and 4.5 alike."""
+"""Motions and recordings as actions: inserts many keys at once, on Blender 5.x and 4.5."""
 
 from __future__ import annotations
 
@@ -8,52 +8,51 @@ import bpy
 import numpy as np
 from bpy_extras import anim_utils
 
-from . import bpy_access as typed
-from . import convert
+from . import bpy_access, convert
 from .armature import bone_axes, rig_of
 from .solver_api import SceneMotion, errors
 
 FIRST_FRAME = 1.0
 """The frame at which time is zero."""
 LAST_FRAME = 1_048_574.0
-"""Blender has no frames beyond it."""
+"""Blender's last frame number."""
 LINEAR, CONSTANT, BEZIER = 1, 0, 2
-"""Numbers of the interpolations in `Keyframe.interpolation`; measured curves are dense enough to be linear."""
+"""Numbers of the interpolation types in `Keyframe.interpolation`. Measured curves are dense enough for linear."""
 
 SAMPLED, GENERATED, AUTO_CLAMPED = 3, 5, 4
-"""Numbers of the types in `Keyframe.type` (Jitter, Blender's word for baked keys, and Generated) of what was recorded
-and of what the solver made between postures, and of the handles in `Keyframe.handle_left_type`."""
+"""Numbers of the key types in `Keyframe.type` for recorded keys (Jitter, Blender's type for baked keys) and for keys
+that the solver generated between postures, and of the handle type in `Keyframe.handle_left_type`."""
 
 
 def frame_rate(scene: bpy.types.Scene) -> float:
-    """Frames per second."""
+    """Frames per second of a scene."""
     return scene.render.fps / scene.render.fps_base
 
 
 def set_frame_rate(scene: bpy.types.Scene, rate: float) -> None:
-    """Play at a rate that need not be whole [1/s]."""
+    """Set the frame rate [1/s], which need not be an integer."""
     scene.render.fps = max(1, round(rate))
     scene.render.fps_base = scene.render.fps / rate
 
 
 def can_change_frame_rate(scene: bpy.types.Scene, excluding: Iterable[bpy.types.Object] = ()) -> bool:
-    """Whether nothing of a scene, besides these objects, is animated, which another frame rate would slow or hurry."""
+    """Whether nothing but the excluded objects is animated, so that another frame rate changes no other motion."""
     excepted = {item.session_uid for item in excluding}
     return not any(curves_of(item) for item in scene.objects if item.session_uid not in excepted)
 
 
 def frames_at(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
-    """Frame numbers of times [s]; fractional where the clocks differ, so that nothing is resampled."""
+    """Frame numbers of times [s]. They are fractional where the rates differ, so that nothing is resampled."""
     return FIRST_FRAME + np.asarray(times) * frame_rate(scene)
 
 
 def current_time(scene: bpy.types.Scene) -> float:
-    """Time [s] that the scene stands at; the reverse of `frames_at`."""
+    """Time [s] of the scene's current frame; the inverse of `frames_at`."""
     return (scene.frame_current + scene.frame_subframe - FIRST_FRAME) / frame_rate(scene)
 
 
 def set_frame_range(scene: bpy.types.Scene, first: float, last: float) -> None:
-    """Let the scene play all of these frames, and stand at the first."""
+    """Set the scene's range to these frames and go to the first."""
     scene.frame_start, scene.frame_end = (
         int(np.floor(_clip_frame(first) + 1e-3)),
         int(np.ceil(_clip_frame(last) - 1e-3)),
@@ -62,32 +61,32 @@ def set_frame_range(scene: bpy.types.Scene, first: float, last: float) -> None:
 
 
 def set_frame(scene: bpy.types.Scene, frame: float) -> None:
-    """Show a frame, or a moment between two."""
+    """Go to a frame, which may be fractional."""
     whole = np.floor(_clip_frame(frame))
     scene.frame_set(int(whole), subframe=float(_clip_frame(frame) - whole))
 
 
 def _clip_frame(frame: float) -> float:
-    """The frame within those that Blender has."""
+    """Clip a frame to the range that Blender supports."""
     return float(np.clip(np.nan_to_num(frame), -LAST_FRAME, LAST_FRAME))
 
 
 CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
-"""Property of a bone's rotation and its size, by rotation mode; the other modes are orders of Euler angles."""
+"""Rotation property of a bone and its size by rotation mode. All other modes are orders of Euler angles."""
 EULER = ("rotation_euler", 3)
 
 
 class Curves:
-    """An action's curves of one object; several objects may share the action, each with its slot.
+    """An action's curves for one object. Several objects may share the action, each with its own slot.
 
-    The object plays the action from then on; None leaves what plays as it is.
+    The action is assigned to the target object; a target of None leaves all assignments unchanged.
     """
 
     def __init__(
         self, action: bpy.types.Action, target: bpy.types.Object | None, slot: bpy.types.ActionSlot | None = None
     ) -> None:
         if slot is None:
-            slot = action.slots.new(id_type="OBJECT", name=typed.require(target, "object").name)
+            slot = action.slots.new(id_type="OBJECT", name=bpy_access.require(target, "object").name)
         if target is not None:
             animation = target.animation_data or target.animation_data_create()
             animation.action, animation.action_slot = action, slot
@@ -119,16 +118,19 @@ class Curves:
             curve.update()
 
     def remove(self, paths: set[str]) -> None:
-        """Remove the curves of these data paths."""
+        """Remove the curves with these data paths."""
         for curve in [curve for curve in self._curves if curve.data_path in paths]:
             self._curves.remove(curve)
 
     def set_key_types(self, frames: np.ndarray, types: np.ndarray, paths: set[str] | None = None) -> None:
-        """Give the keys at these frames, of curves that have a key at each, types (K,) as numbers.
+        """Set the key types (K,), as numbers, of all curves that have a key at each of these frames (K,).
 
-        Of all curves, or of those with these data paths.
+        Keys of postures get Bezier interpolation, recorded and generated keys, which are dense, linear interpolation.
 
-        A posture is left and reached softly, what lies between is dense enough to be linear.
+        Args:
+            frames: (K,) of the keys.
+            types: (K,) numbers of `Keyframe.type`.
+            paths: data paths of the curves; None for all.
         """
         soft = np.where(np.isin(types, (SAMPLED, GENERATED)), LINEAR, BEZIER).astype(np.int32)
         handles = np.full(len(frames), AUTO_CLAMPED, np.int32)
@@ -147,24 +149,24 @@ class Curves:
 
 
 def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
-    """The action of an object, which takes keys: a new one where it plays none, a copy where it is linked.
+    """An object's action that can be keyed: a new one if it has none, a local copy if its action is linked.
 
-    An object that is a library override still plays the action of its library, and Blender keys no linked action.
+    A library override still uses the action of its library, and Blender does not key linked actions.
     """
     animation = item.animation_data or item.animation_data_create()
     played = animation.action
-    if played is None:  # the name that Blender would give runs into the object's
+    if played is None:  # Blender's default name would duplicate the object's name
         animation.action = bpy.data.actions.new(f"{item.name} dance")
     elif played.library is not None or played.override_library is not None:
         slot = animation.action_slot
-        made = animation.action = typed.local_copy(played)
+        made = animation.action = bpy_access.local_copy(played)
         if slot is not None:
             animation.action_slot = made.slots[slot.identifier]
-    return typed.require(animation.action, "action")
+    return bpy_access.require(animation.action, "action")
 
 
 def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
-    """The curves of the action that moves an object now; none without an action."""
+    """Curves of an object's current action; empty without an action."""
     animation = item.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         return []
@@ -173,7 +175,7 @@ def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
 
 
 def key_frames(curve: bpy.types.FCurve) -> np.ndarray:
-    """Frames of a curve's keys (K,)."""
+    """Frames (K,) of a curve's keys."""
     both = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", both)
     return both[::2].astype(float)
@@ -182,14 +184,14 @@ def key_frames(curve: bpy.types.FCurve) -> np.ndarray:
 def add_motion_action(
     scene: bpy.types.Scene, armature: bpy.types.Object, motion: SceneMotion, name: str
 ) -> bpy.types.Action:
-    """Give an armature a recorded motion of its rig as an action, whose keys are samples and no postures.
+    """Add a recorded motion of a rig as an action of its armature; the keys are samples, not postures.
 
     Raises:
-        InvalidValue: the motion is of another rig.
+        InvalidValue: the motion belongs to another rig.
     """
     rig = rig_of(armature)
     if motion.links != rig.links:
-        raise errors.InvalidValue(f"motion {name!r} moves other links than the rig {rig.name!r}")
+        raise errors.InvalidValue(f"motion {name!r} has other links than the rig {rig.name!r}")
     action = bpy.data.actions.new(name)
     curves, frames = Curves(action, armature), frames_at(scene, motion.times)
     key_motion(curves, armature, motion, frames)
@@ -198,7 +200,7 @@ def add_motion_action(
 
 
 def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, frames: np.ndarray) -> None:
-    """Key every bone with a motion of its rig, in the rotation mode it has."""
+    """Key every bone with a motion of its rig, in the bone's rotation mode."""
     rig = rig_of(armature)
     rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
     for index, (link, joint) in enumerate(zip(rig.links, rig.joints, strict=True)):
@@ -208,7 +210,7 @@ def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, 
         rotation, location = convert.pose_basis(motion.rotations[:, index], shift, axes[index], root)
         if joint.slides:
             curves.add(f"{bone}.location", frames, location, group=link)
-        mode = typed.pose_bones(armature)[link].rotation_mode
+        mode = bpy_access.pose_bones(armature)[link].rotation_mode
         if joint.hinge and mode not in CHANNELS:
             frame = convert.bone_frame(rig, index)
             angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axes[0])
@@ -224,4 +226,4 @@ def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bpy.typ
     layer = action.layers[0] if action.layers else action.layers.new("Layer")  # Blender 4.5
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     assert isinstance(strip, bpy.types.ActionKeyframeStrip)
-    return typed.require(strip.channelbag(slot, ensure=True), "channelbag")
+    return bpy_access.require(strip.channelbag(slot, ensure=True), "channelbag")

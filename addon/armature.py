@@ -1,4 +1,4 @@
-"""A rig as an armature: a bone per link, shapes as meshes on the bones, limits, sides, and what it was made from."""
+"""A rig as an armature: one bone per link, meshes for its shapes, joint limits, sides, and the stored rig itself."""
 
 from __future__ import annotations
 
@@ -7,45 +7,43 @@ import hashlib
 import bpy
 import numpy as np
 
-from . import bpy_access as typed
-from . import convert, meshes
-from . import custom_properties as custom
+from . import bpy_access, convert, custom_properties, meshes
 from .change_cache import cached_until_change
 from .scene_rigs import RIG_KEY, is_rig
 from .solver_api import Rig, errors, rig_from_text, rig_to_text
 
 DIGEST_KEY = "exciting_dance_digest"
-"""Custom property of the armature data: a short name of that text, so that it is read once and not at each redraw."""
+"""Custom property of the armature data: hash of the rig's text, so that the rig is parsed only once."""
 LINK_KEY = "exciting_dance_link"
 """Custom property of a mesh object: the link it shows."""
 RIG_CACHE: dict[str, Rig] = {}
-"""Rigs that were read from armatures, by digest."""
+"""Rigs read from armatures, by hash."""
 CACHE_SIZE = 16
 LIMITS_NAME = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
 REMEDY = "undo that edit, or add the rig again: Dance > Rig > Add Rig"
-"""The way out for a rig that is no longer what its armature says."""
+"""What to do when a rig and its armature no longer match."""
 POSITION_TOLERANCE = 1e-3
-"""[m] within which a bone rests where its rig has the link."""
+"""[m] Largest distance between the rest positions of a bone and its link."""
 LISTED_BONES = 4
-"""Bones that an error names."""
+"""Largest number of bones that an error lists."""
 ROLL_STEPS = 3
-"""Blender finds a bone's roll from its matrix to some 1e-5 rad; a hinge's axis is wanted to single precision."""
+"""Iterations for a bone's roll: Blender computes it to about 1e-5 rad, a hinge axis needs single precision."""
 
 
 def build_armature(
     context: bpy.types.Context, rig: Rig, collection: bpy.types.Collection | None = None
 ) -> bpy.types.Object:
-    """Make a rig's armature with its shapes.
+    """Build a rig's armature with its shapes.
 
     Args:
-        context: whose scene receives it.
-        rig: to build, kept on the armature.
-        collection: receives the objects; a new one named as the rig by default.
+        context: its scene receives the armature.
+        rig: the rig to build; it is stored on the armature.
+        collection: receives the objects; by default a new one with the rig's name.
 
     Returns:
-        the armature object, active, at rest on the floor.
+        the armature object, active, in rest pose on the floor.
     """
     if collection is None:
         collection = bpy.data.collections.new(rig.name)
@@ -67,13 +65,13 @@ def build_armature(
 
 
 def store_rig(armature: bpy.types.Object, rig: Rig) -> None:
-    """Keep a rig on its armature."""
-    data, text = typed.armature(armature), rig_to_text(rig)
+    """Store a rig on its armature."""
+    data, text = bpy_access.armature(armature), rig_to_text(rig)
     data[RIG_KEY], data[DIGEST_KEY] = text, _digest(text)
 
 
 def hide_rig(armature: bpy.types.Object | None) -> None:
-    """Hide a rig, if there is one, with its shapes."""
+    """Hide a rig and its shapes; None is ignored."""
     if armature is not None:
         for item in (armature, *shapes_of(armature).values()):
             item.hide_set(True)
@@ -83,51 +81,52 @@ def rig_of(armature: bpy.types.Object) -> Rig:
     """The rig an armature was made from.
 
     Raises:
-        InvalidValue: the object is no such armature, what it says of its rig is damaged, or its bones are no longer
-            the rig's links.
+        InvalidValue: the object is no rig, the stored rig is damaged, or the bones no longer match the rig's links.
     """
     if not is_rig(armature):
-        raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
-    data = typed.armature(armature)
-    digest = custom.read_text(data, DIGEST_KEY, REMEDY)
+        raise errors.InvalidValue(
+            f"{armature.name!r} is not a rig of this add-on: add one first (Dance > Rig > Add Rig)"
+        )
+    data = bpy_access.armature(armature)
+    digest = custom_properties.read_text(data, DIGEST_KEY, REMEDY)
     if digest not in RIG_CACHE:
-        words = custom.read_text(data, RIG_KEY, REMEDY)
-        if _digest(words) != digest:
-            raise custom.damaged_error(data, RIG_KEY, "it is not what the add-on wrote", REMEDY)
+        text = custom_properties.read_text(data, RIG_KEY, REMEDY)
+        if _digest(text) != digest:
+            raise custom_properties.damaged_error(data, RIG_KEY, "it differs from what the add-on wrote", REMEDY)
         try:
-            rig = rig_from_text(words)
+            rig = rig_from_text(text)
         except errors.SolverError as error:
-            raise custom.damaged_error(data, RIG_KEY, str(error), REMEDY) from error
+            raise custom_properties.damaged_error(data, RIG_KEY, str(error), REMEDY) from error
         while len(RIG_CACHE) >= CACHE_SIZE:
             del RIG_CACHE[next(iter(RIG_CACHE))]
         RIG_CACHE[digest] = rig
-    rig, posed = RIG_CACHE[digest], typed.pose_bones(armature)
+    rig, posed = RIG_CACHE[digest], bpy_access.pose_bones(armature)
     names = (digest, armature.name, data.is_editmode, tuple(data.bones.keys()), tuple(posed.keys()))
-    why = cached_until_change(
+    mismatch = cached_until_change(
         "bones", armature, lambda: _find_mismatch(armature, rig), kinds=("ARMATURE",), state=names
     )
-    if why:
-        raise errors.InvalidValue(why)
+    if mismatch:
+        raise errors.InvalidValue(mismatch)
     return rig
 
 
 def _find_mismatch(armature: bpy.types.Object, rig: Rig) -> str:
-    """How bones and links of a rig differ, by name or by parent, in one sentence; empty where they match."""
-    bones, posed = typed.armature(armature).bones, typed.pose_bones(armature)
-    if typed.armature(armature).is_editmode:
-        return f"{armature.name} is in edit mode, its bones are not settled: leave it first (Tab)"
+    """How a rig's bones and links differ in name or parent, as one sentence; empty if they match."""
+    bones, posed = bpy_access.armature(armature).bones, bpy_access.pose_bones(armature)
+    if bpy_access.armature(armature).is_editmode:
+        return f"{armature.name} is in edit mode: leave it first (Tab)"
     found = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
     lacking = [link for link in rig.links if link not in found or link not in posed]
     if lacking:
         others = [name for name in found if name not in rig.links]
-        back = f" ({_join_names(others)} belongs to no link: rename it back)" if others else ""
-        return f"{armature.name}: link {_join_names(lacking)} of the rig has no bone{back}: {REMEDY}"
+        hint = f" ({_join_names(others)} belongs to no link: restore its name)" if others else ""
+        return f"{armature.name}: link {_join_names(lacking)} of the rig has no bone{hint}: {REMEDY}"
     for link, parent in zip(rig.links, rig.parents, strict=True):
-        wanted = rig.links[parent] if parent >= 0 else None
-        if found[link] != wanted:
+        expected = rig.links[parent] if parent >= 0 else None
+        if found[link] != expected:
             return (
-                f"{armature.name}: bone {link} hangs on {found[link] or 'nothing'} instead of {wanted or 'nothing'}, "
-                f"so bones were renamed or moved: {REMEDY}"
+                f"{armature.name}: bone {link} has the parent {found[link] or 'none'}, not {expected or 'none'}; "
+                f"bones were renamed or reparented: {REMEDY}"
             )
     return ""
 
@@ -142,11 +141,11 @@ def _digest(text: str) -> str:
 
 
 def library_problem(body: bpy.types.Object, *, data: bool = False) -> str:
-    """Why a rig cannot be written to: it is linked from another file; empty where it can.
+    """Why a rig that is linked from another file cannot be changed, as one sentence; empty if it can.
 
     Args:
         body: the rig.
-        data: whether its bones are to be written to as well, which a library override leaves linked.
+        data: whether its bones must be changed too; a library override leaves them linked.
     """
     if body.library is not None:
         remedy = "make a library override of it (Object > Library Override > Make), or append it"
@@ -158,11 +157,11 @@ def library_problem(body: bpy.types.Object, *, data: bool = False) -> str:
 
 
 def rig_problem(body: bpy.types.Object, *, data: bool = False) -> str:
-    """Why nothing can be done with a rig as it is, in one sentence; empty where all can.
+    """What prevents work with a rig, as one sentence; empty if nothing does.
 
     Args:
         body: the rig.
-        data: whether its bones are to be written to as well.
+        data: whether its bones must be changed too.
     """
     try:
         rig_of(body)
@@ -172,55 +171,59 @@ def rig_problem(body: bpy.types.Object, *, data: bool = False) -> str:
 
 
 def local_collection(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Collection:
-    """Where objects that belong to a rig go: into its collection, or the scene's where that is an override."""
+    """The collection for objects that belong to a rig: a local collection of the rig, otherwise the scene's."""
     own = (c for c in body.users_collection if c.library is None and c.override_library is None)
     return next(own, scene.collection)
 
 
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
-    """The mesh object that shows each link."""
-    shown = {custom.read_label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"}
+    """Mesh objects of a rig's shapes by link."""
+    shown = {
+        custom_properties.read_label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"
+    }
     shown.pop("", None)
     return shown
 
 
 def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
-    """O_k of every link (L, 3, 3) as the bones have it, single precision included.
+    """O_k of every link (L, 3, 3), computed from the bones in Blender's single precision.
 
-    Chained from parent to child as Blender poses bones: where a bone points against its parent, the bone's matrix in
-    armature space differs from that chain by some 1e-5.
+    The bones' local matrices are chained from parent to child, as Blender does for poses. Where a bone points against
+    its parent, its matrix in armature space differs from this chain by about 1e-5.
 
     Raises:
-        InvalidValue: a bone rests elsewhere than its link: the body would have other lengths than its rig.
+        InvalidValue: a bone's rest position differs from its link's, so that lengths would not match the rig.
     """
     rest = convert.rest_matrices(rig)
-    turns: list[np.ndarray] = []
+    matrices: list[np.ndarray] = []
     for index, (link, parent) in enumerate(zip(rig.links, rig.parents, strict=True)):
         bone = armature.data.bones[link]
-        away = float(np.linalg.norm(np.array(bone.head_local) - rest[index, :3, 3]))
-        if not away < POSITION_TOLERANCE:
-            raise errors.InvalidValue(f"{armature.name}: bone {link} was moved by {away:.3g} m in edit mode: {REMEDY}")
+        distance = float(np.linalg.norm(np.array(bone.head_local) - rest[index, :3, 3]))
+        if not distance < POSITION_TOLERANCE:
+            raise errors.InvalidValue(
+                f"{armature.name}: bone {link} was moved by {distance:.3g} m in edit mode: {REMEDY}"
+            )
         local = convert.to_array(bone.matrix)
-        turns.append(local if parent < 0 else turns[parent] @ local)
-    return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(turns)
+        matrices.append(local if parent < 0 else matrices[parent] @ local)
+    return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(matrices)
 
 
 def attach(
     child: bpy.types.Object, armature: bpy.types.Object, link: str, axes: np.ndarray, placement: np.ndarray
 ) -> None:
-    """Parent an object to a link's bone at a placement (4, 4) in the link frame."""
+    """Parent an object to a link's bone, with its transform (4, 4) given in the link frame."""
     bone = armature.data.bones[link]
     child.parent, child.parent_type, child.parent_bone = armature, "BONE", link
-    back = np.eye(4)  # Blender hangs children on the bone's tail
-    back[1, 3] = -bone.length
-    turn = np.eye(4)
-    turn[:3, :3] = axes.T
-    child.matrix_parent_inverse = convert.to_matrix(back @ turn)
+    to_tail = np.eye(4)  # Blender parents children to the bone's tail
+    to_tail[1, 3] = -bone.length
+    rotation = np.eye(4)
+    rotation[:3, :3] = axes.T
+    child.matrix_parent_inverse = convert.to_matrix(to_tail @ rotation)
     child.matrix_basis = convert.to_matrix(placement)
 
 
 def is_limit_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint is this add-on's own, which lets a hinge stop at its limits and moves nothing else."""
+    """Whether a constraint is the add-on's own, which only keeps a hinge within its limits."""
     return (
         constraint.name == LIMITS_NAME
         and isinstance(constraint, bpy.types.LimitRotationConstraint)
@@ -231,7 +234,7 @@ def is_limit_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constrai
 
 
 def enforce_limits(armature: bpy.types.Object, on: bool) -> None:
-    """Let hinges stop at their limits while posing; off by default, so that a measured motion stays as measured."""
+    """Enable or disable joint limits while posing. They are off by default so that measured motion is not changed."""
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             if constraint.name == LIMITS_NAME:
@@ -273,7 +276,7 @@ def _assign_sides(data: bpy.types.Armature, rig: Rig) -> None:
 
 
 def _restrict_to_joint(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.BoneFrame) -> None:
-    """Leave a bone the freedom of its joint; limits go to inverse kinematics and to a muted constraint."""
+    """Lock a bone to its joint's degrees of freedom, with limits for inverse kinematics and as a muted constraint."""
     joint = rig.joints[link]
     if joint.kind not in ("free", "planar"):
         bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]  # type: ignore[assignment]

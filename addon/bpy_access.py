@@ -1,4 +1,4 @@
-"""What Blender's types leave open and this add-on knows: a scene is there, a rig's data is an armature."""
+"""Typed access to Blender data that is optional in its type stubs, such as a context's scene."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Status: TypeAlias = set[Literal["RUNNING_MODAL", "CANCELLED", "FINISHED", "PASS_
 
 
 def require(item: T | None, what: str) -> T:
-    """The item.
+    """The item, which must not be None.
 
     Raises:
-        InvalidValue: there is none.
+        InvalidValue: the item is None.
     """
     if item is None:
         raise errors.InvalidValue(f"Blender has no {what} here")
@@ -36,7 +36,7 @@ def view_layer(context: bpy.types.Context) -> bpy.types.ViewLayer:
 
 
 def layout(panel: bpy.types.Panel | bpy.types.AddonPreferences) -> bpy.types.UILayout:
-    """Where a panel draws."""
+    """Layout of a panel."""
     return require(panel.layout, "layout")
 
 
@@ -44,10 +44,10 @@ def armature(item: bpy.types.Object) -> bpy.types.Armature:
     """The data of an armature object.
 
     Raises:
-        InvalidValue: it is none.
+        InvalidValue: the object is not an armature.
     """
     if not isinstance(item.data, bpy.types.Armature):
-        raise errors.InvalidValue(f"{item.name!r} is no armature")
+        raise errors.InvalidValue(f"{item.name!r} is not an armature")
     return item.data
 
 
@@ -60,15 +60,15 @@ def mesh(item: bpy.types.Object) -> bpy.types.Mesh:
     """The data of a mesh object.
 
     Raises:
-        InvalidValue: it is none.
+        InvalidValue: the object is not a mesh.
     """
     if not isinstance(item.data, bpy.types.Mesh):
-        raise errors.InvalidValue(f"{item.name!r} is no mesh")
+        raise errors.InvalidValue(f"{item.name!r} is not a mesh")
     return item.data
 
 
 def local_copy(item: T) -> T:
-    """A copy of a data-block that belongs to this file, also of one that is linked or a library override."""
+    """A local copy of a data-block, also of a linked one or a library override."""
     made = require(item.copy(), "copy")  # type: ignore[attr-defined]
     if made.override_library is not None:
         made.make_local(clear_liboverride=True)
@@ -76,12 +76,12 @@ def local_copy(item: T) -> T:
 
 
 def session_id(item: bpy.types.ID) -> int:
-    """A number that finds a data-block again after undo and renaming, for the time of the session."""
+    """A number that identifies a data-block during the session, also after undo and renaming."""
     return int(item.session_uid)
 
 
 def find_by_session_id(items: Iterable, uid: int):  # type: ignore[no-untyped-def]  # bpy's collections are not generic
-    """The data-block with that number.
+    """The data-block with a session id.
 
     Raises:
         InvalidValue: it was deleted.
@@ -89,4 +89,4 @@ def find_by_session_id(items: Iterable, uid: int):  # type: ignore[no-untyped-de
     for item in items:
         if item.session_uid == uid:
             return item
-    raise errors.InvalidValue("the rig that this was about was deleted")
+    raise errors.InvalidValue("the rig was deleted in the meantime")

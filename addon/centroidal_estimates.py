@@ -1,9 +1,9 @@
-"""A study's centroidal estimates on its armature: animated custom properties under stable names, and where to look.
+"""Centroidal estimates of a study as animated custom properties of its armature, under stable names.
 
 Properties of the armature object, each of three numbers along the world's axes: ``centroidal_com`` [m],
 ``centroidal_acceleration`` [m/s^2], ``centroidal_momentum`` [kg m^2/s] (angular, about the centre of mass) and
 ``centroidal_momentum_rate`` [N m] as estimated; the same names with ``kinematic_`` or ``wrench_`` after ``centroidal_``
-for what motion or contact wrench say alone; ``centroidal_flight_momentum``, flat while nothing touches the body.
+for estimates from motion or from the contact wrench alone; ``centroidal_flight_momentum`` is constant in each flight.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import custom_properties as custom
+from . import custom_properties
 from .action import Curves, frames_at
 from .bpy_access import scene
 from .solver_api import ESTIMATE, SceneEstimate, errors, estimate_language, read_consistent, study_folder
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
 ESTIMATED_KEY = "exciting_dance_estimated"
-"""Custom property of an action: by which method its trial's centre of mass and momentum were estimated."""
+"""Custom property of an action: the method that estimated its trial's centre of mass and momentum."""
 PREFIX, GROUP = "centroidal_", "Centroidal"
-"""Begins the properties' names; the group of their curves."""
+"""Prefix of the properties' names, and group of their curves."""
 FLIGHT_MOMENTUM = "flight_momentum"
 DESCRIPTIONS = {
     "com": "Centre of mass, estimated from motion and forces together",
     "acceleration": "Acceleration of the centre of mass, estimated",
     "momentum": "Angular momentum about the centre of mass, estimated",
-    "momentum_rate": "Rate of the angular momentum, estimated",
-    "kinematic_com": "Centre of mass by motion and inertials alone",
-    "kinematic_momentum": "Angular momentum by motion and inertials alone",
-    "kinematic_momentum_rate": "Rate of the angular momentum by motion and inertials alone",
-    "wrench_com": "Point of the contact wrench's central axis where the wrench puts the centre of mass",
-    "wrench_momentum_rate": "Rate of the angular momentum by the contact wrench",
-    FLIGHT_MOMENTUM: "Angular momentum, in each flight its mean: nothing can change it there",
+    "momentum_rate": "Rate of change of the angular momentum, estimated",
+    "kinematic_com": "Centre of mass from motion and inertial parameters alone",
+    "kinematic_momentum": "Angular momentum from motion and inertial parameters alone",
+    "kinematic_momentum_rate": "Rate of change of the angular momentum from motion and inertial parameters alone",
+    "wrench_com": "Centre of mass from the contact wrench alone, on its central axis",
+    "wrench_momentum_rate": "Rate of change of the angular momentum from the contact wrench alone",
+    FLIGHT_MOMENTUM: "Angular momentum; in each flight its mean, because it is conserved there",
 }
 
 
 def property_values(estimate: SceneEstimate) -> dict[str, np.ndarray]:
-    """What is keyed, by the property's name without `ERROR_PREFIX`: (N, 3), NaN where nothing is said."""
+    """Values (N, 3) to key, by the property's name without `PREFIX`; NaN where unknown."""
     found = {name: getattr(estimate, name) for name in ("com", "acceleration", "momentum", "momentum_rate")}
     for who, what in estimate_language.SOURCES:
         found[f"{who}_{what}"] = estimate.source(who, what)
@@ -50,32 +50,37 @@ def property_values(estimate: SceneEstimate) -> dict[str, np.ndarray]:
 
 
 def read_estimates(folder: Path) -> dict[str, SceneEstimate]:
-    """The estimates of a folder that ``python -m solver centroidal`` made, by trial.
+    """Read the estimates that ``python -m solver centroidal`` wrote to a folder, by trial.
 
     Raises:
-        InputError: it holds none, or a damaged one.
+        InputError: there is no estimate, or one is damaged.
     """
     paths = study_folder.trial_files(folder, study_folder.ESTIMATE_END)
     if not paths:
-        raise errors.InputError(folder, "holds no estimate", remedy="Estimate again")
+        raise errors.InputError(folder, "contains no estimate", remedy="Estimate again")
     return read_consistent(folder, lambda: {name: ESTIMATE.read(path) for name, path in paths.items()})
 
 
 def key_estimates(
     context: bpy.types.Context, body: bpy.types.Object, estimates: dict[str, SceneEstimate]
 ) -> tuple[str, ...]:
-    """Key the estimates on the actions of a body's trials; which trials.
+    """Key the estimates on the actions of a body's trials, replacing earlier ones.
 
-    What was keyed before goes. The body is left with the estimate of the trial it plays, or of the first.
+    The body's properties get the values of the trial that it plays, or of the first trial.
+
+    Returns:
+        names of the trials.
 
     Raises:
-        InvalidValue: the body plays none of these trials.
+        InvalidValue: the body has none of these trials.
     """
-    own = [item for item in find_trial_actions(body) if custom.read_label(item, TRIAL_KEY) in estimates]
+    own = [item for item in find_trial_actions(body) if custom_properties.read_label(item, TRIAL_KEY) in estimates]
     if not own:
-        raise errors.InvalidValue(f"{body.name!r} plays none of {', '.join(estimates)}: open the results again")
-    keyed = {item: property_values(estimates[custom.read_label(item, TRIAL_KEY)]) for item in own}
-    trials = [custom.read_label(item, TRIAL_KEY) for item in own]
+        raise errors.InvalidValue(
+            f"{body.name!r} has none of the trials {', '.join(estimates)}: open the results again"
+        )
+    keyed = {item: property_values(estimates[custom_properties.read_label(item, TRIAL_KEY)]) for item in own}
+    trials = [custom_properties.read_label(item, TRIAL_KEY) for item in own]
     shown = keyed[own[trials.index(played_trial(body)) if played_trial(body) in trials else 0]]
     for name, values in shown.items():
         body[PREFIX + name] = np.nan_to_num(values[0]).tolist()
@@ -83,7 +88,7 @@ def key_estimates(
         body.id_properties_ui(PREFIX + name).update(description=f"{DESCRIPTIONS[name]} [{unit}]")
     paths = {_data_path(name) for name in shown}
     for item, properties in keyed.items():
-        estimate = estimates[custom.read_label(item, TRIAL_KEY)]
+        estimate = estimates[custom_properties.read_label(item, TRIAL_KEY)]
         curves, frames = Curves(item, None, item.slots[0]), frames_at(scene(context), estimate.times)
         curves.remove(paths)
         for name, values in properties.items():
@@ -93,16 +98,16 @@ def key_estimates(
 
 
 def find_estimate_file(body: bpy.types.Object) -> Path | None:
-    """The file of the estimate of the trial that a body plays now; None without one."""
+    """File with the estimate of the trial that a body plays; None without one."""
     action = body.animation_data.action if body.animation_data else None
     folder = study_folder_of(body)
-    if action is None or folder is None or not custom.read_label(action, ESTIMATED_KEY):
+    if action is None or folder is None or not custom_properties.read_label(action, ESTIMATED_KEY):
         return None
     return folder / study_folder.ESTIMATES_FOLDER / f"{played_trial(body)}{study_folder.ESTIMATE_END}"
 
 
 def _quantity(name: str) -> str:
-    """The quantity that a property is one of: ``"momentum"`` of ``"kinematic_momentum"``."""
+    """Quantity of a property: ``"momentum"`` for ``"kinematic_momentum"``."""
     return "momentum" if name == FLIGHT_MOMENTUM else name.removeprefix("kinematic_").removeprefix("wrench_")
 
 

@@ -1,4 +1,4 @@
-"""What a centroidal estimate looks like in space at one moment: lines, their colours, and what the colours mean."""
+"""Lines that show a centroidal estimate at one frame, with their colours and meanings."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MOMENTUM_COLOUR: Colour = (0.79, 0.05, 0.77, 1.0)
 RATE_COLOUR: Colour = (0.08, 0.73, 0.63, 1.0)
 WRENCH_COLOUR: Colour = (0.05, 0.45, 1.00, 1.0)
 FLIGHT_COLOUR: Colour = (0.97, 0.97, 1.00, 1.0)
-"""Searched for: what is seen at once stays apart, faint shades too, for those who see no red, green or blue."""
+"""Chosen so that colours shown together stay distinct, faint ones too, for people with colour vision deficiency."""
 FAINT_ALPHA = 0.45
-"""Alpha of what the motion says alone, and of the path that is still to come."""
+"""Alpha of the estimate from motion alone and of the path after the current frame."""
 METRES_PER_ANGULAR_MOMENTUM, METRES_PER_MOMENT = 0.05, 0.01
 """Length of an arrow for 1 kg m^2/s, and for 1 N m."""
 CROSS_SIZE, SMALL_CROSS_SIZE = 0.05, 0.025
-"""[m] Arms of the cross at the estimate, and at what a source says."""
+"""[m] Arm length of the crosses at the estimate and at the value of one source."""
 PATH_DURATION = 1.0
-"""[s] of the path that is drawn before and after now."""
+"""[s] Duration of the path that is drawn before and after the current time."""
 AXIS_EXTENSION = 0.5
-"""[m] that the central axis is drawn on beyond the centre of mass."""
+"""[m] Length of the central axis that is drawn beyond the centre of mass."""
 SMALLEST_AXIS_SLOPE = 0.2
-"""Rise of the central axis below which its crossing with the floor lies too far off to be drawn."""
+"""The central axis is drawn only if its vertical component is larger; otherwise it meets the floor too far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class LineSet:
     """Lines of one colour.
 
     Attributes:
-        meaning: in words; empty where another mark of this colour says it.
+        meaning: legend text; empty if other lines of this colour have it.
         points: pairs of points (3,) [m], world.
         colour: sRGB with alpha.
         width: [px].
@@ -50,7 +50,7 @@ class LineSet:
 
 
 def estimate_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> list[LineSet]:
-    """All that there is to see at a frame of the estimate."""
+    """All lines for one frame of the estimate."""
     found: list[LineSet] = []
     if settings.show_estimate:
         found += _com_lines(estimate, frame)
@@ -94,12 +94,15 @@ def _momentum_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
         BOLD_WIDTH,
     )
     yield LineSet(
-        "its rate", arrow_lines(com, METRES_PER_MOMENT * estimate.momentum_rate[frame]), RATE_COLOUR, BOLD_WIDTH
+        "rate of angular momentum",
+        arrow_lines(com, METRES_PER_MOMENT * estimate.momentum_rate[frame]),
+        RATE_COLOUR,
+        BOLD_WIDTH,
     )
     constant = estimate.mean_flight_momentum[frame]
     if np.isfinite(constant).all():
         yield LineSet(
-            "angular momentum of this flight",
+            "mean angular momentum of this flight",
             arrow_lines(com, METRES_PER_ANGULAR_MOMENTUM * constant),
             FLIGHT_COLOUR,
             LINE_WIDTH,
@@ -108,22 +111,25 @@ def _momentum_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
 
 def _source_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> Iterator[LineSet]:
     com = estimate.com[frame]
-    for who, colour, shade, words in (
-        ("kinematic", _with_faint_alpha(COM_COLOUR), _with_faint_alpha(RATE_COLOUR), "by motion alone"),
-        ("wrench", WRENCH_COLOUR, WRENCH_COLOUR, "by the wrench alone"),
+    for source, colour, shade, origin in (
+        ("kinematic", _with_faint_alpha(COM_COLOUR), _with_faint_alpha(RATE_COLOUR), "from motion alone"),
+        ("wrench", WRENCH_COLOUR, WRENCH_COLOUR, "from the wrench alone"),
     ):
-        place = estimate.source(who, "com")[frame]
-        if settings.show_estimate and np.isfinite(place).all():
+        position = estimate.source(source, "com")[frame]
+        if settings.show_estimate and np.isfinite(position).all():
             yield LineSet(
-                f"centre of mass {words}", [com, place, *cross_lines(place, SMALL_CROSS_SIZE)], colour, LINE_WIDTH
+                f"centre of mass {origin}",
+                [com, position, *cross_lines(position, SMALL_CROSS_SIZE)],
+                colour,
+                LINE_WIDTH,
             )
-        rate = estimate.source(who, "momentum_rate")[frame]
+        rate = estimate.source(source, "momentum_rate")[frame]
         if settings.show_spin and np.isfinite(rate).all():
-            yield LineSet(f"rate {words}", arrow_lines(com, METRES_PER_MOMENT * rate), shade, LINE_WIDTH)
+            yield LineSet(f"rate {origin}", arrow_lines(com, METRES_PER_MOMENT * rate), shade, LINE_WIDTH)
     spin = estimate.source("kinematic", "momentum")[frame]
     if settings.show_spin and np.isfinite(spin).all():
         yield LineSet(
-            "angular momentum by motion alone",
+            "angular momentum from motion alone",
             arrow_lines(com, METRES_PER_ANGULAR_MOMENTUM * spin),
             _with_faint_alpha(MOMENTUM_COLOUR),
             LINE_WIDTH,
@@ -131,7 +137,7 @@ def _source_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> It
 
 
 def _path_lines(points: np.ndarray) -> list[np.ndarray]:
-    """Pairs of neighbours (N, 3)."""
+    """Pairs of consecutive points (N, 3)."""
     return list(np.repeat(points, 2, axis=0)[1:-1])
 
 

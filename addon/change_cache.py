@@ -1,4 +1,4 @@
-"""What Blender says has changed, so that panels and overlays read data when it changes and not at every redraw."""
+"""Caches values until Blender reports a change, so that panels and overlays do not read data at every redraw."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ T = TypeVar("T")
 COUNTED_TYPES = ("ACTION", "ARMATURE", "COLLECTION", "OBJECT", "SCENE")
 """Types of data-blocks whose changes are counted."""
 CACHE_SIZE = 256
-"""Values that are remembered."""
+"""Largest number of cached values."""
 Handler = Callable[..., None]
 
 
 class ChangeCounts:
-    """How often data-blocks of each type changed, and what was read since."""
+    """Number of changes by type of data-block, and the values cached since."""
 
     counts: ClassVar[dict[str, int]] = dict.fromkeys(COUNTED_TYPES, 0)
     values: ClassVar[dict[tuple[str, int], tuple[Hashable, Any]]] = {}
     active: ClassVar[bool] = False
-    """Whether Blender says what changes; otherwise nothing is remembered."""
+    """Whether Blender reports changes; otherwise nothing is cached."""
 
 
 def cached_until_change(
     name: str, owner: bpy.types.ID, read: Callable[[], T], *, kinds: tuple[str, ...], state: Hashable = None
 ) -> T:
-    """What was read of a data-block, read again after a change.
+    """A value of a data-block, read again only after a change.
 
     Args:
         name: name of the value.
-        owner: the data-block that it belongs to.
+        owner: the data-block that the value belongs to.
         read: reads the value.
-        kinds: types of data-blocks, of `KINDS`, whose change may change the value.
-        state: something cheap to read that differs where the value does: scripts change data before Blender says so.
+        kinds: types of data-blocks, from `COUNTED_TYPES`, that the value depends on.
+        state: a value that is cheap to read and differs when the result does, because scripts change data before
+            Blender reports it.
     """
     if not ChangeCounts.active:
         return read()
@@ -69,14 +70,14 @@ HANDLERS: tuple[tuple[str, Handler], ...] = (
 
 
 def register() -> None:
-    """Count from now on."""
+    """Start counting changes."""
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     ChangeCounts.active = True
 
 
 def unregister() -> None:
-    """Count no more."""
+    """Stop counting changes."""
     ChangeCounts.active = False
     ChangeCounts.values.clear()
     for name, handler in HANDLERS:

@@ -1,4 +1,4 @@
-"""What a rig's dance is held to, kept with the rig: design leaves it here, and every verdict on the dance uses it."""
+"""Check settings of a rig's dance, stored with the rig. Designing a dance stores them; every check uses them."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ from typing import Any
 
 import bpy
 
-from . import custom_properties as custom
+from . import custom_properties
 from .solver_api import DANCE_CHECKS, CheckOptions, errors
 
 CHECKS_KEY = "dance checks"
-"""Custom property of the armature object: all choices as JSON, in double precision."""
+"""Custom property of the armature object: all check options as JSON, in double precision."""
 DIGITS = 6
-"""After the point, of a number typed into a field, which Blender keeps in single precision."""
+"""Decimal places of a number typed into a field, which Blender stores in single precision."""
 SHOWN_CHECKS = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
 PAIRS = (
-    ("all", "All", "No two links touch that are not neighbours"),
-    ("paper", "Paper's", "The pairs of bonnet2016 III.D: faster, may miss a touch"),
-    ("own", "Own", "Pairs that were chosen outside Blender"),
+    ("all", "All", "Check all pairs of links that are not neighbours"),
+    ("paper", "Published", "Check the pairs of Bonnet et al. 2016, section III.D. Faster, but may miss a collision"),
+    ("own", "Custom", "Check pairs that were chosen outside Blender"),
 )
 PAIR_NUMBERS = {name: number for number, (name, _, _) in enumerate(PAIRS)}
 
 
 def read_checks(body: bpy.types.Object) -> CheckOptions:
-    """What the rig's dance is held to.
+    """Check options of a rig's dance; the defaults if none are stored.
 
     Raises:
-        InvalidValue: the rig's custom property was edited by hand and is damaged.
+        InvalidValue: the rig's custom property was edited and is damaged.
     """
     from .solver_api import from_tree
 
     if CHECKS_KEY not in body:
         return DANCE_CHECKS
-    remedy = "remove it to begin with the defaults"
-    tree = custom.read_object(body, CHECKS_KEY, remedy)
+    remedy = "delete it to use the defaults"
+    tree = custom_properties.read_object(body, CHECKS_KEY, remedy)
     try:
         found: CheckOptions = from_tree(CheckOptions, tree)
     except (ValueError, OverflowError, errors.SolverError) as error:
-        raise custom.damaged_error(body, CHECKS_KEY, str(error), remedy) from None
+        raise custom_properties.damaged_error(body, CHECKS_KEY, str(error), remedy) from None
     return found
 
 
 def store_checks(body: bpy.types.Object, checks: CheckOptions) -> None:
-    """Judge the rig's dance by these checks from now on."""
+    """Store check options with a rig."""
     from .solver_api import to_tree
 
     body[CHECKS_KEY] = json.dumps(to_tree(checks))
 
 
 def check_arguments(body: bpy.types.Object | None) -> list[str]:
-    """The same as options of a verb that designs a dance; none without a rig, whose defaults are the verb's."""
+    """A rig's check options as command-line arguments of `dance`; none without a rig, which means the defaults."""
     if body is None:
         return []
     checks = read_checks(body)
-    told = {name: getattr(checks, name) for name in SHOWN_CHECKS if not isinstance(getattr(checks, name), tuple)}
-    return [word for name, value in told.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    options = {name: getattr(checks, name) for name in SHOWN_CHECKS if not isinstance(getattr(checks, name), tuple)}
+    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def _checks_or_default(body: bpy.types.Object) -> CheckOptions:
-    """As `read_checks`, of a damaged rig the defaults: fields must show something."""
+    """As `read_checks`, but the defaults for a damaged rig, because the fields must show a value."""
     try:
         return read_checks(body)
     except errors.InvalidValue:
@@ -92,16 +92,16 @@ def _read_pairs(self: Any) -> int:
 
 
 def _write_pairs(self: Any, number: int) -> None:
-    if PAIRS[number][0] != "own":  # which only says that there are some
+    if PAIRS[number][0] != "own":  # it only shows that custom pairs are stored
         _store_changes(self.id_data, {"pairs": PAIRS[number][0]})
 
 
 class CheckSettings(bpy.types.PropertyGroup):
-    """The fields of a rig's checks; each reads and writes the one value."""
+    """Fields for a rig's check options; each reads and writes the one stored value."""
 
     shrink: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Shrink support",
-        description="Share by which the support polygon is shrunk about its centre, to be safe",
+        name="Shrink Support",
+        description="Fraction by which the support polygon is shrunk about its centre as a safety margin",
         get=_getter("shrink"),
         set=_setter("shrink"),
         min=0.0,
@@ -110,7 +110,7 @@ class CheckSettings(bpy.types.PropertyGroup):
     )
     friction: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Friction",
-        description="Coefficient between soles and floor",
+        description="Friction coefficient between soles and floor",
         get=_getter("friction"),
         set=_setter("friction"),
         min=0.01,
@@ -118,8 +118,8 @@ class CheckSettings(bpy.types.PropertyGroup):
         precision=2,
     )
     allowed_slip: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Allowed slip",
-        description="By which a standing foot may leave its place; hand-made feet are never quite still",
+        name="Allowed Slip",
+        description="Distance by which a planted foot may slide, because keyed feet are never perfectly still",
         get=_getter("allowed_slip"),
         set=_setter("allowed_slip"),
         min=0.0,
@@ -129,7 +129,7 @@ class CheckSettings(bpy.types.PropertyGroup):
     )
     clearance: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Clearance",
-        description="Distance that links keep from each other",
+        description="Minimum distance between links",
         get=_getter("clearance"),
         set=_write_clearance,
         min=0.0,
@@ -138,22 +138,26 @@ class CheckSettings(bpy.types.PropertyGroup):
         unit="LENGTH",
     )
     pairs: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Collisions", description="Links that must not touch", items=PAIRS, get=_read_pairs, set=_write_pairs
+        name="Collisions",
+        description="Pairs of links that must not touch",
+        items=PAIRS,
+        get=_read_pairs,
+        set=_write_pairs,
     )
 
 
 def check_settings(body: bpy.types.Object) -> CheckSettings:
-    """The fields of a rig."""
+    """The check fields of a rig."""
     return body.exciting_dance_checks  # type: ignore[attr-defined]
 
 
 def register() -> None:
-    """Give every object the fields; only rigs show them."""
+    """Add the fields to all objects; panels show them for rigs only."""
     bpy.types.Object.exciting_dance_checks = bpy.props.PointerProperty(type=CheckSettings)  # type: ignore[attr-defined]
 
 
 def unregister() -> None:
-    """Take them away; what rigs carry stays in their custom property."""
+    """Remove the fields; the stored options stay in the rigs' custom property."""
     del bpy.types.Object.exciting_dance_checks  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""Child processes that are asked and answer in lines, on threads, so that nothing waits for them."""
+"""Child processes that answer requests line by line. Threads read and write, so that Blender never waits."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .solver_api import bounded_lines
 T = TypeVar("T")
 R = TypeVar("R")
 END_TIMEOUT = 3.0
-"""[s] a child has to end by itself after it was told to."""
+"""[s] Time for a child to end after SIGTERM, before it is killed."""
 MAX_LINES = 100
-"""Of a child's complaints; it may live long."""
+"""Largest number of error lines that are stored."""
 MAX_LINE_BYTES = 1 << 16
-"""Bytes of one line of them."""
+"""Longest error line [bytes]."""
 MAX_RESPONSES = 4096
-"""Answers that wait to be taken; a child that says more waits itself."""
+"""Largest number of unread responses; a child that sends more has to wait."""
 
 
 class ServerProcess(Generic[T, R]):
     """A run of ``python -m solver VERB ...`` that answers requests.
 
     Args:
-        interpreter: that runs it.
+        interpreter: runs the process.
         arguments: the verb and its options.
-        parse: what a line of it says; None is one that is longer than ``longest``.
-        max_bytes: [bytes] of a line.
-        extra_environment: of its environment.
+        parse: parses a line of output; None stands for a line longer than ``max_bytes``.
+        max_bytes: longest line [bytes].
+        extra_environment: additional environment variables.
     """
 
     def __init__(
@@ -68,21 +68,21 @@ class ServerProcess(Generic[T, R]):
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Process identifier."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether it still answers."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     @property
     def failure(self) -> str:
-        """Why it ended, as far as it said so."""
+        """Why the process ended, from its error output."""
         return use_field_labels(describe_failure(self._error_lines, self._process.poll()))
 
     def responses(self) -> list[T]:
-        """What came since the last call."""
+        """Responses received since the last call."""
         found: list[T] = []
         try:
             while len(found) < MAX_RESPONSES:
@@ -92,7 +92,7 @@ class ServerProcess(Generic[T, R]):
         return found
 
     def end(self, *, wait: bool = False) -> None:
-        """Let it end, by force if it does not hurry; returns at once unless asked to wait."""
+        """Terminate the process, and kill it if it does not end in time. Returns at once unless ``wait``."""
         with self._changed:
             self._ending = True
             self._changed.notify()
@@ -102,19 +102,19 @@ class ServerProcess(Generic[T, R]):
             reaper.join()
 
     def has_request(self) -> bool:
-        """Whether something is to be sent; asked while nothing changes."""
+        """Whether a request waits to be sent; called with the lock held."""
         raise NotImplementedError
 
     def next_request(self) -> R:
-        """What is to be sent next, taken off; asked while nothing changes."""
+        """Remove and return the next request; called with the lock held."""
         raise NotImplementedError
 
     def encode_request(self, request: R) -> bytes | None:
-        """The line of a request; None where nothing came of it."""
+        """A request as a line; None if it could not be written."""
         raise NotImplementedError
 
     def on_end(self) -> None:
-        """Called when the process is gone."""
+        """Called after the process has ended."""
 
     def _end_process(self) -> None:
         self._process.terminate()
@@ -130,7 +130,7 @@ class ServerProcess(Generic[T, R]):
                 if stream is not None:
                     stream.close()
             except OSError:
-                pass  # it had unsent words
+                pass  # unsent data was left
         self.on_end()
 
     def _read_output(self) -> None:
@@ -139,18 +139,18 @@ class ServerProcess(Generic[T, R]):
             self.put_response(self._parse(line))
 
     def put_response(self, found: T) -> None:
-        """Have an answer taken."""
+        """Queue a response; waits while the queue is full."""
         while not self._ending:
             try:
                 return self._responses.put(found, timeout=1.0)
             except queue.Full:
-                pass  # nobody has looked yet
+                pass  # the queue was not read yet
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         for line in bounded_lines(self._process.stderr.read1, MAX_LINE_BYTES):  # type: ignore[attr-defined]
-            words = "a line without end" if line is None else line.decode("utf-8", errors="replace").rstrip()
-            self._error_lines = [*self._error_lines[-MAX_LINES:], words]
+            text = "(a line that is too long)" if line is None else line.decode("utf-8", errors="replace").rstrip()
+            self._error_lines = [*self._error_lines[-MAX_LINES:], text]
 
     def _write_requests(self) -> None:
         assert self._process.stdin is not None
@@ -168,4 +168,4 @@ class ServerProcess(Generic[T, R]):
                 self._process.stdin.flush()
             except (OSError, ValueError) as error:
                 self._error_lines.append(str(error))
-                return  # the child is gone
+                return  # the child has ended

@@ -1,4 +1,4 @@
-"""Colours on the body: what is shown, the perceptually uniform maps, and the materials that carry them."""
+"""Colours of the body: quantities, perceptually uniform colour maps, and materials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import custom_properties as custom
+from . import custom_properties
 from .scene_rigs import find_rigs
 from .scores import DEVIATION, EXCITATION
 from .solver_api import errors
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from .solver_api import Rig, SceneResult
 
 COLOUR_KEY = "exciting_dance_colour"
-"""Custom property of the armature object: the quantity its body is coloured by."""
+"""Custom property of the armature object: the quantity that colours the body."""
 RANGE_KEY, TITLE_KEY = "exciting_dance_colour_range", "exciting_dance_colour_title"
-"""The same: lowest and highest number of those colours, and the title of their legend."""
+"""Custom properties of the armature object: range of the colours and title of their legend."""
 UNKNOWN_COLOUR = (0.16, 0.16, 0.17)
 """sRGB of a link without a value."""
 SEQUENTIAL_MAP = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
-"""Dark violet to yellow, equal steps of lightness (the map known as viridis)."""
+"""Dark violet to yellow in equal steps of lightness (viridis)."""
 REVERSED_MAP = " ".join(reversed(SEQUENTIAL_MAP.split()))
-"""The same from yellow to dark violet, where less is better."""
+"""Yellow to dark violet, for quantities where smaller is better."""
 DIVERGING_MAP = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee f3d3cc f3b8ab f09d8c e8826f dd6954 ce523d bb3d28 a62914"  # noqa: E501
-"""Blue through light grey to red, both halves with the same lightness in OKLab."""
+"""Blue through light grey to red; both halves have the same lightness in OKLab."""
 FRACTION_MAP = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
-"""Light grey (nothing) to deep green (all), equal steps of lightness in OKLab."""
+"""Light grey (0) to deep green (1) in equal steps of lightness in OKLab."""
 ROUND_NUMBERS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something a body can be coloured by.
+    """A quantity that can colour a body.
 
     Attributes:
         label: title of the legend.
-        unit: of the numbers on the legend.
-        colour_map: its colour map.
-        values: (L,) in that unit from a result and its rig, or from a score (L,); NaN where unknown.
-        limits: lowest and highest number of the legend for those values.
+        unit: unit of the legend.
+        colour_map: colour map.
+        values: computes values (L,) in that unit from a result and its rig, or from a score (L,); NaN where unknown.
+        limits: computes the range of the legend from the values.
         description: one sentence for the interface.
-        score_name: what the bones tell of their dance, instead of a result; empty for inertial quantities.
+        score_name: name of the dance score on the bones to use instead of a result; empty for inertial quantities.
     """
 
     label: str
@@ -60,14 +60,14 @@ class Quantity:
 
 
 def limits_from_zero(values: np.ndarray) -> tuple[float, float]:
-    """0 to the largest value, rounded up."""
+    """Range from 0 to the largest value, rounded up."""
     import numpy as np
 
     return 0.0, _round_up(float(np.nanmax(np.append(values[np.isfinite(values)], 0.0))))
 
 
 def limits_around_zero(values: np.ndarray) -> tuple[float, float]:
-    """Symmetric, at least +-10, so that small changes stay pale."""
+    """Symmetric range of at least +-10, so that small changes stay pale."""
     import numpy as np
 
     most = _round_up(float(np.nanmax(np.append(np.abs(values[np.isfinite(values)]), 10.0))))
@@ -75,7 +75,7 @@ def limits_around_zero(values: np.ndarray) -> tuple[float, float]:
 
 
 def limits_of_percent(values: np.ndarray) -> tuple[float, float]:
-    """0 to 100."""
+    """Range from 0 to 100."""
     return 0.0, 100.0
 
 
@@ -92,7 +92,7 @@ def _log10(values: np.ndarray) -> np.ndarray:
 
 
 def limits_of_powers(values: np.ndarray) -> tuple[float, float]:
-    """From one whole power of ten to another, three to six apart: beyond it, a link is simply not excited."""
+    """Range between integer powers of ten, three to six decades wide; links beyond it are not excited."""
     import numpy as np
 
     finite = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
@@ -115,40 +115,40 @@ QUANTITIES: dict[str, Quantity] = {
         SEQUENTIAL_MAP,
         _densities,
         limits_from_zero,
-        "Mass of each link over the volume of its shapes",
+        "Mass of each link divided by the volume of its shapes",
     ),
     "change": Quantity(
-        "Mass against prior",
+        "Mass Change",
         "%",
         DIVERGING_MAP,
         lambda result, rig: 100.0 * result.mass_change,
         limits_around_zero,
-        "How much heavier (red) or lighter (blue) each link is than believed before the measurement",
+        "How much heavier (red) or lighter (blue) each link is than in the prior",
     ),
     "determined": Quantity(
-        "Determined by data",
+        "Determined by Data",
         "%",
         FRACTION_MAP,
         lambda result, rig: 100.0 * result.determined_share,
         limits_of_percent,
-        "Share of each link's ten parameters that the data determined; the prior supplied the rest",
+        "Fraction of each link's ten parameters that the data determined; the rest come from the prior",
     ),
     "excitation": Quantity(
-        "Condition number",
+        "Condition Number",
         "power of 10",
         REVERSED_MAP,
         _log10,
         limits_of_powers,
-        "How badly the dance excites each link: condition number of its part of the regressor; bright is well excited",
+        "Condition number of each link's part of the regressor; bright links are well excited by the dance",
         EXCITATION,
     ),
     "deviation": Quantity(
-        "Predicted deviation",
+        "Predicted Deviation",
         "%",
         REVERSED_MAP,
         lambda values: 100.0 * values,
         limits_of_percent,
-        "Relative standard deviation to expect of each link's base parameters after the dance; bright is well known",
+        "Predicted relative standard deviation of each link's base parameters; bright links are well determined",
         DEVIATION,
     ),
 }
@@ -156,7 +156,7 @@ QUANTITIES: dict[str, Quantity] = {
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """What a body shows: the quantity, each link's value, the range of the colours, and who determined the values."""
+    """Colours of a body: quantity, value of each link, range of the colours, and whether flight alone was used."""
 
     quantity: str
     values: dict[str, float]
@@ -166,23 +166,23 @@ class Colouring:
 
     @property
     def definition(self) -> Quantity:
-        """The quantity's description."""
+        """Definition of the quantity."""
         return QUANTITIES[self.quantity]
 
     @property
     def title(self) -> str:
-        """Of the legend, with the unit."""
-        words = self.definition.label
+        """Title of the legend, with the unit."""
+        label = self.definition.label
         if self.quantity == "determined" and self.from_flight:
-            words = "Determined by flight"
-        return f"{words} [{self.definition.unit}]"
+            label = "Determined by Flight"
+        return f"{label} [{self.definition.unit}]"
 
 
 def compute_colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
-    """What a body would show, from the inertial parameters on its bones.
+    """Compute a body's colours from the values on its bones.
 
     Raises:
-        InvalidValue: the bones carry none.
+        InvalidValue: the bones carry no such values.
     """
     import numpy as np
 
@@ -204,10 +204,10 @@ def compute_colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
 
 
 def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: str) -> Colouring:
-    """Colour each link's shape by a quantity; shown in solid and rendered views alike.
+    """Colour each link's shape by a quantity, in solid and rendered views.
 
-    Every other coloured rig in sight is coloured by the same quantity on the same range, so that one legend is true of
-    all of them. Links whose value is unknown are grey.
+    All other visible coloured rigs get the same quantity and range, so that one legend applies to all of them. Links
+    with an unknown value are grey.
 
     Raises:
         InvalidValue: the bones of the armature do not carry the quantity.
@@ -216,31 +216,31 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
 
     from .armature import shapes_of
 
-    shown = compute_colouring(armature, quantity)
+    own = compute_colouring(armature, quantity)
     others = [(other, _colouring_or_unknown(other, quantity)) for other in _other_coloured_rigs(scene, armature)]
-    coloured = [(armature, shown), *others]
+    coloured = [(armature, own), *others]
     values = np.array([value for _, found in coloured for value in found.values.values()])
-    low, high = shown.definition.limits(values)
-    shown = replace(shown, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
+    low, high = own.definition.limits(values)
+    own = replace(own, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
     for rig, found in coloured:
         for link, shape in shapes_of(rig).items():
             value = found.values.get(link, np.nan)
             share = (value - low) / (high - low)
             set_colour(
-                shape, interpolate_colour(shown.definition.colour_map, share) if np.isfinite(value) else UNKNOWN_COLOUR
+                shape, interpolate_colour(own.definition.colour_map, share) if np.isfinite(value) else UNKNOWN_COLOUR
             )
-        _store_legend(rig, shown)
-    return shown
+        _store_legend(rig, own)
+    return own
 
 
 def _other_coloured_rigs(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:
-    """The other coloured rigs of a scene that are in sight and can be painted."""
+    """The other coloured rigs of a scene that are visible and local."""
     rigs = (item for item in find_rigs(scene) if item != armature and item.library is None)
     return [item for item in rigs if COLOUR_KEY in item and item.visible_get()]
 
 
 def _colouring_or_unknown(armature: bpy.types.Object, quantity: str) -> Colouring:
-    """What a body would show; nothing is known of one that does not carry the quantity."""
+    """A body's colours; all values unknown if its bones do not carry the quantity."""
     try:
         return compute_colouring(armature, quantity)
     except errors.SolverError:
@@ -248,7 +248,7 @@ def _colouring_or_unknown(armature: bpy.types.Object, quantity: str) -> Colourin
 
 
 def _store_legend(armature: bpy.types.Object, colouring: Colouring) -> None:
-    """Keep with a body what its colours mean, for its legend, also where it becomes a library override."""
+    """Store what a body's colours mean, for its legend; library overrides keep it too."""
     armature[COLOUR_KEY], armature[TITLE_KEY] = colouring.quantity, colouring.title
     armature[RANGE_KEY] = [colouring.low, colouring.high]
     for key in (COLOUR_KEY, TITLE_KEY, RANGE_KEY):
@@ -257,7 +257,7 @@ def _store_legend(armature: bpy.types.Object, colouring: Colouring) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """What the colours on a body mean: title, range of the numbers, and the colour map."""
+    """Legend of a body's colours: title, range and colour map."""
 
     title: str
     low: float
@@ -266,26 +266,26 @@ class Legend:
 
 
 def shown_quantity(armature: bpy.types.Object) -> str:
-    """The quantity by which a body is coloured; empty where it is not."""
-    named = custom.read_label(armature, COLOUR_KEY)
+    """The quantity that colours a body; empty if it is not coloured."""
+    named = custom_properties.read_label(armature, COLOUR_KEY)
     return named if named in QUANTITIES else ""
 
 
 def read_legend(armature: bpy.types.Object) -> Legend | None:
-    """The legend of the colours that are on a body; None where it is not coloured. Cheap enough for a redraw."""
+    """The legend of a body's colours; None if it is not coloured. Cheap enough for every redraw."""
     quantity = shown_quantity(armature)
     if not quantity:
         return None
     try:
-        low, high = custom.read_array(armature, RANGE_KEY, 2).tolist()
+        low, high = custom_properties.read_array(armature, RANGE_KEY, 2).tolist()
     except errors.InvalidValue:
         return None
-    return Legend(custom.read_label(armature, TITLE_KEY), low, high, QUANTITIES[quantity].colour_map)
+    return Legend(custom_properties.read_label(armature, TITLE_KEY), low, high, QUANTITIES[quantity].colour_map)
 
 
 @cache
 def colour_stops(colour_map: str) -> np.ndarray:
-    """sRGB in [0, 1] (C, 3) of a map at even steps."""
+    """sRGB in [0, 1] (C, 3) of a colour map at equal steps."""
     import numpy as np
 
     colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in colour_map.split()])
@@ -294,17 +294,17 @@ def colour_stops(colour_map: str) -> np.ndarray:
 
 
 def interpolate_colour(colour_map: str, fraction: float) -> tuple[float, float, float]:
-    """sRGB in [0, 1] of a map at a share in [0, 1]; clipped outside."""
+    """sRGB in [0, 1] of a colour map at a fraction, which is clipped to [0, 1]."""
     import numpy as np
 
     colours = colour_stops(colour_map)
-    place = float(np.clip(fraction, 0.0, 1.0)) * (len(colours) - 1)
-    red, green, blue = (float(np.interp(place, np.arange(len(colours)), channel)) for channel in colours.T)
+    position = float(np.clip(fraction, 0.0, 1.0)) * (len(colours) - 1)
+    red, green, blue = (float(np.interp(position, np.arange(len(colours)), channel)) for channel in colours.T)
     return red, green, blue
 
 
 def srgb_to_linear(colour: tuple[float, float, float]) -> tuple[float, float, float, float]:
-    """Scene-linear RGBA of an sRGB colour, as materials want it."""
+    """Scene-linear RGBA of an sRGB colour, as used by materials."""
     import numpy as np
 
     srgb = np.asarray(colour)
@@ -320,7 +320,7 @@ def linear_to_srgb(values: np.ndarray) -> np.ndarray:
 
 
 def set_colour(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
-    """Give an object a plain material of its own, reused when it has one; a linked mesh keeps its materials."""
+    """Colour an object through its own plain material, which is created if needed; linked meshes are not changed."""
     rgba, slot = srgb_to_linear(colour), next(iter(shape.material_slots), None)
     material = None if slot is None else slot.material
     shader = find_shader(material) if material is not None else None
@@ -337,14 +337,14 @@ def set_colour(shape: bpy.types.Object, colour: tuple[float, float, float]) -> N
 
 
 def find_shader(material: bpy.types.Material) -> Any:
-    """The shader that a plain material has; None where it was taken away."""
+    """The Principled BSDF node of a material; None if it was removed."""
     return material.node_tree.nodes.get("Principled BSDF") if material.node_tree is not None else None
 
 
 def plain_material(
     name: str, colour: tuple[float, float, float], *, glow: bool = False, alpha: float = 1.0
 ) -> bpy.types.Material:
-    """A matt material, or one that shows exactly its colour whatever the light (``glow``)."""
+    """A matt material, or an emissive one that shows exactly its colour in any light (``glow``)."""
     material = bpy.data.materials.new(name)
     if material.node_tree is None:
         material.use_nodes = True
@@ -359,13 +359,13 @@ def plain_material(
     if glow:
         shader.inputs["Emission Color"].default_value = rgba
         shader.inputs["Emission Strength"].default_value = 1.0
-        # It lights nothing, and sampling it is dear.
+        # it need not light other objects, and sampling it is expensive
         material.cycles.emission_sampling = "NONE"  # type: ignore[attr-defined]
     return material
 
 
 def _round_up(value: float) -> float:
-    """The next round number at or above a positive value; 1 for zero."""
+    """The smallest round number at or above a positive value; 1 for zero."""
     import numpy as np
 
     if value <= 0.0:

@@ -1,6 +1,8 @@
-"""``blender --command exciting_dance VERB ...``: the solver's verbs, then scene and picture (not with --no-picture).
+"""``blender --command exciting_dance VERB ...``: runs a solver verb, then writes scene and picture of its results.
 
-``rehearse DANCE_FOLDER --output FILE.mp4`` renders a video to learn a dance from, in this Blender itself.
+``--no-picture`` writes the scene only.
+
+``rehearse DANCE_FOLDER --output FILE.mp4`` renders a video that teaches a dance, in this Blender.
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ from .solver_api import dance_folder, errors
 NAME = "exciting_dance"
 NO_PICTURE = "--no-picture"
 INCOMPLETE = 1
-"""Exit code of a verb that wrote less than was requested, such as a partial dance; or of one that crashed."""
+"""Exit code of a verb that wrote less than was requested, such as a partial dance, or that crashed."""
 SCENE_VERBS = ("identify", "track", "dance")
 _handles: list = []
 
 
 def run(arguments: list[str]) -> int:
-    """Run a verb in a child process, and make the scene of the study or dance that it made, also of a partial dance.
+    """Run a verb in a child process and write the scene of its study or dance, also of a partial dance.
 
     Returns:
-        the child's exit code, or 2 where the scene cannot be made.
+        the child's exit code, or 2 if the scene cannot be written.
     """
     from .authoring.dance_import import make_dance_scene
     from .rehearsal import command as rehearsal_words
@@ -55,18 +57,18 @@ def run(arguments: list[str]) -> int:
 
 
 def register() -> None:
-    """Tell Blender's command line."""
+    """Register the command with Blender."""
     _handles.append(bpy.utils.register_cli_command(NAME, run))
 
 
 def unregister() -> None:
-    """Take it back."""
+    """Unregister the command."""
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())
 
 
 def _summary_time(folder: str | None) -> int | None:
-    """[ns] when the summary in a folder was written; None where there is none."""
+    """Time of change [ns] of the summary in a folder; None without one."""
     path = Path(folder or "") / dance_folder.SUMMARY_FILE
     return path.stat().st_mtime_ns if folder is not None and path.exists() else None
 

@@ -1,7 +1,7 @@
-"""The only place that knows Blender's quaternion order (wxyz), bone axes (y along the bone) and mathutils.
+"""Conversion between rigs and Blender: quaternion order (wxyz), bone axes (y along the bone), mathutils.
 
-A link frame N_k (rest pose, armature space) and its bone B_k share the origin and differ by a constant rotation
-O_k: B_k = N_k O_k. A joint that moved by J_k since neutral then has the pose basis O_k^-1 J_k O_k.
+A link frame N_k (rest pose, armature space) and its bone B_k have the same origin and differ by a constant rotation
+O_k: B_k = N_k O_k. The pose basis of a joint that moved by J_k from its neutral position is O_k^-1 J_k O_k.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from .solver_api import Rig, SceneMotion, so3
 
 SHORTEST_BONE = 0.02
-"""[m] Blender deletes bones without length."""
+"""[m] Blender deletes bones of zero length."""
 LARGEST_TWIST_COSINE = np.cos(np.radians(45.0))
-"""A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
+"""A revolute axis at a larger angle to the bone than this becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
 TINY = 1e-12
 DEGENERATE_COSINES = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
-"""Cosines to the parent between which Blender's rest matrix of a bone cancels digits and errs by 1e-5."""
+"""Range of the cosine between bone and parent in which Blender's rest matrices lose digits and err by 1e-5."""
 TILT_ANGLE = 0.2
-"""[rad] by which such a bone is turned away about its x axis."""
+"""[rad] Angle about its x axis by which such a bone is tilted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoneFrame:
-    """Bone axes on a link.
+    """Axes of a bone relative to its link.
 
     Attributes:
         axes: (3, 3) O_k, columns are the bone's x, y, z in link axes.
         length: [m].
-        axis: index of the bone axis a revolute or prismatic joint moves along, or -1.
-        sign: of the joint's axis against that bone axis.
+        axis: index of the bone axis of a revolute or prismatic joint, or -1.
+        sign: sign of the joint's axis along that bone axis.
     """
 
     axes: np.ndarray
@@ -43,21 +43,21 @@ class BoneFrame:
 
 
 def bone_frame(rig: Rig, link: int) -> BoneFrame:
-    """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules.
+    """Bone axes of a link: y toward the tip, a hinge's axis exactly along x (or y), otherwise z forward.
 
-    No bone points nearly against its parent (some degrees off): there Blender's own rest matrices lose orthogonality.
+    No bone points almost opposite to its parent, because Blender's rest matrices lose orthogonality there.
     """
     frame, parent = _unadjusted_frame(rig, link), rig.parents[link]
     if parent < 0:
         return frame
-    turns, _ = rig.rest
-    ahead = turns[link].T @ turns[parent] @ bone_frame(rig, parent).axes[:, 1]
-    if not DEGENERATE_COSINES[0] < ahead @ frame.axes[:, 1] < DEGENERATE_COSINES[1]:
+    rotations, _ = rig.rest
+    toward_parent = rotations[link].T @ rotations[parent] @ bone_frame(rig, parent).axes[:, 1]
+    if not DEGENERATE_COSINES[0] < toward_parent @ frame.axes[:, 1] < DEGENERATE_COSINES[1]:
         return frame
     if frame.axis == 1:
         return BoneFrame(_complete_axes(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
     tilted = [frame.axes @ _rotation_about_x(angle) for angle in (-TILT_ANGLE, TILT_ANGLE)]
-    axes = max(tilted, key=lambda candidate: float(ahead @ candidate[:, 1]))
+    axes = max(tilted, key=lambda candidate: float(toward_parent @ candidate[:, 1]))
     return BoneFrame(axes, frame.length, frame.axis, frame.sign)
 
 
@@ -82,11 +82,11 @@ def _unadjusted_frame(rig: Rig, link: int) -> BoneFrame:
 
 
 def rest_matrices(rig: Rig) -> np.ndarray:
-    """Link frames at rest (L, 4, 4) in armature space: the neutral pose, standing on the floor."""
+    """Link frames at rest (L, 4, 4) in armature space: the neutral pose on the floor."""
     result = np.tile(np.eye(4), (len(rig.links), 1, 1))
-    turns, places = rig.rest
-    result[:, :3, :3] = turns
-    result[:, :3, 3] = places - places[0]
+    rotations, origins = rig.rest
+    result[:, :3, :3] = rotations
+    result[:, :3, 3] = origins - origins[0]
     result[:, 2, 3] += rig.standing_height
     return result
 
@@ -94,16 +94,16 @@ def rest_matrices(rig: Rig) -> np.ndarray:
 def pose_basis(
     rotations: np.ndarray, translations: np.ndarray, axes: np.ndarray, rest: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pose basis of a bone from its joint's movement.
+    """Pose basis of a bone from the movement of its joint.
 
     Args:
-        rotations: (N, 4) J_k, xyzw, joint axes (the root's in the world).
-        translations: (N, 3) [m] the same.
-        axes: (3, 3) O_k as the bone has it.
+        rotations: (N, 4) J_k, xyzw, in joint axes (world axes for the root).
+        translations: (N, 3) [m], in the same axes.
+        axes: (3, 3) O_k of the bone.
         rest: (4, 4) rest frame of the root link; None for other links.
 
     Returns:
-        quaternions (N, 4) wxyz and locations (N, 3) [m], bone axes.
+        quaternions (N, 4) wxyz and locations (N, 3) [m] in bone axes.
     """
     offset = so3.to_quaternion(axes)
     if rest is not None:
@@ -121,7 +121,7 @@ def hinge_angles(rotations: np.ndarray, axis: np.ndarray) -> np.ndarray:
 def joint_movement(
     quaternions: np.ndarray, locations: np.ndarray, axes: np.ndarray, rest: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Joint's movement from the pose basis of its bone: the reverse of `pose_basis`, whose arguments these are.
+    """Movement of a joint from the pose basis of its bone: the inverse of `pose_basis`, with the same arguments.
 
     Returns:
         rotations (N, 4) xyzw and translations (N, 3) [m].
@@ -136,14 +136,14 @@ def joint_movement(
 
 
 def transform(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (N, 4) xyzw and points (N, 3) of an object's own space, in the world."""
+    """Transform rotations (N, 4) xyzw and points (N, 3) from an object's space to the world."""
     world = to_array(matrix)
-    turn = so3.to_quaternion(to_array(matrix.to_quaternion().to_matrix()))
-    return so3.product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
+    rotation = so3.to_quaternion(to_array(matrix.to_quaternion().to_matrix()))
+    return so3.product(rotation, rotations), points @ world[:3, :3].T + world[:3, 3]
 
 
 def transform_motion(matrix: Matrix, motion: SceneMotion) -> SceneMotion:
-    """A motion whose root is seen in an object's own space, with its root in the world."""
+    """Transform the root of a motion from an object's space to the world."""
     rotations, root = transform(matrix, motion.rotations[:, 0], motion.root)
     return replace(motion, rotations=np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1), root=root)
 
@@ -152,7 +152,7 @@ def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
     """Rotations of a bone (N, 4) wxyz from its channels in a rotation mode.
 
     Args:
-        mode: of the bone, ``"QUATERNION"``, ``"AXIS_ANGLE"`` or an order of Euler angles such as ``"XYZ"``.
+        mode: rotation mode, ``"QUATERNION"``, ``"AXIS_ANGLE"`` or an order of Euler angles such as ``"XYZ"``.
         values: (N, 4) wxyz, (N, 4) angle [rad] and axis, or (N, 3) angles [rad].
     """
     if mode == "QUATERNION":
@@ -165,7 +165,7 @@ def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
         half = 0.5 * values[:, :1]
         return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
     result = np.tile([0.0, 0.0, 0.0, 1.0], (len(values), 1))
-    for letter in mode:  # the first letter turns first
+    for letter in mode:  # the first letter is the first rotation
         index, step = "XYZ".index(letter), np.zeros((len(values), 4))
         step[:, index], step[:, 3] = np.sin(0.5 * values[:, index]), np.cos(0.5 * values[:, index])
         result = so3.product(step, result)
@@ -173,7 +173,7 @@ def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
 
 
 def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
-    """Channels of a bone (N, C) from rotations (N, 4) wxyz: the reverse of `basis_quaternions`, continuous in time."""
+    """Channels of a bone (N, C) from rotations (N, 4) wxyz: the inverse of `basis_quaternions`, continuous in time."""
     if mode == "QUATERNION":
         return quaternions
     if mode == "AXIS_ANGLE":
@@ -189,53 +189,53 @@ def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
 
 
 def joint_movements(rig: Rig, link_rotations: np.ndarray, link_origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Movement of every joint from the links' frames in the world.
+    """Movement of every joint from the link poses in the world.
 
     Args:
-        rig: whose links they are.
+        rig: rig with L links.
         link_rotations: (N, L, 3, 3) axes of the links.
         link_origins: (N, L, 3) [m] their origins.
 
     Returns:
-        rotations (N, L, 4) xyzw and translations (N, L, 3) [m] from the neutral pose, in joint axes; the root's in the
-        world.
+        rotations (N, L, 4) xyzw and translations (N, L, 3) [m] from the neutral pose, in joint axes; world axes for the
+        root.
     """
     rotations, translations = np.empty((*link_origins.shape[:2], 4)), np.array(link_origins)
     for link, joint in enumerate(rig.joints):
-        turn, parent = link_rotations[:, link], joint.parent
+        rotation, parent = link_rotations[:, link], joint.parent
         if parent >= 0:
-            back = (link_rotations[:, parent] @ joint.rotation).swapaxes(1, 2)
-            turn = back @ turn
-            away = link_origins[:, link] - link_origins[:, parent] - link_rotations[:, parent] @ joint.position
+            to_joint = (link_rotations[:, parent] @ joint.rotation).swapaxes(1, 2)
+            rotation = to_joint @ rotation
+            offset = link_origins[:, link] - link_origins[:, parent] - link_rotations[:, parent] @ joint.position
             # frames n, axes i of the joint, axes j of the world
-            translations[:, link] = np.einsum("nij,nj->ni", back, away)
-        rotations[:, link] = so3.to_quaternion(turn)
+            translations[:, link] = np.einsum("nij,nj->ni", to_joint, offset)
+        rotations[:, link] = so3.to_quaternion(rotation)
     return rotations, translations
 
 
 def link_poses(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joint_movements`."""
-    turns, places = so3.to_matrix(rotations), np.array(translations)
+    """Axes (N, L, 3, 3) and origins (N, L, 3) [m] of the links in the world: the inverse of `joint_movements`."""
+    axes, origins = so3.to_matrix(rotations), np.array(translations)
     for link, joint in enumerate(rig.joints):
         parent = joint.parent
         if parent >= 0:
-            base = turns[:, parent] @ joint.rotation
+            base = axes[:, parent] @ joint.rotation
             # frames n, axes i of the world, axes j of the joint
-            ahead = np.einsum("nij,nj->ni", base, translations[:, link])
-            places[:, link] = places[:, parent] + turns[:, parent] @ joint.position + ahead
-            turns[:, link] = base @ turns[:, link]
-    return turns, places
+            offset = np.einsum("nij,nj->ni", base, translations[:, link])
+            origins[:, link] = origins[:, parent] + axes[:, parent] @ joint.position + offset
+            axes[:, link] = base @ axes[:, link]
+    return axes, origins
 
 
 def roll_error(target: np.ndarray, matrix: Matrix) -> float:
-    """Angle [rad] by which a bone with matrix ``got`` must still roll about its y axis to match ``wanted`` (4, 4)."""
+    """Angle [rad] by which a bone must roll about its y axis to get from its matrix to ``target`` (4, 4)."""
     actual = to_array(matrix)
     across = target[:3, 0]
     return -float(np.arctan2(across @ actual[:3, 2], across @ actual[:3, 0]))
 
 
 def to_matrix(matrix: np.ndarray) -> Matrix:
-    """mathutils' form of a (3, 3) or (4, 4) array."""
+    """mathutils matrix of a (3, 3) or (4, 4) array."""
     return Matrix(np.asarray(matrix, float).tolist())
 
 
@@ -245,17 +245,17 @@ def to_array(matrix: Matrix) -> np.ndarray:
 
 
 def rotations_to(directions: np.ndarray) -> np.ndarray:
-    """Quaternions (N, 4) wxyz that turn +z onto directions (N, 3); the shortest way, continuous in time."""
+    """Shortest rotations (N, 4) wxyz from +z to directions (N, 3), continuous in time."""
     result, last = np.zeros((len(directions), 4)), Quaternion()
     for frame, direction in enumerate(directions):
-        turn = Vector((0.0, 0.0, 1.0)).rotation_difference(Vector(direction))
-        turn.make_compatible(last)
-        result[frame], last = turn, turn
+        rotation = Vector((0.0, 0.0, 1.0)).rotation_difference(Vector(direction))
+        rotation.make_compatible(last)
+        result[frame], last = rotation, rotation
     return result
 
 
 def _direction(rig: Rig, link: int) -> np.ndarray:
-    """From the joint to the far end (3,) [m], link axes; never zero."""
+    """Vector (3,) [m] from the joint to the tip in link axes; never zero."""
     for candidate in (rig.tips[link], rig.boxes[link].mean(axis=0)):
         if np.linalg.norm(candidate) > SHORTEST_BONE / 2:
             return np.asarray(candidate)
@@ -263,7 +263,7 @@ def _direction(rig: Rig, link: int) -> np.ndarray:
 
 
 def _complete_axes(y: np.ndarray) -> np.ndarray:
-    """Right-handed axes (3, 3) around a unit y: z as far forward (link x) as possible, or up where y points forward."""
+    """Right-handed axes (3, 3) with unit y: z as close as possible to link x (forward), or link z if y is forward."""
     forward = np.array([1.0, 0.0, 0.0])
     z = forward if abs(y @ forward) < NEARLY_PARALLEL else np.array([0.0, 0.0, 1.0])
     z = z - (z @ y) * y

@@ -1,4 +1,4 @@
-"""The one place where custom properties are read: people, scripts and other versions may have left anything there."""
+"""Reads and checks custom properties, which users, scripts and other versions of the add-on may have changed."""
 
 from __future__ import annotations
 
@@ -15,75 +15,75 @@ if TYPE_CHECKING:
     import numpy as np
 
 Owner = bpy.types.ID | bpy.types.Bone
-DEFAULT_REMEDY = "undo that edit, or delete the property"
+DEFAULT_REMEDY = "undo the edit, or delete the property"
 SHOWN_CHARACTERS = 40
-"""Characters of a wrong value that an error shows."""
+"""Largest number of characters of a wrong value that an error shows."""
 
 
 def read_label(owner: Owner, name: str) -> str:
-    """A text by which the add-on knows what is its own; empty where there is none, or something else than a text."""
+    """A text property that marks the add-on's own data; empty if it is missing or not a text."""
     value = owner.get(name, "")
     return value if isinstance(value, str) else ""
 
 
 def read_text(owner: Owner, name: str, remedy: str = DEFAULT_REMEDY) -> str:
-    """A text.
+    """A text property.
 
     Args:
-        owner: of the property.
+        owner: data-block or bone with the property.
         name: of the property.
-        remedy: what to do when it is damaged, in one clause.
+        remedy: what to do if it is damaged, as a clause.
 
     Raises:
-        InvalidValue: there is none.
+        InvalidValue: it is missing or not a text.
     """
     value = _require(owner, name, remedy)
     if not isinstance(value, str):
-        raise damaged_error(owner, name, f"it is {_describe_value(value)} and no text", remedy)
+        raise damaged_error(owner, name, f"it is {_describe_value(value)}, not a text", remedy)
     return value
 
 
 def read_object(owner: Owner, name: str, remedy: str = DEFAULT_REMEDY) -> dict[str, Any]:
-    """The object that a text describes as JSON; empty where there is no such property.
+    """A JSON object in a text property; empty if there is no such property.
 
     Raises:
-        InvalidValue: it is no text, or the text describes no object.
+        InvalidValue: it is not a text, or the text is not a JSON object.
     """
     if name not in owner:
         return {}
-    words = read_text(owner, name, remedy)
+    text = read_text(owner, name, remedy)
     try:
-        found = _parse_json(words)
+        found = _parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise damaged_error(owner, name, f"it is no JSON: {error}", remedy) from None
+        raise damaged_error(owner, name, f"it is not JSON: {error}", remedy) from None
     if not isinstance(found, dict):
-        raise damaged_error(owner, name, f"{_describe_value(words)} is no JSON object", remedy)
+        raise damaged_error(owner, name, f"{_describe_value(text)} is not a JSON object", remedy)
     return found
 
 
 @lru_cache(64)
 def _parse_json(text: str) -> Any:
-    """What a text means as JSON: panels ask for the same one at every redraw, and nobody changes the answer."""
+    """Parse JSON; cached because panels read the same text at every redraw. The result must not be changed."""
     return json.loads(text)
 
 
 def read_number(owner: Owner, name: str, remedy: str = DEFAULT_REMEDY) -> float:
-    """A finite number.
+    """A finite number property.
 
     Raises:
-        InvalidValue: there is none.
+        InvalidValue: it is missing or not a finite number.
     """
     value = _require(owner, name, remedy)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise damaged_error(owner, name, f"it is {_describe_value(value)} and no number", remedy)
+        raise damaged_error(owner, name, f"it is {_describe_value(value)}, not a finite number", remedy)
     return float(value)
 
 
 def read_array(owner: Owner, name: str, count: int, remedy: str = DEFAULT_REMEDY, *, finite: bool = True) -> np.ndarray:
-    """An array (count,) of numbers.
+    """An array property (count,) of numbers.
 
     Raises:
-        InvalidValue: there is none of that length; or, where they are to be finite, one is not.
+        InvalidValue: it is missing, has another length, or, if ``finite``, has values that are not finite.
     """
     import numpy as np
 
@@ -93,14 +93,14 @@ def read_array(owner: Owner, name: str, count: int, remedy: str = DEFAULT_REMEDY
     except (AttributeError, TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != (count,):
-        raise damaged_error(owner, name, f"it is {_describe_value(value)} and not {count} numbers", remedy)
+        raise damaged_error(owner, name, f"it is {_describe_value(value)}, not {count} numbers", remedy)
     if finite and not np.isfinite(found).all():
-        raise damaged_error(owner, name, f"it holds {found[~np.isfinite(found)][0]}", remedy)
+        raise damaged_error(owner, name, f"it contains {found[~np.isfinite(found)][0]}", remedy)
     return found
 
 
 def damaged_error(owner: Owner, name: str, problem: str, remedy: str = DEFAULT_REMEDY) -> errors.InvalidValue:
-    """The error that names a property, its owner and the way out."""
+    """An error that names a property, its owner and what to do."""
     return errors.InvalidValue(f"custom property {name!r} of {owner.name!r} is damaged ({problem}): {remedy}")
 
 

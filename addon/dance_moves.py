@@ -1,4 +1,4 @@
-"""How hard each move of a designed dance is, kept with its action, and listed in a panel."""
+"""Difficulty of each move of a designed dance, stored with its action and listed in a panel."""
 
 from __future__ import annotations
 
@@ -7,49 +7,51 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from . import bpy_access as typed
+from . import bpy_access
 
 if TYPE_CHECKING:
     from .solver_api import SceneMove
 
 
 def _on_move_selected(moves: DanceMoves, context: bpy.types.Context) -> None:
-    """Show the beginning of the move that is chosen in the list."""
+    """Go to the start of the move that is selected in the list."""
     from .action import set_frame
 
     if (move := active_move(moves)) is not None:
-        set_frame(typed.scene(context), move.first)
+        set_frame(bpy_access.scene(context), move.first)
 
 
 class DanceMove(bpy.types.PropertyGroup):
-    """One move; its name is that of the posture to which it leads."""
+    """One move; the group's name is the name of the posture to which the move leads."""
 
-    first: bpy.props.FloatProperty(name="First", description="Frame at which it begins")  # type: ignore[valid-type]
-    last: bpy.props.FloatProperty(name="Last", description="Frame at which it ends")  # type: ignore[valid-type]
-    score: bpy.props.IntProperty(name="Difficulty", description="From 1, easy, to 5")  # type: ignore[valid-type]
-    difficulty: bpy.props.StringProperty(name="Difficulty", description="In words")  # type: ignore[valid-type]
+    first: bpy.props.FloatProperty(name="First", description="First frame of the move")  # type: ignore[valid-type]
+    last: bpy.props.FloatProperty(name="Last", description="Last frame of the move")  # type: ignore[valid-type]
+    score: bpy.props.IntProperty(name="Difficulty", description="Difficulty from 1 (easy) to 5")  # type: ignore[valid-type]
+    difficulty: bpy.props.StringProperty(name="Difficulty", description="Difficulty in words")  # type: ignore[valid-type]
 
 
 class DanceMoves(bpy.types.PropertyGroup):
-    """Those of an action, in order."""
+    """Moves of an action, in order."""
 
     rows: bpy.props.CollectionProperty(type=DanceMove)  # type: ignore[valid-type]
-    index: bpy.props.IntProperty(name="Move", description="Go to where this move begins", update=_on_move_selected)  # type: ignore[valid-type]
+    index: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Move", description="Active move; selecting it goes to its first frame", update=_on_move_selected
+    )
 
 
 def active_move(moves: DanceMoves) -> DanceMove | None:
-    """The move of the active row; None without one."""
+    """The selected move; None without one."""
     return moves.rows[moves.index] if 0 <= moves.index < len(moves.rows) else None
 
 
 def find_moves(body: bpy.types.Object) -> DanceMoves | None:
-    """The moves of what a rig dances, as it was designed; None where nothing dances."""
+    """Moves of a rig's action; None without an action."""
     action = body.animation_data.action if body.animation_data else None
-    return getattr(action, "exciting_dance_moves", None)  # an add-on that is not registered keeps none
+    return getattr(action, "exciting_dance_moves", None)  # missing if the add-on is not registered
 
 
 def store_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[SceneMove]) -> None:
-    """Keep moves with what a rig dances, instead of those that it had."""
+    """Store moves with a rig's action, replacing earlier ones."""
     import numpy as np
 
     from .action import frames_at
@@ -65,12 +67,12 @@ def store_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[
 
 
 def register() -> None:
-    """Give every action a list; only designed dances fill it."""
+    """Add the list to all actions; only designed dances fill it."""
     bpy.types.Action.exciting_dance_moves = bpy.props.PointerProperty(type=DanceMoves)  # type: ignore[attr-defined]
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Remove the list."""
     del bpy.types.Action.exciting_dance_moves  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""Drawing functions that Blender calls for each view of an editor: put there together, taken away together."""
+"""Groups of draw handlers of an editor, which are added and removed together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Kind: TypeAlias = Literal["POST_VIEW", "POST_PIXEL"]
 
 @dataclass(slots=True)
 class DrawHandlers:
-    """What is drawn over one editor.
+    """Draw handlers of one editor.
 
     Attributes:
         editor: type of the editor, such as ``bpy.types.SpaceView3D``.
-        functions: what draws, each in the space of the scene (POST_VIEW) or of the region's pixels (POST_PIXEL).
+        functions: drawing functions, in scene coordinates (POST_VIEW) or in pixels of the region (POST_PIXEL).
     """
 
     editor: Any
@@ -26,11 +26,11 @@ class DrawHandlers:
 
     @property
     def enabled(self) -> bool:
-        """Whether Blender calls them."""
+        """Whether the handlers are added."""
         return bool(self._handles)
 
     def enable(self, on: bool) -> None:
-        """Draw from now on, or no more; nothing is drawn without a window."""
+        """Add or remove the handlers; without a window none are added."""
         while self._handles:
             self.editor.draw_handler_remove(self._handles.pop(), "WINDOW")
         if on and not bpy.app.background:

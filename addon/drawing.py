@@ -1,6 +1,6 @@
-"""Primitives of what is drawn over Blender's editors: lines, faces, words, and the geometry of arrows and marks.
+"""Drawing primitives for overlays: lines, faces, text, and the geometry of arrows and marks.
 
-Colours are sRGB with alpha. Sizes in pixels are for an interface scale of one: `scale` gives the user's.
+Colours are sRGB with alpha. Sizes in pixels are for an interface scale of one; see `interface_scale`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Points = Sequence[Point] | np.ndarray
 
 TEXT_COLOUR: Colour = (0.93, 0.93, 0.93, 1.0)
 SHORTEST_ARROW, ARROW_HEAD, FLOOR_OFFSET = 0.01, 0.06, 0.002
-"""[m] Arrows shorter than this are left out; an arrow's head; height of what lies on the floor over it."""
+"""[m] Shortest arrow that is drawn; length of an arrow's head; height of shapes above the floor."""
 ARROW_SLENDERNESS = 0.4
-"""Share of an arrow that its head may take, and half the head's width against its length."""
+"""Largest fraction of an arrow that its head takes, and half the head's width over its length."""
 LINE_WIDTH, BOLD_WIDTH = 1.5, 3.5
 LEGEND_LEFT, LEGEND_BOTTOM, LEGEND_WIDTH, LEGEND_HEIGHT = 24, 40, 16, 200
-"""[px] Of a legend."""
+"""[px] Position and size of a legend."""
 FONT = 0
 BACKGROUND: Colour = (0.08, 0.08, 0.09, 0.78)
-"""Behind words, so that they can be read over any theme and body."""
+"""Background of text, for legibility over any theme and body."""
 LINE_HEIGHT, LETTER_HEIGHT = 18.0, 12.0
-"""[px] Between lines on the paper, and of its letters."""
+"""[px] Line spacing and letter height in a text box."""
 
 
 def interface_scale() -> float:
@@ -44,7 +44,7 @@ def interface_scale() -> float:
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Convex hull (V, 2) of those points (P, 3) that are on the floor (not NaN); empty when fewer than three are."""
+    """Convex hull (V, 2) of the points (P, 3) without NaN, seen from above; empty for fewer than three points."""
     ground = points[np.isfinite(points).all(axis=1), :2]
     if len(ground) < 3:
         return np.zeros((0, 2))
@@ -52,7 +52,7 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def arrow_lines(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
-    """Pairs of points of an arrow's lines: shaft and four barbs; none when it is too short to see."""
+    """Pairs of points of an arrow's lines: shaft and four barbs; empty if the arrow is too short to see."""
     length = float(np.linalg.norm(along))
     if not math.isfinite(length) or length < SHORTEST_ARROW:
         return []
@@ -67,18 +67,18 @@ def arrow_lines(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
 
 
 def cross_lines(centre: np.ndarray, size: float) -> list[np.ndarray]:
-    """Pairs of points of arms [m] along the world's axes, the level ones first."""
+    """Pairs of points of a cross with arms [m] along the world's axes, horizontal ones first."""
     return [centre + sign * size * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
 
 
 def outline_lines(corners: np.ndarray, height: float = FLOOR_OFFSET) -> list[np.ndarray]:
-    """Pairs of points (3,) of the edges of corners (V, 2), at a height."""
+    """Pairs of points (3,) of the edges of a polygon (V, 2), at a height."""
     points = [np.array([x, y, height]) for x, y in corners]
     return [point for k in range(len(points)) for point in (points[k], points[(k + 1) % len(points)])]
 
 
 def circle_points(centre: Point, radius: float, height: float = FLOOR_OFFSET, steps: int = 24) -> np.ndarray:
-    """Corners (steps, 3) of a level circle about a point (2,)."""
+    """Points (steps, 3) of a horizontal circle around a point (2,)."""
     angles = np.linspace(0.0, 2.0 * np.pi, steps, endpoint=False)
     x, y = centre[0] + radius * np.cos(angles), centre[1] + radius * np.sin(angles)
     return np.stack([x, y, np.full(steps, height)], axis=1)
@@ -98,7 +98,7 @@ def draw_lines(points: Points, colour: Colour, width: float) -> None:
 
 
 def fill_convex(corners: Points, colour: Colour) -> None:
-    """Fill a convex outline (V, 2 or 3)."""
+    """Fill a convex polygon (V, 2 or 3)."""
     if len(corners) < 3:
         return
     faces = [(0, k, k + 1) for k in range(1, len(corners) - 1)]
@@ -110,7 +110,7 @@ def fill_convex(corners: Points, colour: Colour) -> None:
 
 
 def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET) -> None:
-    """Fill a convex polygon (V, 2) on the floor and draw its edge opaque."""
+    """Fill a convex polygon (V, 2) on the floor and draw its outline opaque."""
     if len(corners) < 3:
         return
     fill_convex([(x, y, height) for x, y in corners], colour)
@@ -125,7 +125,7 @@ def fill_box(left: float, bottom: float, width: float, height: float, colour: Co
 
 @lru_cache(16)
 def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[float, float]) -> gpu.types.GPUBatch:
-    """An upright rectangle [px] with a colour map, kept on the graphics card: linear between the map's stops."""
+    """A vertical colour bar [px] as a batch that stays on the GPU; linear between the map's colours."""
     (left, bottom), (width, height), colours = position, size, colour_stops(colour_map).tolist()
     heights = [bottom + height * stop / (len(colours) - 1) for stop in range(len(colours))]
     corners = [(x, y) for y in heights for x in (left, left + width)]
@@ -135,22 +135,22 @@ def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[floa
 
 
 def free_batches() -> None:
-    """Free the graphics card's memory."""
+    """Free the batches on the GPU."""
     _colour_bar.cache_clear()
 
 
 def draw_legend(colour_map: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
-    """A colour map with its title and with words at shares of its height, in the lower left corner."""
+    """Draw a colour bar with its title, and with labels at fractions of its height, in the lower left corner."""
     size, left = interface_scale(), left_edge()
     bottom, width, height = (size * x for x in (LEGEND_BOTTOM, LEGEND_WIDTH, LEGEND_HEIGHT))
     _colour_bar(colour_map, (left, bottom), (width, height)).draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
     draw_text(title, left, bottom + height + 14 * size, 13 * size)
-    for share, words in ticks:
-        draw_text(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
+    for fraction, label in ticks:
+        draw_text(label, left + width + 6 * size, bottom + fraction * height - 4 * size, 11 * size)
 
 
 def left_edge() -> float:
-    """[px] Where a legend begins: right of the toolbar, which in a low view reaches down to it."""
+    """[px] Left edge of a legend: to the right of the toolbar, which can overlap it in a low view."""
     context, edge = bpy.context, 0.0
     for region in context.area.regions:
         over = region.type == "TOOLS" and region.alignment == "LEFT" and region.width > 1
@@ -160,34 +160,34 @@ def left_edge() -> float:
 
 
 def text_box_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, float]:
-    """[px] Width and height that `paper` needs."""
+    """[px] Width and height that `draw_text_box` needs."""
     size = interface_scale()
-    inner = max(text_width(words, LETTER_HEIGHT * size) for words, _, _ in rows)
+    inner = max(text_width(text, LETTER_HEIGHT * size) for text, _, _ in rows)
     return inner + 38 * size, (LINE_HEIGHT * len(rows) + 12) * size
 
 
 def draw_text_box(
     rows: Sequence[tuple[str, Colour, Colour]], position: tuple[float, float], size: tuple[float, float] | None = None
 ) -> None:
-    """Rows of words, each with the colours of its box and of its letters, on dark paper.
+    """Draw rows of text on a dark background, each with the colours of its square and of its text.
 
     Args:
-        rows: from above.
+        rows: from top to bottom.
         position: [px] lower left corner.
-        size: [px] width and height; by default as small as can be.
+        size: [px] width and height; by default as small as possible.
     """
     (left, bottom), step = position, interface_scale()
     width, height = text_box_size(rows) if size is None else size
     fill_box(left, bottom, width, height, BACKGROUND)
     heights = [bottom + height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(len(rows))]
-    for y, (_, colour, _) in zip(heights, rows, strict=True):  # before all words, which end the blending
+    for y, (_, colour, _) in zip(heights, rows, strict=True):  # before the text, which ends the blending
         fill_box(left + 9 * step, y, 9 * step, 9 * step, colour)
-    for y, (words, _, ink) in zip(heights, rows, strict=True):
-        draw_text(words, left + 26 * step, y, LETTER_HEIGHT * step, ink)
+    for y, (text, _, ink) in zip(heights, rows, strict=True):
+        draw_text(text, left + 26 * step, y, LETTER_HEIGHT * step, ink)
 
 
 def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
-    """Where frame zero of a time axis lies, and how far frames are apart [px]."""
+    """Position of frame zero on a time axis, and the distance between frames [px]."""
     ends: Any = [region.view2d.region_to_view(x, 0.0) for x in (0.0, float(region.width))]
     first, last = (float(end[0]) for end in ends)
     step = region.width / (last - first)
@@ -197,7 +197,7 @@ def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
 def draw_text(
     text: str, x: float, y: float, size: float, colour: Colour = TEXT_COLOUR, *, shadow: bool = False
 ) -> None:
-    """Words with their left end at a place [px]; a shadow makes them legible on anything."""
+    """Draw text with its left end at a position [px]; a shadow makes it legible on any background."""
     blf.size(FONT, size)
     if shadow:
         blf.enable(FONT, blf.SHADOW)
@@ -209,7 +209,7 @@ def draw_text(
 
 
 def text_width(text: str, size: float) -> float:
-    """[px] that words are wide."""
+    """[px] Width of a text."""
     blf.size(FONT, size)
     return float(blf.dimensions(FONT, text)[0])
 

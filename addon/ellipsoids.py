@@ -1,12 +1,11 @@
-"""Centre of mass and inertia of each link on its bone: a point, and an ellipsoid as three rings."""
+"""Centre of mass and inertia of each link on its bone, as a point and an ellipsoid of three rings."""
 
 from __future__ import annotations
 
 import bpy
 import numpy as np
 
-from . import bpy_access as typed
-from . import meshes
+from . import bpy_access, meshes
 from .armature import attach, bone_axes, rig_of
 from .colours import plain_material
 from .inertials import read_inertials
@@ -20,15 +19,15 @@ INERTIA_SUFFIX = " inertia"
 
 
 def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection) -> list[str]:
-    """Hang a centre of mass and the equivalent solid ellipsoid on every bone; earlier ones go.
+    """Attach a centre of mass and the equivalent solid ellipsoid to every bone, replacing earlier ones.
 
     Returns:
-        names of the links that have no ellipsoid because no body has such an inertia.
+        names of the links without an ellipsoid, because their inertia is physically impossible.
     """
     remove_ellipsoids(armature)
     rig, result = rig_of(armature), read_inertials(armature)
     centres, semi_axes, axes = equivalent_ellipsoids(result.parameters)
-    turns = bone_axes(armature, rig)
+    link_axes = bone_axes(armature, rig)
     ball, point = meshes.rings_mesh("Inertia ellipsoid"), meshes.sphere_mesh("Centre of mass", COM_RADIUS)
     ball.materials.append(plain_material("Inertia ellipsoid", ELLIPSOID_COLOUR))
     point.materials.append(plain_material("Centre of mass", COM_COLOUR))
@@ -39,7 +38,9 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
             continue
         placement = np.eye(4)
         placement[:3, 3] = centres[row]
-        attach(_add_object(f"{link} CoM", point, link, collection), armature, link, turns[rig.index(link)], placement)
+        attach(
+            _add_object(f"{link} CoM", point, link, collection), armature, link, link_axes[rig.index(link)], placement
+        )
         if not np.isfinite(semi_axes[row]).all():
             impossible.append(link)
             continue
@@ -48,16 +49,16 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
             _add_object(link + INERTIA_SUFFIX, ball, link, collection),
             armature,
             link,
-            turns[rig.index(link)],
+            link_axes[rig.index(link)],
             placement,
         )
     return impossible
 
 
 def remove_ellipsoids(armature: bpy.types.Object) -> None:
-    """Take them off again."""
+    """Remove the ellipsoids."""
     for child in [child for child in armature.children if ELLIPSOID_KEY in child]:
-        mesh = typed.mesh(child)
+        mesh = bpy_access.mesh(child)
         bpy.data.objects.remove(child)
         if not mesh.users:
             materials = list(mesh.materials)
@@ -67,7 +68,7 @@ def remove_ellipsoids(armature: bpy.types.Object) -> None:
 
 
 def _add_object(name: str, mesh: bpy.types.Mesh, link: str, collection: bpy.types.Collection) -> bpy.types.Object:
-    """A mesh that says of which link it is, and is seen through the body."""
+    """Add a mesh object that stores its link and is visible through the body."""
     item = bpy.data.objects.new(name, mesh)
     item[ELLIPSOID_KEY] = link
     item.show_in_front = True

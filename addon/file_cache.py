@@ -1,4 +1,4 @@
-"""Files that are drawn over the editors: read once, and again after they changed, which is looked up once a second."""
+"""Cache of files that are drawn over the editors; once a second it checks whether they have changed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 CHECK_INTERVAL = 1.0
-"""[s] between looks at a file's time of change: a network drive takes longer for it than drawing does."""
+"""[s] Interval between checks of a file's time of change, which takes longer than drawing on a network drive."""
 
 
 @dataclass(slots=True)
 class FileCache(Generic[T]):
-    """What files of one kind hold.
+    """Contents of files of one kind.
 
     Attributes:
-        read: reads a file; None where there is nothing to draw.
+        read: reads a file; None if there is nothing to draw.
     """
 
     read: Callable[[Path], T | None]
     _entries: dict[Path, tuple[float, float | None, T | None]] = field(default_factory=dict)
-    """Of each file: when it was looked at [s], its time of change (None: no file), and what it holds."""
+    """By file: when it was checked [s], its time of change (None: no file), and its contents."""
 
     def get(self, path: Path) -> T | None:
-        """What a file holds; None where there is none, or nothing to draw."""
+        """Contents of a file; None if there is no file or nothing to draw."""
         now = time.monotonic()
         looked, changed, value = self._entries.get(path, (-CHECK_INTERVAL, None, None))
         if now - looked >= CHECK_INTERVAL:
@@ -40,7 +40,7 @@ class FileCache(Generic[T]):
         CACHES.append(self)
 
     def clear(self) -> None:
-        """Read again from now on."""
+        """Discard all contents."""
         self._entries.clear()
 
 
@@ -48,13 +48,13 @@ CACHES: list[FileCache] = []
 
 
 def clear_caches() -> None:
-    """Forget what all files hold, after a job that may have written them."""
+    """Clear all caches, after a job that may have changed files."""
     for cache in CACHES:
         cache.clear()
 
 
 def _modification_time(path: Path) -> float | None:
-    """Time of change of a file; None without one."""
+    """Time of change of a file; None if it does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:

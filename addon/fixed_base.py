@@ -1,70 +1,89 @@
-"""What the user chose for the exciting motion of an arm that is bolted down; kept with the scene."""
+"""Settings for the exciting motion of a fixed-base arm, stored with the scene."""
 
 from __future__ import annotations
 
 import bpy
 
 MEASURED = (
-    ("torques", "Joint torques", "Of every joint that moves"),
-    ("base", "Force under the base", "Force and moment that the bench gives the arm"),
+    ("torques", "Joint Torques", "Torques of all moving joints"),
+    ("base", "Base Wrench", "Force and moment between the arm and its mount"),
 )
 CRITERIA = (
-    ("condition", "Condition", "Condition number of the regressor, as the literature prints it"),
-    ("deviations", "Deviations", "Mean deviation to expect of the parameters"),
+    ("condition", "Condition", "Condition number of the regressor, as reported in the literature"),
+    ("deviations", "Standard Deviations", "Mean predicted standard deviation of the parameters"),
 )
 
 
 class FixedBaseSettings(bpy.types.PropertyGroup):
-    """Choices of an arm's exciting motion."""
+    """Settings for an arm's exciting motion."""
 
     seconds: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Length", description="Of the motion [s]", default=10.0, min=1.0, soft_max=60.0, max=600.0, precision=1,
+        name="Duration",
+        description="Duration of the motion in seconds",
+        default=10.0,
+        min=1.0,
+        soft_max=60.0,
+        max=600.0,
+        precision=1,
         subtype="TIME_ABSOLUTE",
-    )  # fmt: skip
+    )
     measured: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Measured", description="By what the arm will be identified", items=MEASURED
+        name="Measured", description="Measurement from which the arm will be identified", items=MEASURED
     )
     drives: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Drives",
-        description="Torques are measured at the motors: friction and rotors are in them; otherwise behind the gears",
+        name="Motor Side",
+        description="Torques are measured at the motors and include friction and rotor inertia, not behind the gears",
         default=True,
     )
     held: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Held", description="Links or joints that do not move, parted by spaces; empty: coupled fingers"
+        name="Fixed Joints",
+        description="Links or joints that do not move, separated by spaces. If empty, coupled fingers do not move",
     )
-    criterion: bpy.props.EnumProperty(name="Criterion", items=CRITERIA)  # type: ignore[valid-type]
+    criterion: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Criterion", description="What the search minimises", items=CRITERIA
+    )
     speed: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Speed", description="Share of the speed limits to use", default=0.9, min=0.01, max=1.0, subtype="FACTOR"
+        name="Speed",
+        description="Fraction of the speed limits that the motion may use",
+        default=0.9,
+        min=0.01,
+        max=1.0,
+        subtype="FACTOR",
     )
     torque: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Torque", description="Share of the torque limits to use", default=0.8, min=0.01, max=1.0, subtype="FACTOR"
+        name="Torque",
+        description="Fraction of the torque limits that the motion may use",
+        default=0.8,
+        min=0.01,
+        max=1.0,
+        subtype="FACTOR",
     )
     clearance: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Clearance", description="Distance that links keep from one another and from what the arm stands on",
+        name="Clearance", description="Minimum distance of links from one another and from the mount",
         default=0.02, min=0.0, max=0.2, precision=4, unit="LENGTH",
     )  # fmt: skip
     seed: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Seed", description="Of the random motions that the search begins with", min=0
+        name="Seed", description="Seed of the random initial motions of the search", min=0
     )
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Results",
-        description="Folder for the motion: exciting.csv for the arm's controller; empty: the add-on's own",
+        description="Folder for the motion (exciting.csv for the controller). If empty, the add-on's own folder",
         subtype="DIR_PATH",
     )
 
 
 def fixed_base_settings(scene: bpy.types.Scene) -> FixedBaseSettings:
-    """A scene's choices."""
+    """A scene's settings."""
     return scene.exciting_dance_bench  # type: ignore[attr-defined]
 
 
 def register() -> None:
-    """Give every scene the choices."""
+    """Add the settings to all scenes."""
     bpy.types.Scene.exciting_dance_bench = bpy.props.PointerProperty(type=FixedBaseSettings)  # type: ignore[attr-defined]
 
 
 def unregister() -> None:
-    """Take them away."""
+    """Remove the settings."""
     del bpy.types.Scene.exciting_dance_bench  # type: ignore[attr-defined]
 
 

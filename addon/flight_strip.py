@@ -1,7 +1,7 @@
-"""Flights along the time axis of the Dope Sheet and the Timeline, and over each the momentum that it should keep.
+"""Flights along the time axis of Dope Sheet and Timeline, with the error of their angular momentum.
 
-The curves are the three components of the kinematic angular momentum less their mean over the flight: physics keeps
-them at zero, and what they do instead is the error of motion and inertials.
+The curves are the three components of the kinematic angular momentum minus their mean over the flight. Angular
+momentum is conserved in flight, so deviations from zero are errors of motion and inertial parameters.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from .solver_api import SceneEstimate
 
 FLIGHT_COLOUR: Colour = (0.42, 0.66, 0.93, 0.30)
 COMPONENT_COLOURS: tuple[Colour, ...] = ((0.96, 0.36, 0.40, 1.0), (0.56, 0.84, 0.28, 1.0), (0.40, 0.62, 1.00, 1.0))
-"""As Blender colours its axes."""
+"""Blender's colours of the axes."""
 STRIP_HEIGHT, LOW_STRIP_HEIGHT, SCROLL_BAR_HEIGHT, LETTER_HEIGHT = 44.0, 8.0, 13.0, 10.0
-"""[px] Of the strip with its curves, of the strip alone, of Blender's scroll bar below it, of its words."""
+"""[px] Heights of the strip with curves, of the strip alone, of Blender's scroll bar below, and of letters."""
 LARGEST_REGION_FRACTION = 0.55
-"""Share of the region that the curves may take; in a lower one the strip stands alone at its bottom."""
+"""Largest fraction of the region that the curves may take; if they do not fit, only the low strip is drawn."""
 SMALLEST_SCALE = 1.0
-"""[kg m^2/s] that the strip shows at least, so that small deviations stay small."""
+"""[kg m^2/s] Smallest range of the strip, so that small deviations look small."""
 
 
 def momentum_deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
-    """Of each flight the kinematic momentum less its mean (n, 3) [kg m^2/s], and the largest that a strip shows."""
+    """Kinematic momentum minus its mean (n, 3) [kg m^2/s] of each flight, and the range of the strip."""
     momentum = estimate.source("kinematic", "momentum")
     found = [momentum[start:stop] - momentum[start:stop].mean(axis=0) for start, stop in estimate.flights]
     return found, max([SMALLEST_SCALE, *(float(np.abs(values).max()) for values in found)])
 
 
 def draw() -> None:
-    """Draw the flights of the rig that is meant; in a Dope Sheet's POST_PIXEL."""
+    """Draw the flights of the active rig; called in a Dope Sheet's POST_PIXEL."""
     context = bpy.context
     body = active_rig(context)
     if body is None or not study_settings(context).show_flights or any(shows(body) for shows in Overrides.balance):
@@ -65,14 +65,14 @@ def draw() -> None:
 
 
 def _draw_flight(x: np.ndarray, curves: np.ndarray, times: np.ndarray, largest: float) -> None:
-    """One flight at places (n,) [px] with curves (n, 3) between -1 and 1."""
+    """Draw one flight at positions (n,) [px] with curves (n, 3) between -1 and 1."""
     size = drawing.interface_scale()
     bottom, half = SCROLL_BAR_HEIGHT * size, 0.5 * STRIP_HEIGHT * size
     drawing.fill_box(float(x[0]), bottom, float(x[-1] - x[0]), 2.0 * half, FLIGHT_COLOUR)
     for colour, curve in zip(COMPONENT_COLOURS, curves.T, strict=True):
         points = np.stack([x, bottom + half * (1.0 + curve), np.zeros(len(x))], axis=1)
         drawing.draw_lines(np.repeat(points, 2, axis=0)[1:-1], colour, drawing.LINE_WIDTH)
-    for words in (f"flight {times[-1] - times[0]:.2f} s, momentum ±{largest:.2g} kg m²/s", "flight"):
-        if drawing.text_width(words, LETTER_HEIGHT * size) + 8.0 * size < x[-1] - x[0]:
-            drawing.draw_text(words, float(x[0]) + 4.0 * size, bottom + 2.0 * half + 3.0 * size, LETTER_HEIGHT * size)
+    for label in (f"flight {times[-1] - times[0]:.2f} s, momentum ±{largest:.2g} kg m²/s", "flight"):
+        if drawing.text_width(label, LETTER_HEIGHT * size) + 8.0 * size < x[-1] - x[0]:
+            drawing.draw_text(label, float(x[0]) + 4.0 * size, bottom + 2.0 * half + 3.0 * size, LETTER_HEIGHT * size)
             return

@@ -1,8 +1,8 @@
-"""Inertial parameters on an armature's bones as custom properties with units, and back.
+"""Inertial parameters as custom properties, with units, of an armature's bones.
 
 Properties of each bone: ``mass`` [kg], ``com`` (3) [m, link frame], ``inertia`` (6) [kg m^2, about the centre of mass,
-link axes, order xx xy yy xz yz zz], the same with ``prior_`` and ``std_`` before, ``determined`` (share), and
-``inertial_parameters`` (10), ``prior_inertial_parameters`` (10): exactly what was found and believed.
+link axes, order xx xy yy xz yz zz], the same with prefix ``prior_`` and ``std_``, ``determined`` (fraction), and
+``inertial_parameters`` (10) and ``prior_inertial_parameters`` (10), the exact result and prior.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import bpy_access as typed
-from . import custom_properties as custom
+from . import bpy_access, custom_properties
 from .armature import rig_of
 from .solver_api import InertialParameters, Rig, SceneResult, errors, symmetric_entries, symmetric_matrix
 
@@ -24,22 +23,22 @@ PARAMETERS, STD_PARAMETERS = "inertial_parameters", "std_inertial_parameters"
 FROM_FLIGHT = "from_flight"
 DETERMINED, DETERMINED_PARAMETERS = "determined", "determined_parameters"
 PARAMETERS_PER_LINK = 10
-REMEDY = "undo that edit, identify again, or add the rig again"
-"""The way out for damaged inertials."""
+REMEDY = "undo the edit, identify again, or add the rig again"
+"""What to do about damaged inertial parameters."""
 INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
-PREFIX_MEANINGS = {"": "identified", "prior_": "believed before the measurement", "std_": "standard deviation"}
+PREFIX_MEANINGS = {"": "identified", "prior_": "prior", "std_": "standard deviation"}
 
 
 def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
     """Write a result to the bones of its rig.
 
     Raises:
-        InvalidValue: the result is of another rig.
+        InvalidValue: the result belongs to another rig.
     """
     rig = rig_of(armature)
     if set(result.links) != set(rig.links):
         missing = sorted(set(rig.links) ^ set(result.links))
-        raise errors.InvalidValue(f"the result and the rig {rig.name!r} differ in the links {', '.join(missing)}")
+        raise errors.InvalidValue(f"the result and the rig {rig.name!r} have different links: {', '.join(missing)}")
     found = {"": result.parameters, "prior_": result.prior}
     for row, link in enumerate(result.links):
         bone = armature.data.bones[link]
@@ -58,7 +57,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
         if result.determined is not None:
             bone[DETERMINED] = float(result.determined_share[row])
             bone.id_properties_ui(DETERMINED).update(
-                description="Share of the ten parameters that the data determined; the prior supplied the rest",
+                description="Fraction of the ten parameters that the data determined; the rest come from the prior",
                 subtype="FACTOR",
                 min=0.0,
                 max=1.0,
@@ -66,7 +65,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
             bone[DETERMINED_PARAMETERS] = result.determined[row].tolist()
         else:
             _remove_properties(bone, DETERMINED, DETERMINED_PARAMETERS)
-    typed.armature(armature)[RESULT_KEY] = json.dumps(
+    bpy_access.armature(armature)[RESULT_KEY] = json.dumps(
         {
             "method": result.method,
             "satisfies": result.satisfies,
@@ -74,20 +73,20 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
             FROM_FLIGHT: result.from_flight,
         }
     )
-    typed.armature(armature).update_tag()  # custom properties alone tell nobody that they changed
+    bpy_access.armature(armature).update_tag()  # changed custom properties alone do not trigger an update
 
 
 def write_prior(armature: bpy.types.Object) -> None:
-    """Write what the rig believes as if it were found, so that an armature without a measurement has masses too."""
+    """Write the rig's prior as the result, so that an armature without a measurement has masses too."""
     prior = rig_of(armature).prior
     write_inertials(armature, SceneResult(prior, prior, method="prior"))
 
 
 def rig_with_inertials(armature: bpy.types.Object) -> Rig:
-    """The rig with the inertial parameters on its bones, identified or set by hand: what dances, is checked, moves.
+    """The rig with the inertial parameters on its bones, identified or edited, which all computations use.
 
     Raises:
-        InvalidValue: the object is no rig, or a bone's mass is one that no body has.
+        InvalidValue: the object is not a rig, or a bone's mass is physically impossible.
     """
     rig = rig_of(armature)
     if any(PARAMETERS not in armature.data.bones[link] for link in rig.links):
@@ -97,15 +96,16 @@ def rig_with_inertials(armature: bpy.types.Object) -> Rig:
 
 
 def total_mass(armature: bpy.types.Object) -> float | None:
-    """What the bones weigh together [kg], as identified or set by hand; None where one of them does not say."""
+    """Total mass of the bones [kg], identified or edited; None if a bone has none."""
     try:
-        return float(sum(custom.read_number(bone, "mass", REMEDY) for bone in typed.armature(armature).bones))
+        bones = bpy_access.armature(armature).bones
+        return float(sum(custom_properties.read_number(bone, "mass", REMEDY) for bone in bones))
     except errors.SolverError:
         return None
 
 
 def describe_result(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones in short lines: total mass, method, what it satisfies. Cheap enough for a redraw."""
+    """The result on the bones in short lines: total mass, method, constraints. Cheap enough for every redraw."""
     mass = total_mass(armature)
     try:
         about = _read_result_summary(armature)
@@ -114,12 +114,12 @@ def describe_result(armature: bpy.types.Object) -> list[str]:
     if mass is None:
         return [f"some bones have no mass: {REMEDY}"]
     satisfies = [f"satisfies: {about['satisfies']}"] if about["satisfies"] else []
-    alone = " from flight alone" if about["details"][FROM_FLIGHT] else ""
+    alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
     return [f"{mass:.1f} kg, {about['method']}{alone}", *satisfies]
 
 
 def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:
-    """Names of the parameters that ended on a bound; none where the result is damaged."""
+    """Names of the parameters that are at a bound; empty if the result is damaged."""
     try:
         return _read_result_summary(armature)["at_bounds"]
     except errors.SolverError:
@@ -127,10 +127,10 @@ def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:
 
 
 def read_inertials(armature: bpy.types.Object) -> SceneResult:
-    """Read a result back from the bones, exactly as written, with the user's edits of mass, com and inertia.
+    """Read a result from the bones, exactly as written, with the user's edits of mass, com and inertia.
 
     Raises:
-        InvalidValue: a bone carries no inertial parameters.
+        InvalidValue: a bone has no inertial parameters.
     """
     rig, bones = rig_of(armature), armature.data.bones
     lacking = [link for link in rig.links if PARAMETERS not in bones[link]]
@@ -151,14 +151,14 @@ def read_inertials(armature: bpy.types.Object) -> SceneResult:
 
 
 def _read_result_summary(armature: bpy.types.Object) -> dict[str, Any]:
-    """What the armature says of its result, checked."""
-    data = typed.armature(armature)
-    tree = custom.read_object(data, RESULT_KEY, REMEDY)
-    words = {name: tree.get(name, "") for name in ("method", "satisfies")}
+    """Method, constraints and bounds of the result on an armature, checked."""
+    data = bpy_access.armature(armature)
+    tree = custom_properties.read_object(data, RESULT_KEY, REMEDY)
+    texts = {name: tree.get(name, "") for name in ("method", "satisfies")}
     bounds = tree.get("at_bounds", [])
-    if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*words.values(), *bounds)):
-        raise custom.damaged_error(data, RESULT_KEY, "it is of another version", REMEDY)
-    return {**words, "at_bounds": tuple(bounds), "details": {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True}}
+    if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*texts.values(), *bounds)):
+        raise custom_properties.damaged_error(data, RESULT_KEY, "it was written by another version", REMEDY)
+    return {**texts, "at_bounds": tuple(bounds), "details": {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True}}
 
 
 def _set_property(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:
@@ -173,7 +173,7 @@ def _set_property(bone: bpy.types.Bone, prefix: str, name: str, value: float | l
         text = f"Inertia [kg m²] about the joint centre, link axes: {INERTIA_ORDER}"
     ui = bone.id_properties_ui(prefix + name)
     ui.update(description=f"{text}, {PREFIX_MEANINGS[prefix]}", precision=5)
-    if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 knows no unit of mass here
+    if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 has no unit of mass here
         ui.update(subtype=unit)  # type: ignore[arg-type]
 
 
@@ -184,11 +184,11 @@ def _remove_properties(bone: bpy.types.Bone, *names: str) -> None:
 
 
 def _current_parameters(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
-    """The exact ten where the readable properties still say the same, otherwise those of the readable ones."""
-    exact = custom.read_array(bone, prefix + PARAMETERS, PARAMETERS_PER_LINK, REMEDY)
-    mass = np.array([custom.read_number(bone, f"{prefix}mass", REMEDY)])
-    com = custom.read_array(bone, f"{prefix}com", 3, REMEDY)[None]
-    inertia = custom.read_array(bone, f"{prefix}inertia", 6, REMEDY)[None]
+    """The exact ten parameters if mass, com and inertia still agree with them, otherwise those of the edited ones."""
+    exact = custom_properties.read_array(bone, prefix + PARAMETERS, PARAMETERS_PER_LINK, REMEDY)
+    mass = np.array([custom_properties.read_number(bone, f"{prefix}mass", REMEDY)])
+    com = custom_properties.read_array(bone, f"{prefix}com", 3, REMEDY)[None]
+    inertia = custom_properties.read_array(bone, f"{prefix}inertia", 6, REMEDY)[None]
     shown = InertialParameters.from_com((bone.name,), mass, com, symmetric_matrix(inertia))
     edited = not np.allclose(shown.values[0], exact, rtol=1e-9, atol=1e-12)
     return shown.values[0] if edited and exact[0] != 0.0 else exact
@@ -198,4 +198,4 @@ def _read_rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str
     if any(name not in bones[link] for link in links):
         return None
     count = 3 if name == "std_com" else PARAMETERS_PER_LINK
-    return np.array([custom.read_array(bones[link], name, count, REMEDY, finite=False) for link in links])
+    return np.array([custom_properties.read_array(bones[link], name, count, REMEDY, finite=False) for link in links])

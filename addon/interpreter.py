@@ -1,4 +1,4 @@
-"""Which Python runs the solver, and with which paths."""
+"""Which Python runs the solver, and its search paths."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .process_errors import ERROR_PREFIX
 from .solver_api import errors
 
 ROOT = Path(__file__).resolve().parent.parent
-"""The folder that holds the solver package."""
+"""The folder that contains the solver package."""
 PACKAGE = __package__.rpartition(".")[0] or "exciting_dance"
-"""Name of the extension's package, by which Blender knows its preferences and its folder."""
+"""Package name of the extension, which identifies its preferences and its folder."""
 INSTALL_INSTRUCTIONS = (
-    "Linux, macOS: install the extension from its zip, which brings Pinocchio along.",
-    "Windows: make a conda environment with",
+    "Linux, macOS: install the extension from its zip file, which contains Pinocchio.",
+    "Windows: create a conda environment with",
     "    conda create -n dance -c conda-forge python=3.13 pinocchio scipy clarabel piqp osqp joblib defusedxml",
     "then choose that environment's python.exe as Solver Python above.",
 )
@@ -28,12 +28,12 @@ INSTALL_INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """What runs a child process: a Python with the solver, or another program.
+    """The program that runs a child process: a Python with the solver, or another program.
 
     Attributes:
-        executable: its path.
+        executable: path of the program.
         environment: of the child process.
-        prefix_arguments: after the executable, before a verb's arguments.
+        prefix_arguments: arguments between the executable and the verb.
     """
 
     executable: str
@@ -41,20 +41,20 @@ class Interpreter:
     prefix_arguments: tuple[str, ...] = ("-m", "solver")
 
     def command(self, arguments: list[str]) -> list[str]:
-        """The child's command line."""
+        """Command line of the child process."""
         return [self.executable, *self.prefix_arguments, *arguments]
 
     def describe_origin(self, error_lines: Iterable[str]) -> str:
-        """What is added to a child's last words where another Python runs it and the solver itself said nothing."""
+        """Hint that the Solver Python ran a failed child; empty for Blender's Python and errors of the solver."""
         if self.executable in (sys.executable, bpy.app.binary_path) or any(
             line.startswith(ERROR_PREFIX) for line in error_lines
         ):
             return ""
-        return f". The Solver Python of the extension's preferences ran it: {self.executable}"
+        return f". It was run by the Solver Python of the extension's preferences: {self.executable}"
 
 
 def chosen_interpreter(context: bpy.types.Context) -> Interpreter:
-    """The user's Solver Python, or Blender's own with the extension's wheels."""
+    """The user's Solver Python, or Blender's own Python with the extension's packages."""
     addon = context.preferences.addons.get(PACKAGE)
     other = addon.preferences.solver_python if addon else ""
     paths = [str(ROOT)]
@@ -64,17 +64,17 @@ def chosen_interpreter(context: bpy.types.Context) -> Interpreter:
 
 
 def start_error(interpreter: Interpreter, error: OSError) -> errors.MissingDependency:
-    """What is said when a program does not even start."""
-    remedy = "choose another Solver Python in the extension's preferences, or leave it empty for Blender's own"
-    return errors.MissingDependency(f"{interpreter.executable} cannot be run ({error.strerror}): {remedy}")
+    """The error for a program that cannot be started."""
+    remedy = "choose another Solver Python in the extension's preferences, or clear the field to use Blender's own"
+    return errors.MissingDependency(f"{interpreter.executable} cannot be started ({error.strerror}): {remedy}")
 
 
 def build_environment(paths: list[str]) -> dict[str, str]:
-    """A child's environment that finds packages in these folders, and not in the one it happens to run in."""
+    """Environment variables of a child that finds packages in these folders, not in its working directory."""
     own = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
     return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"} | own
 
 
 def has_pinocchio() -> bool:
-    """Whether Blender's own Python has Pinocchio; looks for it without loading it."""
+    """Whether Blender's own Python has Pinocchio; does not import it."""
     return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth"))

@@ -1,4 +1,4 @@
-"""What jobs said, kept with the scene until it is dismissed or said anew: by the rig it is about, and by its panel."""
+"""Messages of finished jobs, stored with the scene by rig and panel until they are dismissed or replaced."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import bpy
 from .option_labels import use_field_labels
 
 STATUSES = (
-    ("good", "Good", "All holds", "CHECKMARK", 0),
-    ("bad", "Bad", "A check fails", "ERROR", 1),
-    ("failed", "Failed", "It could not be done", "CANCEL", 2),
+    ("good", "Passed", "All checks passed", "CHECKMARK", 0),
+    ("bad", "Failed Checks", "A check failed", "ERROR", 1),
+    ("failed", "Failed", "The job failed", "CANCEL", 2),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """What a job says at its end, in the words of the window.
+    """Message of a finished job; options of the command line are replaced by the panels' fields.
 
     Attributes:
-        message: one sentence for people.
+        message: one sentence for the user.
         status: one of `STATUSES`.
-        failures: what fails, or stands in the way, a sentence each.
-        notes: whatever else is worth knowing, a sentence each; they fold away.
+        failures: failed checks or warnings, one sentence each.
+        notes: further information, one sentence each; shown when unfolded.
     """
 
     message: str
@@ -39,28 +39,30 @@ class JobMessage:
 
 
 class JointComparison(bpy.types.PropertyGroup):
-    """How closely one joint was performed; its name is the group's."""
+    """Comparison of one joint's performance with the plan; the group's name is the joint's."""
 
-    rmse: bpy.props.FloatProperty(name="Error", description="Root mean square", subtype="ANGLE")  # type: ignore[valid-type]
-    offset: bpy.props.FloatProperty(name="Offset", description="Constant part", subtype="ANGLE")  # type: ignore[valid-type]
+    rmse: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Error", description="Root mean square difference from the plan", subtype="ANGLE"
+    )
+    offset: bpy.props.FloatProperty(name="Offset", description="Constant part of the difference", subtype="ANGLE")  # type: ignore[valid-type]
     correlation: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Correlation", description="With the plan; 0 for a joint that the plan keeps still"
+        name="Correlation", description="Correlation with the plan; 0 for a joint that does not move in the plan"
     )
     gain: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Amplitude", description="Performed over planned; 0 for a joint that the plan keeps still"
+        name="Amplitude", description="Performed over planned amplitude; 0 for a joint that does not move in the plan"
     )
 
 
 class StoredMessage(bpy.types.PropertyGroup):
-    """What the last job of a panel said about a rig."""
+    """Message of a panel's last job about a rig."""
 
     about: bpy.props.PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
-    place: bpy.props.StringProperty(description="The panel that shows it")  # type: ignore[valid-type]
+    place: bpy.props.StringProperty(description="Panel that shows the message")  # type: ignore[valid-type]
     message: bpy.props.StringProperty()  # type: ignore[valid-type]
     verdict: bpy.props.EnumProperty(items=STATUSES)  # type: ignore[valid-type]
-    failures: bpy.props.StringProperty(description="A line each")  # type: ignore[valid-type]
-    notes: bpy.props.StringProperty(description="A line each")  # type: ignore[valid-type]
-    unfolded: bpy.props.BoolProperty(name="Notes", description="Show what else is worth knowing")  # type: ignore[valid-type]
+    failures: bpy.props.StringProperty(description="Failed checks, one per line")  # type: ignore[valid-type]
+    notes: bpy.props.StringProperty(description="Notes, one per line")  # type: ignore[valid-type]
+    unfolded: bpy.props.BoolProperty(name="Notes", description="Show further information")  # type: ignore[valid-type]
     joints: bpy.props.CollectionProperty(type=JointComparison)  # type: ignore[valid-type]
     joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
 
@@ -68,7 +70,7 @@ class StoredMessage(bpy.types.PropertyGroup):
 def store_message(
     scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str, message: JobMessage
 ) -> StoredMessage:
-    """Keep what was said about a rig, or about none in particular, instead of what that panel told of it before."""
+    """Store a message about a rig, or about none (None), replacing the panel's earlier one."""
     dismiss_message(scene, rig, panel)
     made = _stored_messages(scene).add()
     made.about, made.place, made.message, made.verdict = rig, panel, message.message, message.status
@@ -77,12 +79,12 @@ def store_message(
 
 
 def find_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) -> StoredMessage | None:
-    """What a panel has to tell of a rig; None where nothing was said."""
+    """A panel's message about a rig; None without one."""
     return next((item for _, item in _matching(scene, rig, panel)), None)
 
 
 def dismiss_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) -> None:
-    """Dismiss what a panel tells of a rig."""
+    """Remove a panel's message about a rig."""
     for index, _ in reversed(list(_matching(scene, rig, panel))):
         _stored_messages(scene).remove(index)
 
@@ -93,6 +95,16 @@ def _matching(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) 
 
 def _stored_messages(scene: bpy.types.Scene):  # type: ignore[no-untyped-def]  # bpy's collections are not generic
     return scene.exciting_dance_told  # type: ignore[attr-defined]
+
+
+def register() -> None:
+    """Add the messages to all scenes."""
+    bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=StoredMessage)  # type: ignore[attr-defined]
+
+
+def unregister() -> None:
+    """Remove the messages."""
+    del bpy.types.Scene.exciting_dance_told  # type: ignore[attr-defined]
 
 
 CLASSES = (JointComparison, StoredMessage)

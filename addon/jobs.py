@@ -1,4 +1,4 @@
-"""Long work as a child process: the window stays alive, a crash costs the job and never the scene."""
+"""Long computations in a child process: Blender stays responsive, and a crash never affects the scene."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from .solver_api import Lock
 
 POLL_INTERVAL = 0.1
-"""[s] between looks at a running child."""
+"""[s] Interval between checks of a running child."""
 MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
-"""Of what a child says: complaints that are kept, and letters after which a line counts as ended."""
+"""Largest number of error lines that are stored, and longest line in characters."""
 FOLDER_PREFIX = "study-"
-"""Begins the names of jobs' folders."""
+"""Prefix of the names of job folders."""
 END_TIMEOUT = 3.0
-"""[s] a child has to end by itself after it was told to."""
+"""[s] Time for a child to end after it was cancelled, before it is killed."""
 
 
 class Job:
     """A run of ``python -m solver VERB ...``.
 
     Attributes:
-        title: what it does, for people.
-        panel: the panel that shows it.
-        fraction: of the work that is done, in [0, 1].
-        message: what it does now.
+        title: what the job does, for the user.
+        panel: the panel that shows the job.
+        fraction: fraction of the work that is done.
+        message: current step of the job.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Job:
             self._process = subprocess.Popen(
                 interpreter.command(arguments),
                 env={**interpreter.environment, stopping.LIFELINE: "1"},
-                stdin=subprocess.PIPE,  # nothing is written: it ends when this process does, however that ends
+                stdin=subprocess.PIPE,  # never written to: the child ends when the pipe closes, even after a crash
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -85,7 +85,7 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether the child still works."""
+        """Whether the child is running."""
         return self._process.poll() is None
 
     def wait(self) -> None:
@@ -95,24 +95,24 @@ class Job:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the child was told to end."""
+        """Whether the job was cancelled."""
         return self._cancel_time is not None
 
     def cancel(self) -> None:
-        """Tell the child to end, and return at once."""
+        """Terminate the child; returns at once."""
         if self.running and not self.cancelled:
             self._cancel_time = time.monotonic()
-            self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "finishing what is done"
+            self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "writing partial results"
             self._process.terminate()
 
     def poll(self) -> bool:
-        """Whether the child still works; one that was told to end and does not is killed."""
+        """Whether the child is running. A cancelled child that does not end in time is killed."""
         if self._cancel_time is not None and self.running and time.monotonic() - self._cancel_time > self._end_timeout:
             self._process.kill()
         return self.running
 
     def end(self) -> None:
-        """Cancel, and wait until the child is gone; nobody waits for what it could still finish."""
+        """Cancel, and wait until the child has ended, without its time for partial results."""
         self._end_timeout = min(self._end_timeout, END_TIMEOUT)
         self.cancel()
         while self.poll():
@@ -120,14 +120,14 @@ class Job:
         self._close()
 
     def raise_on_failure(self, *, finished: bool = False) -> None:
-        """Raise unless the ended child did its work.
+        """Raise an error if the ended child did not deliver its results.
 
         Args:
-            finished: it left its results whole, so that neither a cancel nor its exit code matters.
+            finished: whether complete results exist; cancelling and the exit code are then ignored.
 
         Raises:
-            Cancelled: it was cancelled.
-            BackendError: it failed; with its last words.
+            Cancelled: the job was cancelled.
+            BackendError: the child failed; with its error output.
         """
         self._close()
         if finished:
@@ -135,8 +135,8 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            words = describe_failure(list(self._error_lines), self._process.returncode, activity=self.message)
-            raise errors.BackendError(words + self._interpreter.describe_origin(self._error_lines))
+            message = describe_failure(list(self._error_lines), self._process.returncode, activity=self.message)
+            raise errors.BackendError(message + self._interpreter.describe_origin(self._error_lines))
 
     def _close(self) -> None:
         for reader in self._readers:
@@ -151,7 +151,7 @@ class Job:
                 step = json.loads(line)
                 fraction, message = min(max(float(step["fraction"]), 0.0), 1.0), str(step["message"])
             except (ValueError, TypeError, KeyError, RecursionError):
-                continue  # a table or a note, not for us
+                continue  # not a progress line
             if fraction == fraction:  # not NaN
                 self.fraction = fraction
                 self.message = self.message if self.cancelled else message
@@ -164,19 +164,19 @@ class Job:
 
 
 class CurrentJob:
-    """The job that runs in this Blender, for the panel that shows it; one at a time."""
+    """The running job of this Blender, for the panel that shows it; one at a time."""
 
     job: ClassVar[Job | None] = None
 
     @classmethod
     def release(cls) -> Job | None:
-        """The job, which from now on is no longer the current one."""
+        """Return the current job and clear it."""
         job, cls.job = cls.job, None
         return job
 
 
 def end_current() -> None:
-    """No job outlives the add-on, the file it works for, or Blender."""
+    """End the current job: no job outlives the add-on, the open file, or Blender."""
     job = CurrentJob.release()
     if job is not None:
         job.end()
@@ -188,7 +188,7 @@ def _end_before_load(*_: object) -> None:
 
 
 def register() -> None:
-    """End the job before another file is opened and when Blender quits."""
+    """End the job before another file is opened, and when Blender quits."""
     bpy.app.handlers.load_pre.append(_end_before_load)
     atexit.register(end_current)
 
@@ -202,10 +202,18 @@ def unregister() -> None:
 
 
 class JobOperator:
-    """Mix-in of an operator that runs a verb and puts its result into the scene.
+    """Mix-in of an operator that runs a solver verb and puts its result into the scene.
 
-    In the background the operator returns when all is done; in a window it stays responsive and shows progress, and the
-    panel's Cancel ends it. A failure leaves the scene as it was and no folder behind.
+    In background mode the operator returns when the job is finished. In a window Blender stays responsive, the panel
+    shows progress, and its Cancel button ends the job. A failed job changes nothing and leaves no folder behind.
+
+    Attributes:
+        title: what the job does, for the user.
+        panel: the panel that shows the job.
+        shows_success: whether the panel keeps a message about success.
+        keeps_folder: whether the results stay on disk.
+        end_timeout: [s] time for a cancelled child to end.
+        input_names: description, for the user, of each file that is written for the child.
     """
 
     title: ClassVar[str] = "Solving"
@@ -214,47 +222,43 @@ class JobOperator:
     keeps_folder: bool = False
     end_timeout: ClassVar[float] = END_TIMEOUT
     input_names: ClassVar[Mapping[str, str]] = {}
-    """What the files that are written for the child are to the user."""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        """The verb and its options; results go into ``folder``."""
+        """The verb and its options; the results go to ``folder``."""
         raise NotImplementedError
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        """Put the results into the scene; what to tell the user."""
+        """Put the results into the scene and return a message for the user."""
         raise NotImplementedError
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
-        """What runs the child: the solver's Python, unless said here."""
+        """The program that runs the child; by default the solver's Python."""
         return chosen_interpreter(context)
 
     def has_results(self, folder: Path) -> bool:
-        """Whether results count although the child was told to end or ended with a code; never, unless said here."""
+        """Whether results are used although the job was cancelled or ended with an exit code; by default never."""
         return False
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
-        """The folder that the user named, which stays whatever happens; None for a new one of the add-on's own."""
+        """The user's output folder, which is never removed; None for a new folder of the add-on."""
         return None
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """What stands in the way besides another job, in one sentence; nothing, unless said here."""
+        """Why the operator cannot run, besides another running job, as one sentence; empty by default."""
         return ""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """One job at a time, and nothing that is missing; what it is is said."""
-        said = (
-            f"{CurrentJob.job.title}: wait for it, or cancel it"
-            if CurrentJob.job is not None
-            else cls.find_problem(context)
-        )
-        if said:
-            cls.poll_message_set(said)  # type: ignore[attr-defined]
-        return not said
+        """Whether no other job is running and nothing else prevents this one; otherwise Blender shows the reason."""
+        job = CurrentJob.job
+        problem = cls.find_problem(context) if job is None else f"{job.title} is running: wait for it, or cancel it"
+        if problem:
+            cls.poll_message_set(problem)  # type: ignore[attr-defined]
+        return not problem
 
     def execute(self, context: bpy.types.Context) -> Status:
-        """Start; and where there is no window, finish."""
+        """Start the job; in background mode also finish it."""
         if not self.begin(context) or CurrentJob.job is None:
             return {"CANCELLED"}
         if bpy.app.background:
@@ -267,16 +271,16 @@ class JobOperator:
         return {"RUNNING_MODAL"}
 
     def begin(self, context: bpy.types.Context) -> bool:
-        """Start the child; whether it runs. What stands in the way is told."""
+        """Start the child; whether it was started. Errors are shown to the user."""
         self._rig_id = None if (rig := active_rig(context)) is None else session_id(rig)
         self._folder: Path | None = None
-        self._lock: Lock | None = None  # of a folder that is the add-on's own
+        self._lock: Lock | None = None  # of the add-on's own folder
         try:
-            wanted = self.output_folder(context)
-            self._folder, self._lock = create_job_folder() if wanted is None else (wanted, None)
-            words = self.arguments(context, self._folder)
+            folder = self.output_folder(context)
+            self._folder, self._lock = create_job_folder() if folder is None else (folder, None)
+            arguments = self.arguments(context, self._folder)
             CurrentJob.job = Job(
-                self.title, words, self.interpreter(context), end_timeout=self.end_timeout, panel=self.panel
+                self.title, arguments, self.interpreter(context), end_timeout=self.end_timeout, panel=self.panel
             )
         except (errors.SolverError, OSError) as error:
             self._discard_folder()
@@ -284,7 +288,7 @@ class JobOperator:
         return CurrentJob.job is not None
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        """Look after the child now and then."""
+        """Check the child at every timer event."""
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         now = (self._job.fraction, self._job.message)
@@ -299,20 +303,20 @@ class JobOperator:
         return status
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends the operator: the window closes or another file is opened."""
+        """End the job; Blender calls this when the window closes or another file is opened."""
         end_current()
         self._discard_folder()
 
     def _waits_for_edit_mode(self) -> bool:
-        """Whether the result has to wait: bones in edit mode take nothing, and it would be lost."""
+        """Whether the result has to wait, because bones in edit mode cannot be changed."""
         rig = self.existing_rig()
         waits = rig is not None and rig.mode == "EDIT"
         if waits:
-            self._job.message = "done, leave edit mode to see it (Tab)"
+            self._job.message = "finished, leave edit mode to see the result (Tab)"
         return waits
 
     def finish(self, context: bpy.types.Context) -> Status:
-        """Put what the ended child left into the scene, or tell what went wrong."""
+        """Put the results of the ended child into the scene, or report what went wrong."""
         job = CurrentJob.release()
         done = False
         assert self._folder is not None
@@ -321,10 +325,10 @@ class JobOperator:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
             job.raise_on_failure(finished=self.has_results(self._folder))
             with all_or_nothing():
-                said = self.apply(context, self._folder)
+                message = self.apply(context, self._folder)
             done = True
             clear_caches()
-            self._show_message(context, said)
+            self._show_message(context, message)
         except errors.Cancelled as error:
             self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
         except errors.SolverError as error:
@@ -337,19 +341,19 @@ class JobOperator:
         return {"FINISHED"} if done else {"CANCELLED"}
 
     def rig(self) -> bpy.types.Object | None:
-        """The rig that was meant when the job began, whichever is selected now; None without one.
+        """The rig that was active when the job started; None without one.
 
         Raises:
-            InvalidValue: it was deleted.
+            InvalidValue: the rig was deleted.
         """
         return None if self._rig_id is None else find_by_session_id(bpy.data.objects, self._rig_id)
 
     def existing_rig(self) -> bpy.types.Object | None:
-        """The same; None where it was deleted meanwhile: for a result that can stand on a rig of its own."""
+        """The same, but None if the rig was deleted: for results that can use a new rig."""
         return next((item for item in bpy.data.objects if item.session_uid == self._rig_id), None)
 
     def set_rig(self, rig: bpy.types.Object) -> None:
-        """From now on the job is about this rig, which it made."""
+        """Attach the job to the rig that it created."""
         self._rig_id = session_id(rig)
 
     def _show_message(self, context: bpy.types.Context, message: JobMessage) -> None:
@@ -379,12 +383,12 @@ class JobOperator:
 
 
 def create_job_folder() -> tuple[Path, Lock]:
-    """A new folder in the extension's own, or a temporary one where the add-on is no extension; and its lock.
+    """Create a locked folder in the extension's folder, or a temporary one if the add-on is not an extension.
 
-    Those that a Blender which was killed left there are removed.
+    Folders left by a Blender that was killed are removed.
 
     Raises:
-        InputError: the disk is full, or nothing can be written there.
+        InputError: the disk is full, or the folder cannot be written.
     """
     from .solver_api import create_locked_folder, remove_abandoned_folders
 
@@ -396,5 +400,5 @@ def create_job_folder() -> tuple[Path, Lock]:
         return create_locked_folder(Path(parent), FOLDER_PREFIX)
     except OSError as error:
         raise errors.InputError(
-            parent, f"holds no new folder: {error.strerror}", remedy="Make room or access"
+            parent, f"cannot create a folder: {error.strerror}", remedy="Free disk space or change permissions"
         ) from None

@@ -1,4 +1,4 @@
-"""A recorded action with few keys: a copy that an animator can edit; the recorded one stays."""
+"""Reduces the keys of a recorded action, in a copy that an animator can edit."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .bpy_access import require
 from .solver_api import central_slopes, select_keys
 
 ALIGNED = 3
-"""Number of the type of handles that stay in line with each other, in `Keyframe.handle_left_type`."""
+"""Number of the handle type Aligned in `Keyframe.handle_left_type`."""
 BONE_PATH = "pose.bones["
 LOCATION_PATH = ".location"
 
 
 def reduce_keys(body: bpy.types.Object, angle: float, distance: float) -> tuple[int, int]:
-    """Give a body a copy of its action whose bones have few keys.
+    """Give a body a copy of its action with fewer keys.
 
     Args:
-        body: that plays an action.
-        angle: [rad] by which no bone is turned otherwise in any key of before.
-        distance: [m] by which no bone is moved otherwise.
+        body: rig with an action.
+        angle: [rad] largest change of a bone's rotation at any earlier key.
+        distance: [m] largest change of a bone's location.
 
     Returns:
-        number of keys before and now.
+        number of keys before and after.
     """
     animation = require(body.animation_data, "animation")
     recorded = require(animation.action, "action")
@@ -46,7 +46,7 @@ def reduce_keys(body: bpy.types.Object, angle: float, distance: float) -> tuple[
         before += sum(len(curve.keyframe_points) for curve in curves)
         if len(frames) > 2 and all(np.array_equal(key_frames(curve), frames) for curve in curves):
             values = np.stack([_key_values(curve) for curve in curves], axis=1)
-            # a quaternion's parts change by half of the angle that it turns
+            # a quaternion's components change by half the angle
             allowed = distance if path.endswith(LOCATION_PATH) else angle / (2.0 if len(curves) == 4 else 1.0)
             kept, slopes = select_keys(frames, values, allowed), central_slopes(frames, values)
             for column, curve in enumerate(curves):
@@ -62,13 +62,13 @@ def _key_values(curve: bpy.types.FCurve) -> np.ndarray:
 
 
 def _replace_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, derivatives: np.ndarray) -> None:
-    """Key a curve anew with cubics: handles a third of the way to the next key, along the slope."""
+    """Replace a curve's keys by cubics: handles at a third of the interval, along the derivative."""
     points = curve.keyframe_points
     points.clear()
     points.add(len(frames))
-    ahead = np.diff(frames, append=frames[-1] + 1.0) / 3.0
+    after = np.diff(frames, append=frames[-1] + 1.0) / 3.0
     back = np.diff(frames, prepend=frames[0] - 1.0) / 3.0
-    handles = {"handle_left": -back, "co": np.zeros_like(back), "handle_right": ahead}
+    handles = {"handle_left": -back, "co": np.zeros_like(back), "handle_right": after}
     count = len(frames)
     points.foreach_set("interpolation", np.full(count, BEZIER, np.int32))
     points.foreach_set("type", np.full(count, SAMPLED, np.int32))

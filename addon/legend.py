@@ -1,4 +1,4 @@
-"""A legend that stands in the scene and renders: colour bar, title, numbers with unit."""
+"""A legend as objects of the scene, which can be rendered: colour bar, title, numbers with unit."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LEGEND_KEY = "exciting_dance_legend"
 BANDS = 32
 TICKS = 5
 HEIGHT, WIDTH = 1.0, 0.07
-"""[m] of the colour bar before scaling; it stands in the object's x-y plane and is read from +z."""
+"""[m] Size of the colour bar before scaling; it lies in the object's x-y plane and faces +z."""
 TEXT_COLOUR = (0.13, 0.14, 0.16)
 
 
 def make_legend(collection: bpy.types.Collection, colouring: Colouring, size: float = 0.6) -> bpy.types.Object:
-    """Make the legend of a coloured body.
+    """Build the legend of a coloured body.
 
     Args:
-        collection: receives it.
-        colouring: from `colours.colour_body`.
+        collection: receives the legend.
+        colouring: colours of the body, from `colours.colour_body`.
         size: height of the colour bar [m].
 
     Returns:
@@ -57,7 +57,7 @@ def make_legend(collection: bpy.types.Collection, colouring: Colouring, size: fl
 
 
 def place_legend(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
-    """Put the legend upright to the body's left, facing forward as the body does at rest."""
+    """Place the legend upright at the body's left, facing forward like the body in rest pose."""
     legend.matrix_world = armature.matrix_world
     legend.location.y += 0.75
     legend.location.z += 0.5
@@ -65,7 +65,7 @@ def place_legend(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
 
 
 def show_quantity(scene: bpy.types.Scene, body: bpy.types.Object, quantity: str) -> Colouring:
-    """Colour a body, and the other coloured rigs in sight, by a quantity; legends of the scene are made anew for it.
+    """Colour a body and the other visible coloured rigs by a quantity, and rebuild the scene's legends.
 
     Raises:
         InvalidValue: the bones do not carry the quantity.
@@ -85,7 +85,7 @@ def find_legends(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def remove_legends(scene: bpy.types.Scene) -> None:
-    """Take all legends away, with their meshes, texts and materials."""
+    """Remove all legends with their meshes, texts and materials."""
     for bar in find_legends(scene):
         _remove(bar)
 

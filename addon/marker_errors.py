@@ -1,6 +1,6 @@
-"""Markers as they were seen, with a line to where the body has them, over the 3D view; the length of it is the error.
+"""Draws measured markers in the 3D view, each with a line to its modelled position; the line's length is the error.
 
-Where a marker sits on the body stands in the study's calibration; where the body is, on the bones as they are shown.
+The markers' locations on the links come from the study's calibration, the poses of the links from the bones.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import bpy_access as typed
-from . import convert
+from . import bpy_access, convert
 from .armature import bone_axes, rig_of
 from .drawing import BOLD_WIDTH, LINE_WIDTH, Colour, draw_lines
 from .file_cache import FileCache
@@ -21,17 +20,17 @@ from .solver_api import SceneRecording, errors, read_json
 MEASURED_COLOUR: Colour = (0.95, 0.95, 0.98, 1.0)
 ERROR_COLOUR: Colour = (1.00, 0.30, 0.20, 1.0)
 STAR_SIZE = 0.008
-"""[m] Arm of the star at a marker."""
+"""[m] Arm length of the cross at a marker."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerLocations:
-    """Where markers sit.
+    """Locations of markers on links.
 
     Attributes:
-        markers: P names.
-        links: P names of the links that carry them.
-        locations: (P, 3) [m] link frames.
+        markers: names of P markers.
+        links: name of each marker's link.
+        locations: (P, 3) [m] in link frames.
     """
 
     markers: tuple[str, ...]
@@ -49,28 +48,28 @@ def _read_calibration(path: Path) -> MarkerLocations | None:
 
 
 CALIBRATIONS: FileCache[MarkerLocations] = FileCache(_read_calibration)
-"""Places of markers by the file that tells them."""
+"""Marker locations by calibration file."""
 
 
 def model_positions(body: bpy.types.Object, markers: MarkerLocations) -> np.ndarray:
-    """Where the bones as they are shown have the markers (P, 3) [m], world; NaN of links that the body lacks.
+    """Modelled marker positions (P, 3) [m] in the world for the displayed pose; NaN for links that the rig lacks.
 
     Raises:
-        InvalidValue: the armature is no longer its rig's.
+        InvalidValue: the armature no longer matches its rig.
     """
     rig = rig_of(body)
-    axes, bones = bone_axes(body, rig), typed.pose_bones(body)
+    axes, bones = bone_axes(body, rig), bpy_access.pose_bones(body)
     result = np.full((len(markers.markers), 3), np.nan)
     for link in set(markers.links) & set(rig.links):
-        own = np.array([name == link for name in markers.links])
+        on_link = np.array([name == link for name in markers.links])
         world = convert.to_array(body.matrix_world @ bones[link].matrix)
-        turn = world[:3, :3] @ axes[rig.index(link)].T
-        result[own] = markers.locations[own] @ turn.T + world[:3, 3]
+        rotation = world[:3, :3] @ axes[rig.index(link)].T
+        result[on_link] = markers.locations[on_link] @ rotation.T + world[:3, 3]
     return result
 
 
 def measured_positions(recording: SceneRecording, markers: tuple[str, ...], time: float) -> np.ndarray:
-    """Where the markers were seen (P, 3) [m], world, in the sample nearest to a time [s]; NaN where not."""
+    """Measured marker positions (P, 3) [m] in the world in the sample nearest to a time [s]; NaN where missing."""
     result = np.full((len(markers), 3), np.nan)
     if not len(recording.marker_times):
         return result
@@ -83,7 +82,7 @@ def measured_positions(recording: SceneRecording, markers: tuple[str, ...], time
 
 
 def draw(measured: np.ndarray, modelled: np.ndarray) -> None:
-    """Draw markers (P, 3) [m] as seen, NaN where not, and a line each to where the body has them."""
+    """Draw measured markers (P, 3) [m], NaN where missing, with lines to their modelled positions."""
     both = np.isfinite(measured).all(axis=1) & np.isfinite(modelled).all(axis=1)
     arms = STAR_SIZE * np.concatenate([np.eye(3), -np.eye(3)])[[0, 3, 1, 4, 2, 5]]
     draw_lines((measured[both, None] + arms).reshape(-1, 3), MEASURED_COLOUR, LINE_WIDTH)

@@ -1,4 +1,4 @@
-"""Where each recorded marker sits, as a list that is approved: kept with the scene, saved as a marker set."""
+"""A list of markers with their locations, which the user approves; stored with the scene, saved as a marker set."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 import bpy
 
-from . import bpy_access as typed
+from . import bpy_access
 from .solver_api import display_name
 
 CHOSEN_BY_USER = "chosen"
-"""Why a marker sits where somebody put it, as `solver.scene.marker_set` says it."""
+"""Reason for a location that the user chose, as in `solver.scene.marker_set`."""
 DECIDED_REASONS = (CHOSEN_BY_USER, "given")
-"""What tells a place that is not to be looked for again."""
+"""Reasons for locations that recognition must not change."""
 
 
 def _search_places(row: MarkerRow, context: bpy.types.Context, text: str) -> Iterator[str]:
-    """The places whose words hold what is typed."""
+    """Locations whose name contains the typed text."""
     from .solver_api import marker_set
 
-    return (said for place in marker_set.marker_locations() if text.lower() in (said := display_name(place)))
+    return (name for place in marker_set.marker_locations() if text.lower() in (name := display_name(place)))
 
 
 def _on_place_changed(row: MarkerRow, context: bpy.types.Context) -> None:
@@ -29,13 +29,13 @@ def _on_place_changed(row: MarkerRow, context: bpy.types.Context) -> None:
 
 
 def _on_row_selected(markers: MarkerList, context: bpy.types.Context) -> None:
-    """Select the marker of the active row where it is shown, and no other one."""
+    """Select the marker of the active row, if it is visible, and no other."""
     from .recording import RECORDING_KEY, find_recordings
 
     if not 0 <= markers.index < len(markers.rows):
         return
     name = markers.rows[markers.index].name
-    for child in find_recordings(typed.scene(context)):
+    for child in find_recordings(bpy_access.scene(context)):
         for item in child.objects:
             if item.get(RECORDING_KEY) and item.visible_get():
                 stem, dot, number = item.name.rpartition(".")
@@ -43,54 +43,54 @@ def _on_row_selected(markers: MarkerList, context: bpy.types.Context) -> None:
 
 
 class MarkerRow(bpy.types.PropertyGroup):
-    """Where one recorded marker sits; its name is the marker's."""
+    """Location of one recorded marker; the group's name is the marker's."""
 
     place: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Place",
-        description="Landmark or link on which it sits",
+        name="Location",
+        description="Landmark or link to which the marker is attached",
         search=_search_places,
         search_options=set(),
         update=_on_place_changed,
     )
-    use: bpy.props.BoolProperty(name="Use", description="Track by it; unticked it is rejected")  # type: ignore[valid-type]
+    use: bpy.props.BoolProperty(name="Use", description="Use this marker for tracking")  # type: ignore[valid-type]
     confidence: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Sure", description="Share of certainty in the place", min=0.0, max=1.0, subtype="FACTOR"
+        name="Confidence", description="Confidence in the location", min=0.0, max=1.0, subtype="FACTOR"
     )
-    because: bpy.props.StringProperty(description="What tells its place")  # type: ignore[valid-type]
-    others: bpy.props.StringProperty(description="Links it could lie on instead, a line each")  # type: ignore[valid-type]
+    because: bpy.props.StringProperty(description="Reason for the location")  # type: ignore[valid-type]
+    others: bpy.props.StringProperty(description="Alternative links, one per line")  # type: ignore[valid-type]
 
 
 class MarkerList(bpy.types.PropertyGroup):
-    """A marker set to be approved."""
+    """A marker set for approval."""
 
     rows: bpy.props.CollectionProperty(type=MarkerRow)  # type: ignore[valid-type]
     index: bpy.props.IntProperty(update=_on_row_selected)  # type: ignore[valid-type]
-    tree: bpy.props.StringProperty(description="The set as it was found, JSON")  # type: ignore[valid-type]
+    tree: bpy.props.StringProperty(description="The recognised marker set as JSON")  # type: ignore[valid-type]
 
 
 def marker_list(scene: bpy.types.Scene) -> MarkerList:
-    """The scene's list."""
+    """The scene's marker list."""
     return scene.exciting_dance_markers  # type: ignore[attr-defined]
 
 
 def active_row(scene: bpy.types.Scene) -> MarkerRow | None:
-    """The active row; None without one."""
+    """The active row of the marker list; None without one."""
     markers = marker_list(scene)
     return markers.rows[markers.index] if 0 <= markers.index < len(markers.rows) else None
 
 
 def is_uncertain(row: MarkerRow) -> bool:
-    """Whether a row is to be looked at before it is believed."""
+    """Whether the user should check a row."""
     from .solver_api import marker_set
 
     return bool(row.use) and row.confidence < marker_set.REVIEW_CONFIDENCE
 
 
 def fill_list(scene: bpy.types.Scene, tree: dict[str, Any]) -> None:
-    """Show a marker set, instead of what was shown; the first row to be looked at becomes the active one.
+    """Replace the list by a marker set; the first uncertain row becomes the active one.
 
     Raises:
-        InputError: it is none.
+        InputError: the tree is not a marker set.
     """
     from .solver_api import marker_set
 
@@ -106,28 +106,28 @@ def fill_list(scene: bpy.types.Scene, tree: dict[str, Any]) -> None:
 
 
 def build_marker_set(scene: bpy.types.Scene, *, only_decided: bool = False) -> dict[str, Any]:
-    """The marker set as it is approved now.
+    """The marker set as approved in the list.
 
     Args:
-        scene: whose list.
-        only_decided: only with the markers that somebody decided: the others are to be looked for again.
+        scene: scene with the list.
+        only_decided: whether to include only markers that the user decided, so that the others are recognised again.
 
     Raises:
-        UnknownPlace: something stands in a row that is no place.
+        UnknownLandmark: a row contains an unknown location.
     """
     from .solver_api import marker_set
 
     markers = marker_list(scene)
     tree = json.loads(markers.tree)
     rows = [marker_set.MarkerRow(row.name, row.place, row.use, row.confidence, row.because) for row in markers.rows]
-    whole = marker_set.apply_decisions(tree, rows)
+    marker_set_tree = marker_set.apply_decisions(tree, rows)
     if not only_decided:
-        return whole
+        return marker_set_tree
     before = {placed.marker: placed.use for placed in marker_set.marker_rows(tree)}
-    told = {row.marker for row in rows if row.reason in DECIDED_REASONS or row.use != before[row.marker]}
+    decided = {row.marker for row in rows if row.reason in DECIDED_REASONS or row.use != before[row.marker]}
     return {
-        **whole,
-        "markers": {name: entry for name, entry in whole["markers"].items() if name in told},
+        **marker_set_tree,
+        "markers": {name: entry for name, entry in marker_set_tree["markers"].items() if name in decided},
         "aliases": {},
     }
 

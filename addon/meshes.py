@@ -9,9 +9,9 @@ from .solver_api import Shape
 
 SEGMENTS = 32
 RINGS = 10
-"""Rings of half a sphere."""
+"""Rings of a hemisphere."""
 RING_STEPS, TUBE_STEPS, TUBE_RADIUS = 48, 6, 0.02
-"""Of the rings that show an ellipsoid: corners around, corners across, thickness against the radius."""
+"""Rings of an ellipsoid: corners along a ring, corners of its cross-section, and tube radius over ring radius."""
 
 
 def shape_geometry(shape: Shape) -> tuple[np.ndarray, list]:
@@ -32,7 +32,7 @@ def shape_geometry(shape: Shape) -> tuple[np.ndarray, list]:
 
 
 def build_mesh(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool = True) -> bpy.types.Mesh:
-    """One mesh of several geometries."""
+    """Build one mesh from several geometries."""
     vertices: list = []
     faces: list = []
     for points, polygons in parts:
@@ -48,13 +48,13 @@ def build_mesh(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool 
 
 
 def sphere_mesh(name: str, radius: float) -> bpy.types.Mesh:
-    """A sphere of few faces [m]."""
+    """A sphere with few faces; radius in [m]."""
     vertices, faces = _unit_sphere(12, 4)
     return build_mesh(name, [(radius * vertices, faces)])
 
 
 def rings_mesh(name: str) -> bpy.types.Mesh:
-    """Three great circles of the unit sphere as thin tubes, to be scaled to semi-axes; what is behind stays visible."""
+    """Three great circles of the unit sphere as thin tubes, to be scaled to the semi-axes of an ellipsoid."""
     around = np.linspace(0.0, 2.0 * np.pi, RING_STEPS, endpoint=False)
     across = np.linspace(0.0, 2.0 * np.pi, TUBE_STEPS, endpoint=False)
     out = 1.0 + TUBE_RADIUS * np.cos(across)
@@ -67,7 +67,7 @@ def rings_mesh(name: str) -> bpy.types.Mesh:
 
 
 def arrow_mesh(name: str) -> bpy.types.Mesh:
-    """An arrow of length one along +z from the origin."""
+    """An arrow of length 1 along +z from the origin."""
     shaft, head, neck = 0.018, 0.05, 0.85
     outline = np.array([(0.0, 0.0), (shaft, 0.0), (shaft, neck), (head, neck), (0.0, 1.0)])
     angles = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
@@ -77,10 +77,10 @@ def arrow_mesh(name: str) -> bpy.types.Mesh:
 
 
 def _unit_sphere(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) -> tuple[np.ndarray, list]:
-    """The unit sphere; ``split`` doubles the equator, so that the halves can be moved apart into a capsule."""
+    """The unit sphere. ``split`` doubles the equator, so that moving the halves apart makes a capsule."""
     polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)
     upper = np.cos(polar)
-    upper[-1] = 1e-9 if split else 0.0  # the sign tells the halves apart
+    upper[-1] = 1e-9 if split else 0.0  # the sign distinguishes the halves
     lower = -upper[::-1] if split else -upper[-2::-1]
     heights = np.concatenate([upper, lower])
     radii = np.sqrt(np.clip(1.0 - heights**2, 0.0, 1.0))
@@ -96,8 +96,8 @@ def _unit_sphere(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = 
 
 
 def _rounded_cube(steps: int = 10) -> tuple[np.ndarray, list]:
-    """The cube of half extent one with softened edges."""
-    grid = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, steps + 1))  # dense at the edges, where it bends
+    """The cube of half extent 1 with rounded edges."""
+    grid = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, steps + 1))  # denser at the edges, where the surface bends
     vertices: list = []
     faces: list = []
     for axis in range(3):
@@ -117,7 +117,7 @@ def _rounded_cube(steps: int = 10) -> tuple[np.ndarray, list]:
 
 
 def _round_point(point: np.ndarray, radius: float = 0.2) -> np.ndarray:
-    """A point of the cube's surface moved onto the cube with rounded edges."""
+    """Move a point of the cube's surface to the cube with rounded edges."""
     inner = np.clip(point, radius - 1.0, 1.0 - radius)
     outward = point - inner
     return inner + radius * outward / np.linalg.norm(outward)

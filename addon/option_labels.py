@@ -1,4 +1,4 @@
-"""Options of the command line that the solver's sentences name, as the fields of panels that ask the same."""
+"""Replaces command-line options in the solver's messages by the panel fields that set the same value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import bpy
 
 STUDY, DANCE, CHECKS = "exciting_dance", "exciting_dance_dance", "exciting_dance_checks"
 CAPTURE = "exciting_dance_capture"
-"""Where the choices are kept: properties of a scene, or of a rig."""
+"""Properties of a scene or a rig that store the settings."""
 
 FIELDS: dict[str, tuple[str, str, str]] = {
     "postures": ("design", DANCE, "postures"),
@@ -58,21 +58,21 @@ FIELDS: dict[str, tuple[str, str, str]] = {
     "lsl": ("stream", CAPTURE, "lsl"),
     "budget": ("stream", CAPTURE, "budget"),
 }
-"""Of an option, the panel that asks the same, and the choice it shows: where it is kept, and under which name."""
-COMMANDS = {"python -m solver excite": "Arm on a Bench > Excite"}
-"""Commands that a sentence of the solver names, as the button that does the same."""
-LIST_OPTIONS = {"place": "Markers > Place"}
-"""Options that are asked by a row of a list."""
+"""By option: the panel that shows its field, and the settings and property that store it."""
+COMMANDS = {"python -m solver excite": "Fixed-Base Arm > Design Motion"}
+"""By command: the button that does the same."""
+LIST_OPTIONS = {"place": "Markers > Location"}
+"""By option: the list column that sets it."""
 COMMAND_LINE = "on the command line "
 OPTION = re.compile(rf"(?<![\w-])(?<!{COMMAND_LINE})--([a-z][a-z0-9-]*)")
 USAGE = re.compile(r" \(see [^()]* --help\)")
 
 
 def use_field_labels(text: str) -> str:
-    """A sentence of the solver with the panel's field in the place of every option that it names.
+    """Replace every option in a message of the solver by the panel field that sets it.
 
-    ``"ask less (--shrink)"`` becomes ``"ask less (Checks > Shrink support)"``. An option that no panel asks keeps its
-    name and is said to be of the command line.
+    ``"reduce it (--shrink)"`` becomes ``"reduce it (Checks > Shrink Support)"``. An option without a field keeps its
+    name after the words "on the command line".
     """
     for command, button in COMMANDS.items():
         text = text.replace(command, button)
@@ -80,12 +80,14 @@ def use_field_labels(text: str) -> str:
 
 
 def find_field(option: str) -> str:
-    """Panel and field that ask what an option does, as the window names them; empty where none does."""
+    """Labels of the panel and field that set an option; empty if there is no such field."""
     if option not in FIELDS:
         return LIST_OPTIONS.get(option, "")
     place, kept, name = FIELDS[option]
     owner = bpy.types.Object if kept == CHECKS else bpy.types.Scene
     panel, settings = getattr(bpy.types, f"EXCITING_DANCE_PT_{place}", None), owner.bl_rna.properties.get(kept)
-    if panel is None or not isinstance(settings, bpy.types.PointerProperty):  # no window, no panels
+    if panel is None or not isinstance(
+        settings, bpy.types.PointerProperty
+    ):  # panels are not registered without a window
         return ""
     return f"{panel.bl_label} > {settings.fixed_type.properties[name].name}"

@@ -1,4 +1,4 @@
-"""What is drawn over the editors whenever the add-on is on. What draws is imported when there is a rig to draw over."""
+"""Overlays that are active while the add-on is enabled. Drawing modules are imported when there is a rig."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HANDLERS = (
 
 
 def register() -> None:
-    """Draw from now on."""
+    """Add the overlays."""
     for painters in HANDLERS:
         painters.enable(True)
     LiveCheck.listeners.append(_enable_live)
@@ -62,12 +62,12 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Draw no more, and forget what was drawn."""
+    """Remove the overlays and free their data."""
     for painters in HANDLERS:
         painters.enable(False)
     LiveCheck.listeners.clear()
     Capture.listeners.clear()
-    drawing = sys.modules.get(f"{__package__}.drawing")  # imported if something was drawn
+    drawing = sys.modules.get(f"{__package__}.drawing")  # only imported if something was drawn
     if drawing is not None:
-        drawing.forget()
+        drawing.free_batches()
     clear_caches()

@@ -1,6 +1,6 @@
-"""Drawn over the 3D view: the legend, and what the motion carries: centre of mass, forces, support, momentum.
+"""Overlays of the 3D view: legend, centre of mass, plate forces, support polygon, momentum.
 
-All that is drawn stands in the study's files; here it is only looked up by time. Without a window nothing happens.
+The data come from the study's files and are looked up by time. Without a window nothing is drawn.
 """
 
 from __future__ import annotations
@@ -65,21 +65,21 @@ SUPPORT_COLOUR, LINEAR_MOMENTUM_COLOUR = (0.35, 0.75, 1.00, 0.22), (0.45, 0.90, 
 METRES_PER_MOMENTUM = 0.01
 """Length of an arrow for 1 kg m/s."""
 LEGEND_ROOM = 80.0
-"""[px] From the left edge of the colours' legend to what stands beside it: its numbers have room there."""
+"""[px] Width reserved for the colour legend with its numbers."""
 FileValue = TypeVar("FileValue")
 
 
 class Overrides:
-    """Asked of a body before it is drawn over: whether somebody else shows the same of it, and better, now."""
+    """Predicates of a body: whether another overlay, such as the live check, currently replaces a drawing here."""
 
     balance: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
     colours: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
     trial: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
-    """The body does not do what its trial's files tell of this moment."""
+    """The body is not in the pose of its trial at this time."""
 
 
 def _or_none(read: Callable[[Path], FileValue]) -> Callable[[Path], FileValue | None]:
-    """A reader for which a damaged file is nothing to draw."""
+    """Wrap a reader so that it returns None for a damaged file."""
 
     def reader(path: Path) -> FileValue | None:
         try:
@@ -93,11 +93,11 @@ def _or_none(read: Callable[[Path], FileValue]) -> Callable[[Path], FileValue | 
 MOTIONS: FileCache[SceneMotion] = FileCache(_or_none(lambda path: MOTION.read(path).scene))
 RECORDINGS: FileCache[SceneRecording] = FileCache(_or_none(RECORDING.read))
 ESTIMATES: FileCache[SceneEstimate] = FileCache(_or_none(ESTIMATE.read))
-"""The files of the study that is shown."""
+"""Caches of the files of the displayed study."""
 
 
 def draw_motion() -> None:
-    """Draw what the motion of the rig that is meant carries; in a 3D view's POST_VIEW."""
+    """Draw centre of mass, forces, support and momentum of the active rig; called in a 3D view's POST_VIEW."""
     context = bpy.context
     body, settings = active_rig(context), study_settings(context)
     folder = None if body is None else study_folder_of(body)
@@ -152,7 +152,7 @@ def _draw_markers(body: bpy.types.Object, folder: Path, recording: SceneRecordin
 
 
 def _estimate_lines(body: bpy.types.Object) -> list[LineSet]:
-    """What there is to see of the estimate of the trial that a body plays now."""
+    """Lines of the centroidal estimate of the trial that a body plays."""
     path = find_estimate_file(body)
     estimate = None if path is None else ESTIMATES.get(path)
     if estimate is None:
@@ -169,7 +169,7 @@ def _nearest_index(times: np.ndarray, time: float) -> int:
 
 
 def draw_legends() -> None:
-    """Draw what the colours of the rig that is meant, and of its marks, mean; in a 3D view's POST_PIXEL."""
+    """Draw the legends of the active rig's colours and lines; called in a 3D view's POST_PIXEL."""
     context = bpy.context
     body = active_rig(context)
     if body is None or not study_settings(context).overlay or not context.space_data.overlay.show_overlays:
@@ -185,7 +185,7 @@ def draw_legends() -> None:
 
 
 def named_legend(scene: bpy.types.Scene, body: bpy.types.Object) -> Legend | None:
-    """The legend of a body's colours, with the body's name where another rig's colours in sight mean something else."""
+    """The legend of a body's colours, with its name if another visible rig has a different legend."""
     shown = read_legend(body)
     others = (read_legend(rig) for rig in find_rigs(scene) if rig != body and rig.visible_get())
     if shown is not None and any(other not in (None, shown) for other in others):
@@ -194,7 +194,7 @@ def named_legend(scene: bpy.types.Scene, body: bpy.types.Object) -> Legend | Non
 
 
 def _draw_colours(body: bpy.types.Object) -> bool:
-    """Draw what the body's colours mean; whether that was done."""
+    """Draw the legend of a body's colours; whether it was drawn."""
     shown = named_legend(scene(bpy.context), body)
     if shown is None or find_legends(scene(bpy.context)) or any(shows(body) for shows in Overrides.colours):
         return False

@@ -1,4 +1,4 @@
-"""The extension's preferences: the Python that runs the solver, and what to do when Pinocchio is missing."""
+"""Preferences of the extension: the Python that runs the solver, and instructions if Pinocchio is missing."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Preferences(bpy.types.AddonPreferences):
 
     solver_python: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Solver Python",
-        description="Python that runs the solver; empty: Blender's own with what the extension brought along",
+        description="Python that runs the solver. If empty, Blender's own with the extension's packages",
         subtype="FILE_PATH",
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw them."""
+        """Draw the preferences."""
         layout = self.layout
         layout.prop(self, "solver_python")
         if self.solver_python:
-            layout.label(text="The solver runs in another Python", icon="INFO")
+            layout.label(text="The solver runs in the Python above", icon="INFO")
         elif has_pinocchio():
             layout.label(text="Pinocchio found: ready", icon="CHECKMARK")
         else:

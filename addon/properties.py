@@ -1,4 +1,4 @@
-"""What the user chose, kept with the scene."""
+"""Settings of the study, stored with the scene."""
 
 from __future__ import annotations
 
@@ -13,30 +13,34 @@ from .solver_api import RIG_KINDS, errors
 from .transaction import all_or_nothing
 
 METHODS = (
-    ("consistent", "Consistent", "Every link physically possible: pseudo-inertia positive semi-definite"),
-    ("hierarchical", "Hierarchical", "Four levels of priority, jovic2016"),
-    ("constrained", "Constrained", "Bounds around the prior, bonnet2016"),
-    ("minimum_norm", "Least squares", "Minimum norm, no constraints: shows where data alone are not enough"),
+    ("consistent", "Consistent", "Physically consistent links: positive semidefinite pseudo-inertia"),
+    ("hierarchical", "Hierarchical", "Four levels of priority, as in Jovic et al. 2016"),
+    ("constrained", "Constrained", "Bounds around the prior, as in Bonnet et al. 2016"),
+    (
+        "minimum_norm",
+        "Least Squares",
+        "Minimum norm without constraints; shows which parameters the data do not determine",
+    ),
 )
-TRUNKS = (("one", "One part", "Pelvis and torso"), ("three", "Three parts", "Pelvis, abdomen and thorax"))
+TRUNKS = (("one", "One Segment", "Pelvis and torso"), ("three", "Three Segments", "Pelvis, abdomen and thorax"))
 SHOULDERS = (
-    ("fixed", "Fixed", "Upper arms hang on the torso"),
-    ("girdle", "Girdle", "Upper arms hang on clavicle and scapula"),
+    ("fixed", "Fixed", "Upper arms are attached to the torso"),
+    ("girdle", "Shoulder Girdle", "Upper arms are attached to clavicle and scapula"),
 )
 ESTIMATORS = (
-    ("smoother", "All sources", "Weighs motion and forces by their noise, over the whole recording"),
-    ("complementary", "Complementary filter", "The recursive filter of bailly2019 with the paper's cut-offs"),
-    ("causal", "Complementary, causal", "The same looking back only, as it runs live"),
-    ("ekf", "Extended Kalman filter", "Rotella et al. 2015, to compare with"),
-    ("fusion", "Linear fusion", "Kalman smoother of centre of mass and force, to compare with"),
-    ("force", "Forces alone", "Forces integrated twice, to compare with"),
-    ("kinematic", "Motion alone", "Motion and inertials, to compare with"),
+    ("smoother", "Smoother", "Combine motion and forces by their noise, over the whole recording"),
+    ("complementary", "Complementary Filter", "Filter of Bailly et al. 2019 with the published cutoff frequencies"),
+    ("causal", "Causal Complementary Filter", "The same filter using past samples only, as in live use"),
+    ("ekf", "Extended Kalman Filter", "Filter of Rotella et al. 2015, for comparison"),
+    ("fusion", "Linear Fusion", "Kalman smoother of centre of mass and force, for comparison"),
+    ("force", "Forces Only", "Forces integrated twice, for comparison"),
+    ("kinematic", "Motion Only", "Motion and inertial parameters, for comparison"),
 )
 SCENE_RIG = "scene"
 FOLLOWERS = (
-    (SCENE_RIG, "A rig of this scene", "The rig that is chosen below"),
-    ("hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate; added to the scene"),
-    ("hoap3", "HOAP-3", "Small humanoid, 21 joints; added to the scene"),
+    (SCENE_RIG, "Rig in Scene", "Use the rig chosen below"),
+    ("hrp2", "HRP-2 (Approximate)", "Add an approximate humanoid with 30 joints to the scene"),
+    ("hoap3", "HOAP-3", "Add a small humanoid with 21 joints to the scene"),
 )
 
 
@@ -55,7 +59,7 @@ def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None
         with all_or_nothing():
             show_quantity(scene(context), body, settings.quantity)
     except errors.SolverError:
-        return  # a callback tells nobody: the panel shows what is wrong with the rig
+        return  # the panel shows what is wrong with the rig
 
 
 def _on_file_selected(settings: Settings, context: bpy.types.Context) -> None:
@@ -79,164 +83,186 @@ class Settings(bpy.types.PropertyGroup):
         items=tuple((row.name, row.title, row.description) for row in RIG_KINDS if row.title),
     )
     height: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Height", description="Stature", default=1.75, min=0.5, max=2.5, precision=3, unit="LENGTH"
+        name="Height", description="Stature of the person", default=1.75, min=0.5, max=2.5, precision=3, unit="LENGTH"
     )
     mass: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Mass", description="Body mass [kg]", default=70.0, min=5.0, max=300.0, precision=1, unit="MASS"
+        name="Mass", description="Body mass in kilograms", default=70.0, min=5.0, max=300.0, precision=1, unit="MASS"
     )
     sex: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Sex",
-        description="Chooses the table of segment inertias",
+        description="Sex of the person, which selects the table of segment inertias",
         items=(
             ("female", "Female", ""),
             ("male", "Male", ""),
-            ("unknown", "Unknown", "The mean of both tables, doubted the more"),
+            ("unknown", "Unknown", "Mean of both tables, with a wider prior"),
         ),
     )
-    urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
+    urdf: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="URDF", description="File of the robot (.urdf or .xml)", subtype="FILE_PATH"
+    )
     packages: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Packages", description="Folder in which package:// paths of meshes begin; empty: those above the file",
+        name="Packages",
+        description="Folder with the packages of package:// mesh paths. If empty, the folders above the file",
         subtype="DIR_PATH",
-    )  # fmt: skip
+    )
     up: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Up",
+        name="Up Axis",
         description="Axis of the file that points up",
         items=(
-            ("auto", "Found out", "From feet to root, or else z"),
+            ("auto", "Automatic", "Direction from the feet to the root, or Z if there are no feet"),
             ("z", "Z", ""),
-            ("y", "Y", "As engines write it"),
+            ("y", "Y", "Convention of game engines"),
         ),
     )
     stated_feet: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Feet", description="Links that it stands on, parted by spaces; all others stand no more"
+        name="Feet", description="Links that are feet, separated by spaces. They replace the feet that were found"
     )
     stated_soles: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Soles", description="Level soles, LINK=LENGTHxWIDTH in metres, parted by spaces"
+        name="Soles", description="Flat soles as LINK=LENGTHxWIDTH in metres, separated by spaces"
     )
     stated_patches: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Patches",
-        description="Besides soles, parted by spaces: hands, knees or shins of a person, or LINK=X,Y,Z,RADIUS or "
-        "LINK=X,Y,Z,LENGTHxWIDTH in metres in the link's frame, where wanted with the side it faces (,-x)",
+        description="Other contact patches, separated by spaces: hands, knees or shins of a person, or "
+        "LINK=X,Y,Z,RADIUS or LINK=X,Y,Z,LENGTHxWIDTH in metres in the link frame, then optionally its side (,-x)",
     )
     stated_torques: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Torques", description="Limits, JOINT=NM, parted by spaces: where the file has placeholders"
+        name="Torques", description="Torque limits as JOINT=NM, separated by spaces, where the file has placeholders"
     )
     stated_pairs: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="May touch", description="LINK:LINK, parted by spaces: their collisions do not count"
+        name="Allowed Contacts", description="Pairs LINK:LINK, separated by spaces, whose collisions are ignored"
     )
     stated_srdf: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="SRDF", description="The maker's file of links that may touch", subtype="FILE_PATH"
+        name="SRDF", description="The manufacturer's SRDF file with allowed collisions", subtype="FILE_PATH"
     )
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
     file_index: bpy.props.IntProperty(update=_on_file_selected)  # type: ignore[valid-type]
     marker_set: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Marker set", description="That says which marker sits where; empty: found out", subtype="FILE_PATH"
+        name="Marker Set",
+        description="File with the marker locations. If empty, they are recognised",
+        subtype="FILE_PATH",
     )
-    method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
+    method: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Method", description="Identification method", items=METHODS
+    )
     weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Mass from plates",
-        description="Weigh the body by the force plates; otherwise the rig's mass",
+        name="Mass from Plates",
+        description="Determine the body mass from the force plates instead of the field Mass",
         default=True,
     )
     flight_only: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Flight alone",
-        description="Identify from flights that the motion shows; plates, where there are any, only weigh the body",
+        name="Flight Only",
+        description="Identify from flight phases of the motion. Force plates are used for the body mass only",
     )
     trunk: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Trunk", description="Of one piece above the pelvis, or abdomen and thorax", items=TRUNKS
+        name="Trunk", description="Segments of the trunk", items=TRUNKS
     )
     shoulders: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Shoulders", description="Upper arms fixed on the torso, or on clavicle and scapula", items=SHOULDERS
+        name="Shoulders", description="Attachment of the upper arms", items=SHOULDERS
     )
     smooth: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Smooth",
-        description="Take each recording of markers as a whole, not frame by frame: quieter motion, gaps bridged",
+        description="Track each recording as a whole instead of frame by frame, for less noise and to bridge gaps",
     )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
+        name="Bootstrap",
+        description="Number of bootstrap samples for standard deviations; 0 to skip them",
+        default=40,
+        min=0,
+        max=1000,
     )
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Results", description="Folder for the results; empty: the add-on's own", subtype="DIR_PATH"
+        name="Results", description="Folder for the results. If empty, the add-on's own folder", subtype="DIR_PATH"
     )
     quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Colour by",
+        name="Colour By",
+        description="Quantity that colours the links",
         items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items()),
         update=_on_quantity_changed,
     )
     overlay: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Legend in viewport", description="Draw the legend over the 3D view", default=True
+        name="Legend in Viewport", description="Draw the legend in the 3D view", default=True
     )
     show_com: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Centre of mass", description="Of the whole body, with its foot on the floor", default=True
+        name="Centre of Mass",
+        description="Show the centre of mass of the whole body, with its projection on the floor",
+        default=True,
     )
     show_support: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Support", description="Polygon of the contacts on the floor", default=True
+        name="Support Polygon", description="Show the support polygon on the floor", default=True
     )
     show_forces: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Plate forces", description="What each force plate measured, at the centre of pressure"
+        name="Plate Forces", description="Show the force on each plate at its centre of pressure"
     )
     show_markers: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Marker errors", description="Markers as seen, with a line each to where the body has them"
+        name="Marker Errors", description="Show measured markers with lines to their modelled positions"
     )
     show_momentum: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Momentum", description="Linear (green) and angular about the centre of mass (violet)"
+        name="Momentum",
+        description="Show linear momentum (green) and angular momentum about the centre of mass (violet)",
     )
     follows: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Follower", description="Who dances what the selected armature does", items=FOLLOWERS
+        name="Target", description="Rig that gets the motion of the selected armature", items=FOLLOWERS
     )
     follower: bpy.props.PointerProperty(  # type: ignore[valid-type]
-        name="Rig", description="That follows", type=bpy.types.Object, poll=_is_rig
+        name="Rig", description="Target rig in the scene", type=bpy.types.Object, poll=_is_rig
     )
     follow_repaired: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Repair",
-        description="Move as little as possible what then fails in balance, torque or collision; otherwise check only",
+        description="Repair failed balance, torque and collision checks with the smallest change, not only report them",
         default=True,
     )
     follow_beside: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Stand beside",
-        description="The one who follows dances a step to the left of who leads; otherwise in the same place",
+        name="Stand Beside",
+        description="Place the target to the left of the source, instead of at the same place",
         default=True,
     )
     follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Keep pace",
-        description="Leave joints faster than their limits, and say so, instead of slowing down",
+        name="Keep Pace",
+        description="Keep the original tempo even where joints exceed their speed limits, and report it",
     )
     follow_slower: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Slower", description="Times as long as it lasts now", default=1.0, min=0.1, soft_min=1.0, soft_max=10.0
+        name="Slowdown",
+        description="Factor by which the duration is multiplied",
+        default=1.0,
+        min=0.1,
+        soft_min=1.0,
+        soft_max=10.0,
     )
     follow_overlaps: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Leave overlaps", description="Leave links that are inside each other as they are, instead of apart"
+        name="Keep Overlaps", description="Keep links that intersect as they are, instead of separating them"
     )
     follow_broken_steps: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Leave broken steps",
-        description="Leave a step in the middle of which it begins or ends, instead of beginning and finishing it",
+        name="Keep Incomplete Steps",
+        description="Keep steps that are cut off at the start or end of the motion, instead of completing them",
     )
     follow_forces: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Plate forces",
-        description="Plates' forces of the recording (.mot, .csv, .c3d), on its clock: feet stand as long as the "
-        "plates felt them; empty: as the motion tells",
+        name="Plate Forces",
+        description="Force file of the recording (.mot, .csv, .c3d), with the same time axis, from which contacts are "
+        "found. If empty, they are found from the motion",
         subtype="FILE_PATH",
     )
-    estimator: bpy.props.EnumProperty(name="Estimator", items=ESTIMATORS)  # type: ignore[valid-type]
+    estimator: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Estimator", description="Method of the estimation", items=ESTIMATORS
+    )
     show_estimate: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Path",
-        description="Estimated centre of mass, a second of its path, and its line to the floor",
+        description="Show the estimated centre of mass, its path for one second, and its projection on the floor",
         default=True,
     )
     show_axis: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Central axis", description="The line along which the contact wrench pushes", default=True
+        name="Central Axis", description="Show the central axis of the contact wrench", default=True
     )
     show_spin: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Angular momentum",
-        description="About the centre of mass (violet) and its rate (cyan); white: what a flight should keep",
+        name="Angular Momentum",
+        description="Show angular momentum about the centre of mass (violet), its rate (cyan) and flight mean (white)",
         default=True,
     )
     show_sources: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Sources", description="Faintly, what motion alone and the wrench alone say of the same"
+        name="Sources", description="Also show the estimates from motion alone and from the wrench alone, faintly"
     )
     show_flights: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Flights",
-        description="Along the timeline: when nothing touches the body, and how its momentum by motion alone errs then",
+        description="Show flight phases in the timeline, with the error of the angular momentum from motion alone",
         default=True,
     )
 

@@ -1,4 +1,4 @@
-"""A recording in the scene: markers as small balls, forces as arrows at the centre of pressure, both animated."""
+"""A recording in the scene: markers as animated balls, forces as animated arrows at the centre of pressure."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import bpy_access as typed
-from . import convert, meshes
-from . import custom_properties as custom
+from . import bpy_access, convert, custom_properties, meshes
 from .action import CONSTANT, Curves, can_change_frame_rate, frames_at, set_frame_range
 from .colours import plain_material
 from .solver_api import SceneRecording, errors
 
 RECORDING_KEY = "exciting_dance_recording"
-"""Custom property of the objects and of their collection: the name of the recording they show."""
+"""Custom property of objects and their collection: name of the recording."""
 FILES_KEY = "exciting_dance_files"
-"""Custom property of a recording's collection that was imported: its files, a line each."""
+"""Custom property of an imported recording's collection: its files, one per line."""
 SPAN_KEY = "exciting_dance_span"
-"""Custom property of a recording's collection: when it starts and when it ends [s]; missing where it is empty."""
+"""Custom property of a recording's collection: its start and end [s]; missing if it is empty."""
 MARKER_RADIUS = 0.011
-"""[m] A usual marker's."""
+"""[m] Radius of a typical marker."""
 METRES_PER_NEWTON = 1.0e-3
-"""Length of a force's arrow."""
+"""Length of a force arrow per newton."""
 SMALLEST_FORCE = 5.0
-"""[N] below which no arrow is drawn."""
+"""[N] Smallest force that is drawn."""
 MARKER_COLOUR, FORCE_COLOUR = (0.20, 0.21, 0.24), (0.93, 0.52, 0.08)
 DISPLAY_RATE = 120.0
-"""[1/s] Forces sampled faster are thinned for display."""
+"""[1/s] Highest display rate; forces with a higher rate are downsampled."""
 
 
 def add_recording(context: bpy.types.Context, recording: SceneRecording, name: str) -> bpy.types.Collection:
     """Add a recording's markers and forces to the scene.
 
     Returns:
-        the new collection that holds them.
+        the new collection with the objects.
     """
     collection = bpy.data.collections.new(name)
     collection[RECORDING_KEY] = name
@@ -45,54 +43,54 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
         collection[SPAN_KEY] = [float(times.min()), float(times.max())]
     context.scene.collection.children.link(collection)
     if recording.markers:
-        _add_markers(typed.scene(context), collection, recording, name)
+        _add_markers(bpy_access.scene(context), collection, recording, name)
     if recording.plates:
-        _add_forces(typed.scene(context), collection, recording, name)
+        _add_forces(bpy_access.scene(context), collection, recording, name)
     return collection
 
 
 def find_recordings(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
-    """The collections of a scene that hold recordings."""
-    return [child for child in scene.collection.children if custom.read_label(child, RECORDING_KEY)]
+    """Collections of a scene that contain recordings."""
+    return [child for child in scene.collection.children if custom_properties.read_label(child, RECORDING_KEY)]
 
 
 def read_files(collection: bpy.types.Collection) -> str:
-    """The files of a recording that was imported, a line each; empty of another."""
-    return custom.read_label(collection, FILES_KEY)
+    """Files of an imported recording, one per line; empty for other collections."""
+    return custom_properties.read_label(collection, FILES_KEY)
 
 
 def show_only(context: bpy.types.Context, name: str) -> None:
-    """Of the imported recordings show this one and no other: they all lie in one place."""
-    for child in typed.view_layer(context).layer_collection.children:
+    """Show one imported recording and hide the others, which overlap it."""
+    for child in bpy_access.view_layer(context).layer_collection.children:
         if read_files(child.collection):
-            child.exclude = custom.read_label(child.collection, RECORDING_KEY) != name
+            child.exclude = custom_properties.read_label(child.collection, RECORDING_KEY) != name
 
 
 def show_recording_of(context: bpy.types.Context, file: Path) -> None:
-    """Of the imported recordings show the one that a file is of, from its start to its end where nothing else moves."""
-    for child in find_recordings(typed.scene(context)):
+    """Show the imported recording that a file belongs to, and play it if nothing else is animated."""
+    for child in find_recordings(bpy_access.scene(context)):
         if str(file) in read_files(child).split("\n"):
-            show_only(context, custom.read_label(child, RECORDING_KEY))
-            set_range_to_recording(typed.scene(context), child)
+            show_only(context, custom_properties.read_label(child, RECORDING_KEY))
+            set_range_to_recording(bpy_access.scene(context), child)
 
 
 def is_only_recordings(scene: bpy.types.Scene) -> bool:
-    """Whether nothing but recordings moves in a scene, so that its clock is theirs."""
+    """Whether only recordings are animated in a scene, so that they may set its frame rate and range."""
     return can_change_frame_rate(scene, [item for child in find_recordings(scene) for item in child.objects])
 
 
 def set_range_to_recording(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
-    """Let the scene play a recording from its start to its end, unless the scene's clock is another's."""
+    """Set the scene's range to a recording, unless something else is animated."""
     try:
-        span = custom.read_array(collection, SPAN_KEY, 2)
+        span = custom_properties.read_array(collection, SPAN_KEY, 2)
     except errors.InvalidValue:
-        return  # it is empty, or nobody knows when it was: the clock stays
+        return  # empty or unknown interval
     if is_only_recordings(scene):
         set_frame_range(scene, *map(float, frames_at(scene, span)))
 
 
 def remove_recordings(collections: Iterable[bpy.types.Collection]) -> None:
-    """Take recordings out of the scene, with all that was made for them; those that stay get the names back."""
+    """Remove recordings with all their data; the remaining ones get their original names back."""
     freed: set[str] = set()
     for collection in list(collections):
         items = list(collection.objects)

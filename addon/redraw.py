@@ -1,4 +1,4 @@
-"""What is drawn again, and no more than that: a 3D view with a body costs a hundred times its sidebar."""
+"""Redraws single regions, because redrawing a 3D view costs about a hundred times as much as its sidebar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _areas(*kinds: str) -> Iterator[bpy.types.Area]:
 
 
 def redraw_sidebars() -> None:
-    """The sidebars of the 3D views, where the panels are."""
+    """Redraw the sidebars of the 3D views, which contain the panels."""
     for area in _areas("VIEW_3D"):
         for region in area.regions:
             if region.type == "UI":
@@ -23,18 +23,18 @@ def redraw_sidebars() -> None:
 
 
 def redraw_views() -> None:
-    """The 3D views with their sidebars."""
+    """Redraw the 3D views with their sidebars."""
     for area in _areas("VIEW_3D"):
         area.tag_redraw()
 
 
 def redraw_timelines() -> None:
-    """The Dope Sheets and timelines."""
+    """Redraw Dope Sheets and timelines."""
     for area in _areas("DOPESHEET_EDITOR"):
         area.tag_redraw()
 
 
 def redraw_check_results(*, in_views: bool = True) -> None:
-    """What shows the live check's readings: timelines and panels, and the 3D views unless nothing is new there."""
+    """Redraw what shows results of the live check: timelines, panels and, if ``in_views``, the 3D views."""
     redraw_timelines()
     (redraw_views if in_views else redraw_sidebars)()

@@ -1,179 +1,110 @@
-"""What Blender gets to know of the extension, and forgets again. Nothing here raises."""
+"""Registers and unregisters all parts of the extension. Nothing here raises an error."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
 
 import bpy
 
 from . import (
-    change_cache as changes,
-)
-from . import (
-    check_settings as checks,
-)
-from . import (
+    change_cache,
+    check_settings,
     command,
+    dance_moves,
+    fixed_base,
+    job_messages,
     jobs,
     marker_list,
+    overlay_handlers,
 )
-from . import (
-    dance_moves as moves,
-)
-from . import (
-    fixed_base as bench,
-)
-from . import (
-    job_messages as told,
-)
-from . import (
-    overlay_handlers as painting,
-)
-from .authoring import posture_cache as keyed
+from .authoring import posture_cache
 from .authoring import properties as dance_properties
 from .capture import control as capture
 from .capture import properties as capture_properties
 from .live import control as live
 from .live.properties import LiveSettings
-from .operators import capture as capture_operators
-from .operators import (
-    centroidal as estimate,
-)
-from .operators import check_and_repair as dance_operators
-from .operators import (
-    dance_files,
-    design_dance,
-    ghosts,
-    identify,
-    recordings,
-    retarget,
-    rigs,
-)
-from .operators import (
-    display as see,
-)
-from .operators import fixed_base as bench_operators
-from .operators import keying as author_operators
-from .operators import live as live_operators
-from .operators import markers as marker_operators
-from .operators import rehearsal as rehearsal_operators
-from .panels import capture as capture_panels
-from .panels import checks as checks_panels
-from .panels import dance as dance_panels
-from .panels import fixed_base as bench_panels
-from .panels import live as live_panels
-from .panels import markers as marker_panels
-from .panels import rehearsal as rehearsal_panels
-from .panels import retarget as retarget_panels
-from .panels import sidebar
+from .operators import OPERATORS
+from .panels import PANELS
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
 from .solver_api import recording_suffixes, robot_suffixes
 
-CLASSES = (
-    *told.CLASSES,
+
+def load_classes(package: str, modules: Iterable[str]) -> Iterator[Any]:
+    """Classes of modules of a subpackage of the add-on, in order."""
+    for name in modules:
+        yield from import_module(f"{__package__}.{package}.{name}").CLASSES
+
+
+CLASSES: tuple[Any, ...] = (
+    *job_messages.CLASSES,
     RecordingFile,
     Settings,
     *marker_list.CLASSES,
     LiveSettings,
     *capture_properties.CLASSES,
-    *checks.CLASSES,
-    *moves.CLASSES,
-    *bench.CLASSES,
+    *check_settings.CLASSES,
+    *dance_moves.CLASSES,
+    *fixed_base.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
     Preferences,
-    *rigs.CLASSES,
-    *recordings.CLASSES,
-    *marker_operators.CLASSES,
-    *identify.CLASSES,
-    *estimate.CLASSES,
-    *see.CLASSES,
-    *author_operators.CLASSES,
-    *design_dance.CLASSES,
-    *dance_operators.CLASSES,
-    *ghosts.CLASSES,
-    *dance_files.CLASSES,
-    *bench_operators.CLASSES,
-    *capture_operators.CLASSES,
-    *retarget.CLASSES,
-    *sidebar.CLASSES,
-    *bench_panels.CLASSES,
-    *marker_panels.CLASSES,
-    *capture_panels.CLASSES,
-    *retarget_panels.CLASSES,
-    *dance_panels.CLASSES,
-    *live_operators.CLASSES,
-    *live_panels.CLASSES,
-    *checks_panels.CLASSES,
-    *rehearsal_operators.CLASSES,
-    *rehearsal_panels.CLASSES,
+    *load_classes("operators", OPERATORS),
+    *load_classes("panels", PANELS),
 )
+SETTINGS = MappingProxyType(
+    {
+        "exciting_dance": Settings,
+        "exciting_dance_dance": dance_properties.DanceSettings,
+        "exciting_dance_markers": marker_list.MarkerList,
+        "exciting_dance_live": LiveSettings,
+        "exciting_dance_capture": capture_properties.CaptureSettings,
+        "exciting_dance_rehearsal": RehearsalSettings,
+    }
+)
+"""Settings of every scene by the name of their property."""
+MODULES = (
+    change_cache,
+    check_settings,
+    dance_moves,
+    fixed_base,
+    job_messages,
+    overlay_handlers,
+    live,
+    capture,
+    posture_cache,
+    jobs,
+    command,
+)
+"""Modules with properties, handlers or commands of their own, in the order of registration."""
 
 
 def register() -> None:
-    """Classes, settings, menus, overlays and the command line."""
+    """Register classes, settings, menus, overlays and the command line."""
     for cls in CLASSES:
         _run_guarded(partial(bpy.utils.register_class, cls))
-    _run_guarded(_add_settings)
+    for name, group in SETTINGS.items():
+        _run_guarded(partial(setattr, bpy.types.Scene, name, bpy.props.PointerProperty(type=group)))
     _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
-    _run_guarded(changes.register)
-    _run_guarded(checks.register)
-    _run_guarded(moves.register)
-    _run_guarded(bench.register)
-    _run_guarded(painting.register)
-    _run_guarded(live.register)
-    _run_guarded(capture.register)
-    _run_guarded(keyed.register)
-    _run_guarded(jobs.register)
-    _run_guarded(command.register)
+    for module in MODULES:
+        _run_guarded(module.register)
 
 
 def unregister() -> None:
-    """The reverse, in reverse."""
-    _run_guarded(command.unregister)
-    _run_guarded(jobs.unregister)
-    _run_guarded(keyed.unregister)
-    _run_guarded(capture.unregister)
-    _run_guarded(live.unregister)
-    _run_guarded(painting.unregister)
-    _run_guarded(bench.unregister)
-    _run_guarded(moves.unregister)
-    _run_guarded(checks.unregister)
-    _run_guarded(changes.unregister)
+    """Unregister everything in reverse order."""
+    for module in reversed(MODULES):
+        _run_guarded(module.unregister)
     _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
-    _run_guarded(_remove_settings)
+    for name in reversed(SETTINGS):
+        _run_guarded(partial(delattr, bpy.types.Scene, name))
     for cls in reversed(CLASSES):
         _run_guarded(partial(bpy.utils.unregister_class, cls))
-
-
-def _add_settings() -> None:
-    bpy.types.Scene.exciting_dance = bpy.props.PointerProperty(type=Settings)  # type: ignore[attr-defined]
-    bpy.types.Scene.exciting_dance_dance = bpy.props.PointerProperty(  # type: ignore[attr-defined]
-        type=dance_properties.DanceSettings
-    )
-    bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.StoredMessage)  # type: ignore[attr-defined]
-    bpy.types.Scene.exciting_dance_markers = bpy.props.PointerProperty(type=marker_list.MarkerList)  # type: ignore[attr-defined]
-    bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
-    bpy.types.Scene.exciting_dance_capture = bpy.props.PointerProperty(  # type: ignore[attr-defined]
-        type=capture_properties.CaptureSettings
-    )
-    bpy.types.Scene.exciting_dance_rehearsal = bpy.props.PointerProperty(  # type: ignore[attr-defined]
-        type=RehearsalSettings
-    )
-
-
-def _remove_settings() -> None:
-    del bpy.types.Scene.exciting_dance_told  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance_dance  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance_markers  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance_live  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance_capture  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance_rehearsal  # type: ignore[attr-defined]
-    del bpy.types.Scene.exciting_dance  # type: ignore[attr-defined]
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -184,7 +115,7 @@ def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
 
 
 def _run_guarded(step: Callable[[], object]) -> None:
-    """A broken part must not take Blender's start or the other parts with it; the console says what broke."""
+    """Run a step and print its error, so that a broken part does not affect Blender's start or the other parts."""
     try:
         step()
     except Exception:

@@ -1,4 +1,4 @@
-"""Pictures of the coloured body without a screen: Cycles on the processor, one panel per quantity."""
+"""Renders pictures of the coloured body, one panel per quantity, with Cycles on the CPU; needs no display."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from . import bpy_access as typed
-from . import convert, meshes
+from . import bpy_access, convert, meshes
 from .armature import rig_of, shapes_of
 from .colours import colour_body, linear_to_srgb, plain_material, srgb_to_linear
 from .inertials import read_inertials
@@ -23,23 +22,23 @@ from .transaction import all_or_nothing
 PICTURED_QUANTITIES = ("mass", "change", "determined")
 PANEL_WIDTH, PANEL_HEIGHT = 520, 760
 SAMPLES, LIGHT_SAMPLES, FLAT_SAMPLES = 24, 3, 8
-"""Of a picture rendered again by hand; of the light that the panels share (smooth: denoising does the rest, at a fifth
-of the cost of ten more samples); of colours and texts, whose edges they smooth."""
+"""Samples for a picture that the user renders again; for the lighting that all panels share, which is smooth and
+denoised (a fifth of the cost of ten more samples); and for flat colours and text, where they only smooth edges."""
 BACKGROUND = 0.93
-"""sRGB grey of the page."""
+"""sRGB grey of the background."""
 AZIMUTH, ELEVATION = np.radians(38.0), np.radians(9.0)
-"""Where the camera stands, seen from the body's front and from the horizon."""
+"""[rad] Direction of the camera from the body's front and from the horizon."""
 FIELD_OF_VIEW = np.radians(24.0)
-"""Vertical. Narrow: little perspective, true proportions."""
+"""[rad] Vertical; narrow, so that proportions are hardly distorted."""
 MARGIN_FACTOR = 1.14
-"""Space around the body, as a factor of its size."""
+"""Size of the picture over size of the body."""
 CAMERA_SHIFT = -0.05
-"""How far the body stands right of the middle, as a share of the picture's height (negative: right)."""
+"""Horizontal shift of the camera as a fraction of the picture's height; negative moves the body to the right."""
 LEGEND_SIZE, LEGEND_LEFT, LEGEND_LOW = 0.28, -0.46, 0.05
-"""Height of the colour bar, its left edge from the middle and its lower from the bottom, shares of the picture."""
+"""Height of the colour bar, its left edge from the centre and its lower edge, as fractions of the picture."""
 STAGE_NAME = "Stage"
 WHITE_PERCENTILE = 92.0
-"""Percentile of the light that counts as white: there a colour is exactly the legend's."""
+"""Percentile of the light that counts as white, where colours match the legend exactly."""
 SHADOW_STRENGTH = 0.6
 """Strength of the shadow on the floor."""
 FLAT_SHADER = {
@@ -48,7 +47,7 @@ FLAT_SHADER = {
     "Emission Color": None,
     "Emission Strength": 1.0,
 }
-"""A shader without light; None stands for its own colour."""
+"""Shader inputs for exact colours without lighting; None stands for the material's own colour."""
 LIGHTS = (("Key", 1.2, 1.3, 210.0, 3.0), ("Fill", -0.6, 0.6, 60.0, 4.0))
 """Name, azimuth from the body's front [rad], height over distance, power [W], size [m]."""
 LIGHT_DISTANCE, FLOOR_SIZE, SKY_STRENGTH = 4.0, 30.0, 0.9
@@ -61,14 +60,14 @@ def render_body(
     path: str | Path,
     quantities: tuple[str, ...] = PICTURED_QUANTITIES,
 ) -> Path:
-    """Render a body, side by side coloured by each quantity, in the pose of its motion farthest from standing.
+    """Render a body once per quantity, side by side, in the pose of its motion that differs most from rest.
 
-    The scene keeps a camera, lights, a floor and the legend of the first quantity, so that it renders again.
+    Camera, lights, floor and the legend of the first quantity stay in the scene, so that it can be rendered again.
 
     Returns:
         the picture's path (PNG).
     """
-    scene, path = typed.scene(context), Path(path)
+    scene, path = bpy_access.scene(context), Path(path)
     known = [q for q in quantities if q != "determined" or read_inertials(armature).determined is not None]
     with all_or_nothing():
         scene.frame_set(_most_bent_frame(scene, armature))
@@ -77,13 +76,13 @@ def render_body(
         remove_legends(scene)
         light = _render_light(context)
         panels: list[np.ndarray] = []
-        for quantity in reversed(known):  # the first last: it stays
+        for quantity in reversed(known):  # the first quantity comes last because it stays
             remove_legends(scene)
             shown = colour_body(scene, armature, quantity)
             with flat_colours(scene):
                 body = _render_array(scene, FLAT_SAMPLES)
             legend = make_legend(stage, shown)
-            _attach_to_camera(legend, typed.require(scene.camera, "camera"))
+            _attach_to_camera(legend, bpy_access.require(scene.camera, "camera"))
             with render_only(scene, (legend, *legend.children)):
                 panels.insert(0, compose_panel(light, body, _render_array(scene, FLAT_SAMPLES)))
         _save_image(np.concatenate(panels, axis=1), path)
@@ -91,11 +90,11 @@ def render_body(
 
 
 def compose_panel(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np.ndarray:
-    """A panel (rows, columns, 3) in sRGB from three linear pictures (rows, columns, 4) with associated alpha.
+    """Compose a panel (rows, columns, 3) in sRGB from three linear images (rows, columns, 4) with associated alpha.
 
     Args:
         light: everything white in the scene's light, with shadows on the floor.
-        body: the same, each thing in its own colour without any light.
+        body: the same view in flat colours.
         legend: the legend alone.
     """
     cover = body[:, :, 3:]
@@ -110,7 +109,7 @@ def compose_panel(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np
 
 @contextmanager
 def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
-    """Everything shows its own colour, untouched by light, and the floor is gone."""
+    """Within this context all objects have flat colours, and the floor is hidden."""
     shaders = [m.node_tree.nodes["Principled BSDF"] for m in bpy.data.materials if _has_shader(m)]
     kept = [[_input_value(shader, name) for name in FLAT_SHADER] for shader in shaders]
     for shader in shaders:
@@ -131,7 +130,7 @@ def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
 
 @contextmanager
 def render_only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> Iterator[None]:
-    """Nothing else renders."""
+    """Within this context only these objects are rendered."""
     hidden = [item for item in scene.objects if item not in items and item.type != "CAMERA" and not item.hide_render]
     for item in hidden:
         item.hide_render = True
@@ -143,19 +142,19 @@ def render_only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> 
 
 
 def _render_light(context: bpy.types.Context) -> np.ndarray:
-    """Everything white: the light alone, which all panels share."""
+    """Render everything in white: the lighting, which all panels share."""
     white = plain_material("White", (1.0, 1.0, 1.0))
     layer = context.view_layer
     layer.material_override = white
     try:
-        return _render_array(typed.scene(context), LIGHT_SAMPLES, denoise=True)
+        return _render_array(bpy_access.scene(context), LIGHT_SAMPLES, denoise=True)
     finally:
         layer.material_override = None
         bpy.data.materials.remove(white)
 
 
 def _render_array(scene: bpy.types.Scene, samples: int, *, denoise: bool = False) -> np.ndarray:
-    """Render (rows, columns, 4), linear, alpha associated, bottom row first."""
+    """Render to an array (rows, columns, 4), linear, with associated alpha, bottom row first."""
     render, cycles = scene.render, scene.cycles  # type: ignore[attr-defined]
     before = cycles.samples, cycles.use_denoising, render.image_settings.file_format, render.filepath
     cycles.samples, cycles.use_denoising, render.image_settings.file_format = samples, denoise, "OPEN_EXR"
@@ -183,7 +182,7 @@ def _input_value(shader: bpy.types.Node, name: str) -> float | tuple[float, ...]
 
 
 def _most_bent_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
-    """The frame whose pose is farthest from rest, the root's own movement aside."""
+    """The frame whose pose differs most from rest, ignoring the root's movement."""
     if armature.animation_data is None or armature.animation_data.action is None:
         return scene.frame_current
     frames = np.unique(np.linspace(scene.frame_start, scene.frame_end, SEARCHED_FRAMES).round().astype(int))
@@ -196,7 +195,7 @@ def _most_bent_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
 
 
 def _build_stage(context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.Collection:
-    """Camera, lights and floor around the body's present pose."""
+    """Build camera, lights and floor around the body's current pose."""
     scene = context.scene
     old = bpy.data.collections.get(STAGE_NAME)
     if old is not None:
@@ -236,7 +235,7 @@ def _heading(armature: bpy.types.Object) -> float:
 
 
 def _picture_points(context: bpy.types.Context, armature: bpy.types.Object) -> np.ndarray:
-    """Everything that must be in the picture (P, 3) [m]: corners and vertices of the shapes, forces, markers."""
+    """Points (P, 3) [m] that must be in the picture: vertices of shapes, forces and markers."""
     graph = context.evaluated_depsgraph_get()
     clouds = []
     recorded = [item for item in context.visible_objects if RECORDING_KEY in item and not item.hide_render]
@@ -249,7 +248,7 @@ def _picture_points(context: bpy.types.Context, armature: bpy.types.Object) -> n
 
 
 def _add_camera(stage: bpy.types.Collection, points: np.ndarray, facing: float) -> bpy.types.Object:
-    """A camera that sees all points, the body to the right of the legend."""
+    """Add a camera that sees all points, with the body to the right of the legend."""
     data = bpy.data.cameras.new("Camera")
     data.sensor_fit, data.angle, data.shift_x = "VERTICAL", FIELD_OF_VIEW, CAMERA_SHIFT
     camera = bpy.data.objects.new("Camera", data)
@@ -275,8 +274,8 @@ def _aim(item: bpy.types.Object, position: np.ndarray, target: np.ndarray) -> No
 
 
 def _attach_to_camera(legend: bpy.types.Object, camera: bpy.types.Object) -> None:
-    """Fix a legend in the picture's lower left corner."""
-    height = 2.0 * np.tan(0.5 * FIELD_OF_VIEW)  # of the picture at 1 m
+    """Attach a legend to the picture's lower left corner."""
+    height = 2.0 * np.tan(0.5 * FIELD_OF_VIEW)  # of the picture at a distance of 1 m
     width = height * PANEL_WIDTH / PANEL_HEIGHT
     legend.parent = camera
     legend.matrix_parent_inverse = Matrix()
@@ -297,10 +296,10 @@ def _set_render_settings(scene: bpy.types.Scene) -> None:
     cycles = scene.cycles  # type: ignore[attr-defined]
     cycles.device, cycles.samples = "CPU", SAMPLES
     cycles.use_denoising, cycles.denoising_prefilter = True, "FAST"
-    cycles.max_bounces, cycles.use_light_tree = 0, False  # white things on a white page need no light from each other
+    cycles.max_bounces, cycles.use_light_tree = 0, False  # white objects on a white background need no indirect light
     if hasattr(cycles, "denoising_quality"):
         cycles.denoising_quality = "FAST"
-    scene.view_settings.view_transform = "Standard"  # a legend is read by its exact colours
+    scene.view_settings.view_transform = "Standard"  # colours must match the legend exactly
     world = scene.world or bpy.data.worlds.new("World")
     scene.world = world
     if world.node_tree is None:

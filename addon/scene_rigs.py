@@ -1,27 +1,27 @@
-"""Which objects of a scene are rigs, and which one is meant. Cheap: every panel, button and overlay asks first."""
+"""Finds the rigs of a scene and the active one. Cheap, because every panel, button and overlay calls it."""
 
 from __future__ import annotations
 
 import bpy
 
-from . import bpy_access as typed
+from . import bpy_access
 
 RIG_KEY = "exciting_dance_rig"
-"""Custom property of the armature data: the rig by value, as text."""
+"""Custom property of the armature data: the rig as text."""
 
 
 def is_rig(item: bpy.types.Object) -> bool:
-    """Whether an object is an armature that this add-on made."""
+    """Whether an object is an armature that this add-on built."""
     return isinstance(item.data, bpy.types.Armature) and RIG_KEY in item.data
 
 
 def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The rig that the user means: the active object, its parent, or the only rig of the scene."""
+    """The rig that operators and panels use: the active object, its parent, or the only visible rig."""
     active = context.view_layer.objects.active
     for candidate in (active, active.parent if active else None):
         if candidate is not None and is_rig(candidate):
             return candidate
-    rigs = [item for item in find_rigs(typed.scene(context)) if item.visible_get()]
+    rigs = [item for item in find_rigs(bpy_access.scene(context)) if item.visible_get()]
     return rigs[0] if len(rigs) == 1 else None
 
 

@@ -1,4 +1,4 @@
-"""What a dance excites, on the bones: condition numbers and the deviations to expect, as properties with units."""
+"""Scores of a dance on the bones: condition numbers and predicted standard deviations, as custom properties."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ from collections.abc import Mapping
 
 import bpy
 
-from . import bpy_access as typed
-from . import custom_properties as custom
+from . import bpy_access, custom_properties
 from .solver_api import errors
 
 EXCITATION, DEVIATION = "excitation", "predicted_deviation"
 """Custom properties of each bone."""
 SCORES_KEY = "exciting_dance_scores"
-"""Custom property of an action: both by link (JSON), for when the action is put to use."""
+"""Custom property of an action: both scores by link (JSON), until the action is applied."""
 LARGEST_CONDITION = 1e12
-"""A condition number beyond this, or infinite, is written as this: the link is not excited."""
+"""Largest condition number that is written; a larger or infinite one means that the link is not excited."""
 DESCRIPTIONS = {
-    EXCITATION: "Condition number of this link's part of the regressor over the dance [1]; less is better excited",
-    DEVIATION: "Relative standard deviation to expect of this link's base parameters [1], the median of them",
+    EXCITATION: "Condition number of this link's part of the regressor over the dance [1]; smaller is better",
+    DEVIATION: "Median predicted relative standard deviation of this link's base parameters [1]",
 }
 
 
 def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> bool:
-    """Write what a dance excites to the bones; links without a value lose theirs.
+    """Write the scores of a dance to the bones; the scores of links without a value are removed.
 
     Returns:
-        whether it was written: the bones of a library override are linked, and what is written to them is lost.
+        whether they were written: the bones of a library override are linked and cannot keep them.
     """
     import numpy as np
 
-    if typed.armature(body).library is not None:
+    if bpy_access.armature(body).library is not None:
         return False
-    for bone in typed.armature(body).bones:
+    for bone in bpy_access.armature(body).bones:
         for name, values in ((EXCITATION, excitation), (DEVIATION, deviation)):
             if bone.name in values:
                 bone[name] = float(np.clip(values[bone.name], 0.0, LARGEST_CONDITION))
@@ -44,26 +43,26 @@ def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviat
 
 
 def read_score(body: bpy.types.Object, name: str) -> dict[str, float]:
-    """A score by link; NaN where unknown."""
-    return {bone.name: _read_bone_score(bone, name) for bone in typed.armature(body).bones}
+    """Scores by link; NaN where unknown."""
+    return {bone.name: _read_bone_score(bone, name) for bone in bpy_access.armature(body).bones}
 
 
 def _read_bone_score(bone: bpy.types.Bone, name: str) -> float:
     import numpy as np
 
     try:
-        return custom.read_number(bone, name)
+        return custom_properties.read_number(bone, name)
     except errors.InvalidValue:
         return np.nan
 
 
 def has_scores(body: bpy.types.Object) -> bool:
-    """Whether a dance's scores are on the bones."""
-    return any(EXCITATION in bone for bone in typed.armature(body).bones)
+    """Whether the bones carry scores of a dance."""
+    return any(EXCITATION in bone for bone in bpy_access.armature(body).bones)
 
 
 def store_scores(action: bpy.types.Action, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> None:
-    """Keep the scores of a dance that is not yet the body's."""
+    """Store the scores of a dance with an action that is not applied yet."""
     kept = {EXCITATION: excitation, DEVIATION: deviation}
     clipped = {
         name: {link: min(value, LARGEST_CONDITION) for link, value in values.items()} for name, values in kept.items()
@@ -72,16 +71,16 @@ def store_scores(action: bpy.types.Action, excitation: Mapping[str, float], devi
 
 
 def read_stored_scores(action: bpy.types.Action) -> tuple[dict[str, float], dict[str, float]] | None:
-    """The scores that an action keeps, by link: what is excited and the deviations; None without any.
+    """The scores stored with an action, by link: condition numbers and deviations; None without any.
 
     Raises:
-        InvalidValue: they are damaged.
+        InvalidValue: the scores are damaged.
     """
-    tree = custom.read_object(action, SCORES_KEY)
+    tree = custom_properties.read_object(action, SCORES_KEY)
     if not tree:
         return None
     try:
         found = [{str(k): float(v) for k, v in tree[name].items()} for name in (EXCITATION, DEVIATION)]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise custom.damaged_error(action, SCORES_KEY, f"it holds no scores: {error}") from None
+        raise custom_properties.damaged_error(action, SCORES_KEY, f"it contains no scores: {error}") from None
     return found[0], found[1]

@@ -1,8 +1,8 @@
-"""The only place that finds the solver package: beside the add-on, inside the extension or in the repository.
+"""The only module that imports the solver package, which lies beside the add-on.
 
-Each name is imported when a module first asks for it, so that enabling the extension imports little of the solver.
+Each name is imported when it is first used, so that enabling the extension imports little of the solver.
 """
-# ruff: noqa: F401  # what type checkers read here is imported by `__getattr__`
+# ruff: noqa: F401  # these imports are for type checkers, `__getattr__` does them at run time
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from solver.trial import Recording
 
 _SOLVER = f"{__package__.rpartition('.')[0]}.solver" if "." in __package__ else "solver"
-"""In the extension, bl_ext.<repository>.exciting_dance, it is a package beside this one; in the repository a folder."""
+"""Import path of the solver: in the extension bl_ext.<repository>.exciting_dance.solver, otherwise ``solver``."""
 _MODULES = {
     "errors": "errors",
     "so3": "so3",

@@ -1,4 +1,4 @@
-"""Changes to the scene that happen wholly or not at all."""
+"""Changes to the scene that are applied completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import bpy_access as typed
+from . import bpy_access
 
 STORES = (
     *("objects", "collections", "armatures", "meshes", "curves", "materials"),
@@ -21,10 +21,10 @@ Undo = Callable[[], object]
 
 @contextmanager
 def all_or_nothing() -> Iterator[None]:
-    """When the block raises, remove every data-block it made and put back what it changed of the others.
+    """If the block raises an error, remove all data-blocks that it added and restore what it changed.
 
-    Put back are: custom properties of objects, armatures and bones, colours of materials, the actions in use, what is
-    hidden, active and selected, and the scene's times, frame rate, camera and render settings.
+    Restored are: custom properties of objects, armatures and bones, colours of materials, assigned actions, visibility,
+    active object and selection, and the scene's frame range, frame rate, camera and render settings.
     """
     before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in STORES}
     undo = [*_undo_scene(), *_undo_objects(), *_undo_armatures(), *_undo_materials()]
@@ -40,7 +40,7 @@ def all_or_nothing() -> Iterator[None]:
 
 
 def _undo_scene() -> Iterator[Undo]:
-    scene, layer = typed.scene(bpy.context), typed.view_layer(bpy.context)
+    scene, layer = bpy_access.scene(bpy.context), bpy_access.view_layer(bpy.context)
     yield _restore_attributes(scene.render, ("fps", "fps_base", *RENDER))
     yield _restore_attributes(scene, SCENE)
     yield partial(scene.frame_set, scene.frame_current, subframe=scene.frame_subframe)
@@ -78,7 +78,7 @@ def _undo_materials() -> Iterator[Undo]:
 
 
 def _restore_attributes(owner: object, names: tuple[str, ...]) -> Undo:
-    """What sets these attributes of an owner back to what they are now."""
+    """A function that restores the current values of these attributes."""
     values = {name: _to_plain(getattr(owner, name)) for name in names}
 
     def undo() -> None:
@@ -90,7 +90,7 @@ def _restore_attributes(owner: object, names: tuple[str, ...]) -> Undo:
 
 
 def _restore_properties(owner: bpy.types.ID | bpy.types.Bone) -> Undo:
-    """What sets the custom properties of an owner back to what they are now, with their units."""
+    """A function that restores the current custom properties of an owner, with their units."""
     values = _stored_values(owner)
     units = {name: owner.id_properties_ui(name).as_dict() for name, value in values.items() if _is_numeric(value)}
 
@@ -108,13 +108,13 @@ def _restore_properties(owner: bpy.types.ID | bpy.types.Bone) -> Undo:
 
 
 def _stored_values(owner: bpy.types.ID | bpy.types.Bone) -> dict[str, object]:
-    """Custom properties that are numbers, lists of numbers or texts: all that this add-on writes."""
+    """Custom properties that are numbers, lists of numbers or texts, the types that this add-on writes."""
     found = {name: _to_plain(owner[name]) for name in list(owner.keys())}
     return {name: value for name, value in found.items() if isinstance(value, (int, float, str, list))}
 
 
 def _to_plain(value: object) -> object:
-    """Numbers of Blender's arrays as a list that does not change with them."""
+    """A copy of a value; Blender's arrays become lists."""
     if hasattr(value, "to_list"):  # an array of a custom property
         return value.to_list()
     if isinstance(value, bpy.types.bpy_prop_array):

@@ -17,11 +17,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon import action, armature, registration
-from addon import bpy_access as typed
-from addon.authoring import keying as author
-from addon.authoring import posture_cache as keyed
-from addon.panels import dance as panels
+from addon import action, armature, bpy_access, registration
+from addon.authoring import keying, posture_cache
+from addon.panels import author, check_and_repair, contacts, design, performance, postures
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
@@ -35,12 +33,12 @@ SAMPLES = 200
 """Of a motion that is repeated: the cost does not depend on what the keys say."""
 REDRAWS = 20
 PANELS = (
-    panels.EXCITING_DANCE_PT_author,
-    panels.EXCITING_DANCE_PT_postures,
-    panels.EXCITING_DANCE_PT_contacts,
-    panels.EXCITING_DANCE_PT_design,
-    panels.EXCITING_DANCE_PT_check,
-    panels.EXCITING_DANCE_PT_perform,
+    author.EXCITING_DANCE_PT_author,
+    postures.EXCITING_DANCE_PT_postures,
+    contacts.EXCITING_DANCE_PT_contacts,
+    design.EXCITING_DANCE_PT_design,
+    check_and_repair.EXCITING_DANCE_PT_check,
+    performance.EXCITING_DANCE_PT_perform,
 )
 
 
@@ -94,21 +92,21 @@ def redraw_once() -> float:
 
 def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
     """What a redraw of the scene as it is costs."""
-    keyed.PostureCache.synchronous, slices = False, []
+    posture_cache.PostureCache.synchronous, slices = False, []
     first, done = 1e3 * redraw_once(), False
     while not done:
         start = time.process_time()
-        done = keyed.continue_count()
+        done = posture_cache.continue_count()
         slices.append(1e3 * (time.process_time() - start))
     times = [1e3 * redraw_once() for _ in range(redraws)]
-    keyed.PostureCache.synchronous = bpy.app.background
+    posture_cache.PostureCache.synchronous = bpy.app.background
     return RedrawCost(first, float(np.median(times)), sum(slices), max(slices))
 
 
 def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
     """The rig's armature in an empty scene, with a tracked motion of that length, a key a sample."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene = typed.scene(bpy.context)
+    scene = bpy_access.scene(bpy.context)
     body = armature.build_armature(bpy.context, rig)
     action.set_frame_rate(scene, rate)
     count = round(seconds * rate) + 1
@@ -130,14 +128,14 @@ def measure() -> dict[str, RedrawCost]:
     registration.register()
     body = dancing(rig, DANCE, DANCE_RATE)
     redraw_once()  # imports what the panels need
-    scene = typed.scene(bpy.context)
+    scene = bpy_access.scene(bpy.context)
     for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
-        author.set_role(body, "preferred", frame=float(int(frame)))
-    author.key_contacts(scene, body, list(armature.rig_of(body).patches))
-    typed.view_layer(bpy.context).update()
+        keying.set_role(body, "preferred", frame=float(int(frame)))
+    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    bpy_access.view_layer(bpy.context).update()
     found = {f"dance, {DANCE:.0f} s": redraw_cost()}
     dancing(rig, RECORDING, RECORDING_RATE)
-    typed.view_layer(bpy.context).update()
+    bpy_access.view_layer(bpy.context).update()
     found[f"recording, {RECORDING / 60.0:.0f} min"] = redraw_cost()
     registration.unregister()
     return found

@@ -1,1 +1,1 @@
-"""Dances on the timeline: poses, keys with roles, contacts, and what the solver proposes."""
+"""Dances on the timeline: poses, keys with roles, contacts, and dances proposed by the solver."""

@@ -1,4 +1,4 @@
-"""A dance folder into the scene: dense keys between postures, contact curves, and what the dance excites."""
+"""Shows a dance folder in the scene: generated keys between postures, contact curves, and excitation scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .. import action, armature, convert, inertials, scores
-from .. import bpy_access as typed
+from .. import action, armature, bpy_access, convert, inertials, scores
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..check_settings import store_checks
 from ..legend import show_quantity
@@ -49,22 +48,22 @@ from .timeline import (
 )
 
 PICTURED_QUANTITIES = ("mass", "excitation", "deviation")
-"""What the body is coloured by in a dance's picture."""
+"""Quantities in a dance's picture."""
 END_TOLERANCE = 0.02
-"""[s] A key this near to the dance's end is its end."""
+"""[s] A key within this time of an end of the dance counts as that end."""
 CONTACTS_GROUP = "Contacts"
 """Group of the contact curves in the Dope Sheet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dance:
-    """What a folder holds, read.
+    """Contents of a dance folder.
 
     Attributes:
-        folder: it.
-        summary: what the verb says, with keys and strips.
-        motion: sampled; None of a mere check.
-        rig: of a designed dance; None where the scene's rig dances.
+        folder: the folder.
+        summary: summary of the verb, with keys and strips.
+        motion: sampled motion; None after a check.
+        rig: rig of a designed dance; None if the dance is for a rig of the scene.
     """
 
     folder: Path
@@ -74,10 +73,10 @@ class Dance:
 
 
 def read_dance(folder: str | Path) -> Dance:
-    """Read what a verb wrote about a dance.
+    """Read a dance folder.
 
     Raises:
-        InputError: the folder holds no summary, or a file is damaged.
+        InputError: the folder contains no summary, or a file is damaged.
     """
     folder = Path(folder)
     return read_consistent(folder, lambda: _read(folder))
@@ -96,18 +95,18 @@ def _read(folder: Path) -> Dance:
 def show_dance(
     context: bpy.types.Context, dance: Dance, *, target: bpy.types.Object | None = None, name: str = "Dance"
 ) -> bpy.types.Object:
-    """Let a body dance: a new action with the dance's keys, and the scene plays it; if anything fails nothing stays.
+    """Add a dance to a rig as a new action and set the scene's range; an error leaves the scene unchanged.
 
     Args:
-        context: whose scene receives it.
-        dance: with a motion.
-        target: a rig; when None, or when the dance is of another rig, a new one is made.
-        name: of the action.
+        context: its scene receives the dance.
+        dance: a dance with a motion.
+        target: rig for the dance; if it is None or does not match the dance's rig, a new one is built.
+        name: name of the action.
 
     Returns:
         the armature.
     """
-    scene = typed.scene(context)
+    scene = bpy_access.scene(context)
     with all_or_nothing():
         body = target
         if dance.rig is not None:
@@ -119,7 +118,7 @@ def show_dance(
                 armature.hide_rig(target)
             else:
                 armature.store_rig(body, dance.rig)
-        body = typed.require(body, "rig")
+        body = bpy_access.require(body, "rig")
         require_unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)
@@ -128,17 +127,17 @@ def show_dance(
         scores.write_scores(body, dance.summary.excitation, dance.summary.deviation)
         first, last = motion_range(scene, body)
         action.set_frame_range(scene, first, last)
-        show_recording(context, body, None)  # it does not dance this
+        show_recording(context, body, None)  # it does not belong to this motion
         if old is not None:
             old.use_fake_user = True
     return body
 
 
 def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
-    """Make ``scene.blend`` and ``body.png`` in a designed dance's folder, in a fresh Blender session.
+    """Write ``scene.blend`` and ``body.png`` to a designed dance's folder, from an emptied Blender session.
 
     Returns:
-        paths of the scene and of the picture (None when not asked for).
+        paths of the scene and of the picture (None without ``picture``).
     """
     from ..render import render_body
 
@@ -156,9 +155,9 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
 def add_dance_action(
     scene: bpy.types.Scene, body: bpy.types.Object, target: bpy.types.Object, dance: Dance, name: str
 ) -> None:
-    """Give a target with a body's bones the body's action with a dance instead of the rig's curves.
+    """Add a copy of a body's action to a target with the same bones, with the rig's curves replaced by a dance.
 
-    Whatever else the body's action animates is kept; the body keeps its action.
+    Other curves of the action are kept, and the body's own action is not changed.
 
     Raises:
         InvalidValue: the body is scaled or mirrored.
@@ -169,7 +168,7 @@ def add_dance_action(
         made = bpy.data.actions.new(name)
         curves = Curves(made, target)
     else:
-        made = typed.local_copy(animation.action)
+        made = bpy_access.local_copy(animation.action)
         made.name = name
         for key in (TRIAL_KEY, BODY_KEY):
             if key in made:
@@ -181,7 +180,7 @@ def add_dance_action(
 
 
 def frames_of_keys(scene: bpy.types.Scene, keys: tuple[SceneKey, ...], existing: list[float]) -> dict[float, SceneKey]:
-    """Frame of every key: where the timeline has a key already, otherwise the nearest whole frame."""
+    """Keys by frame: the frame of an existing key at the same time, otherwise the nearest integer frame."""
     result = {}
     for key in keys:
         frame = float(frames_at(scene, np.array(key.time)))
@@ -193,14 +192,16 @@ def frames_of_keys(scene: bpy.types.Scene, keys: tuple[SceneKey, ...], existing:
 def contact_keys(
     strips: tuple[SceneStrip, ...], patch: str, first: float, last: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times [s] and values (K,) that say when a patch stands between first and last, from strips.
+    """Times (K,) [s] and values (K,) of a patch's contact curve between first and last, from strips.
 
-    The first one tells its state at the start; what stands at the end is not lifted there.
+    The first value is the state at the start. A strip that lasts until the end has no key there.
     """
-    own = sorted((strip.start, strip.stop) for strip in strips if strip.patch == patch)
-    edges = [(start, 1.0) for start, _ in own]
+    patch_strips = sorted((strip.start, strip.stop) for strip in strips if strip.patch == patch)
+    edges = [(start, 1.0) for start, _ in patch_strips]
     edges += [
-        (stop, 0.0) for (_, stop), (start, _) in pairwise([*own, (np.inf, np.inf)]) if stop + 1e-6 < min(start, last)
+        (stop, 0.0)
+        for (_, stop), (start, _) in pairwise([*patch_strips, (np.inf, np.inf)])
+        if stop + 1e-6 < min(start, last)
     ]
     edges.sort()
     if not edges or edges[0][0] > first + 1e-6:
@@ -217,17 +218,19 @@ def _key_dance(
     world_to_target: Matrix,
     source: bpy.types.Object | None = None,
 ) -> None:
-    """Key a dance on a target: poses as generated keys, postures in their roles, contacts, names as pose markers."""
-    motion = typed.require(dance.motion, "motion of the dance")
+    """Key a dance on a target: generated keys, postures with their roles, contacts, and names as pose markers."""
+    motion = bpy_access.require(dance.motion, "motion of the dance")
     if motion.links != armature.rig_of(target).links:
-        raise errors.InputError(dance.folder, "moves other links than the rig", remedy="Choose the rig it was made for")
-    kept = list(read_key_roles(source)) if source is not None else []
-    keys = frames_of_keys(scene, _clip_keys(dance) if source is not None else _keys_with_ends(dance), kept)
+        raise errors.InputError(
+            dance.folder, "has other links than the rig", remedy="Choose the rig that it was made for"
+        )
+    existing = list(read_key_roles(source)) if source is not None else []
+    keys = frames_of_keys(scene, _clip_keys(dance) if source is not None else _keys_with_ends(dance), existing)
     span = frames_at(scene, motion.times[[0, -1]])
     frames = _dense_frames(span, list(keys))
-    own = frames_at(scene, motion.times)
+    sample_frames = frames_at(scene, motion.times)
     for flight in flight_spans(scene, dance.summary.strips):
-        frames = _add_flight_samples(frames, own, flight, list(keys))
+        frames = _add_flight_samples(frames, sample_frames, flight, list(keys))
     moved = resample(convert.transform_motion(world_to_target, motion), times_at_frames(scene, frames))
     action.key_motion(curves, target, moved, frames)
     curves.set_key_types(frames, _key_types(frames, keys), _dance_paths(target))
@@ -237,44 +240,46 @@ def _key_dance(
         curves.add(
             contact_path(name), frames_at(scene, times), values, group=CONTACTS_GROUP, interpolation=action.CONSTANT
         )
-    named = [] if source is None else [frame for frame in read_posture_names(source) if float(frame) in kept]
-    _name_postures(curves.action, keys, named)
+    earlier_names = (
+        [] if source is None else [frame for frame in read_posture_names(source) if float(frame) in existing]
+    )
+    _name_postures(curves.action, keys, earlier_names)
 
 
 def _keys_with_ends(dance: Dance) -> tuple[SceneKey, ...]:
-    """The keys of a designed dance, with its two ends: they must stay when the in-betweens go."""
-    keys, times = _clip_keys(dance), typed.require(dance.motion, "motion of the dance").times
+    """Keys of a designed dance with both ends, which must stay when in-betweens are removed."""
+    keys, times = _clip_keys(dance), bpy_access.require(dance.motion, "motion of the dance").times
     ends = [float(end) for end in times[[0, -1]] if all(abs(key.time - end) > END_TOLERANCE for key in keys)]
     return tuple(sorted([*keys, *(SceneKey(end, "preferred") for end in ends)], key=lambda key: key.time))
 
 
 def _clip_keys(dance: Dance) -> tuple[SceneKey, ...]:
-    """The dance's keys; one that ends it stands on its last sample, which may be up to a step earlier."""
-    times = typed.require(dance.motion, "motion of the dance").times
+    """The dance's keys, clipped to its samples: the last sample may be up to one step earlier than the last key."""
+    times = bpy_access.require(dance.motion, "motion of the dance").times
     return tuple(replace(key, time=float(np.clip(key.time, times[0], times[-1]))) for key in dance.summary.keys)
 
 
 def _dense_frames(span: np.ndarray, keyed: list[float]) -> np.ndarray:
-    """Whole frames that hold the span, with keys between them."""
+    """Integer frames that cover an interval, and the keyed frames between them."""
     first, last = np.floor(span[0] + FRAME_TOLERANCE), np.ceil(span[1] - FRAME_TOLERANCE)
     exact = [frame for frame in keyed if first <= frame <= last and abs(frame - round(frame)) > FRAME_TOLERANCE]
     return np.unique(np.concatenate([np.arange(first, max(last, first) + 0.5), exact]))
 
 
 def _add_flight_samples(
-    frames: np.ndarray, own: np.ndarray, flight: tuple[float, float], keyed: list[float]
+    frames: np.ndarray, samples: np.ndarray, flight: tuple[float, float], keyed: list[float]
 ) -> np.ndarray:
-    """Frames with those of the motion's own samples instead of them in a flight's span, where there are more of these.
+    """Frames, with those in a flight replaced by the motion's samples if there are more samples than frames.
 
-    Postures keep theirs; others are those of single precision, which Blender keeps.
+    Frames of postures stay. The others are rounded to single precision, in which Blender stores them.
     """
-    own = own.astype(np.float32).astype(float)
-    within = [(some >= flight[0]) & (some <= flight[1]) for some in (frames, own)]
+    samples = samples.astype(np.float32).astype(float)
+    within = [(some >= flight[0]) & (some <= flight[1]) for some in (frames, samples)]
     if within[0].sum() >= within[1].sum():
         return frames
     postures = np.array(keyed).reshape(-1, 1)
     kept = frames[~within[0] | (np.abs(frames - postures) < FRAME_TOLERANCE).any(axis=0)]
-    added = own[within[1]]
+    added = samples[within[1]]
     return np.sort(np.concatenate([kept, added[np.abs(added[:, None] - kept).min(axis=1) > FRAME_TOLERANCE]]))
 
 
@@ -286,7 +291,7 @@ def _key_types(frames: np.ndarray, keys: dict[float, SceneKey]) -> np.ndarray:
 
 
 def _name_postures(made: bpy.types.Action, keys: dict[float, SceneKey], before: list[int]) -> None:
-    """A pose marker at the first of keys of one name; the markers that named other keys go."""
+    """Add a pose marker at the first of consecutive keys with the same name, and remove earlier markers."""
     for marker in [marker for marker in made.pose_markers if marker.frame in before]:
         made.pose_markers.remove(marker)
     last = ""
@@ -297,7 +302,7 @@ def _name_postures(made: bpy.types.Action, keys: dict[float, SceneKey], before: 
 
 
 def _dance_paths(body: bpy.types.Object) -> set[str]:
-    """Data paths of all that a dance keys."""
+    """Data paths of all curves that a dance keys."""
     channels = ("location", EULER[0], *(name for name, _ in CHANNELS.values()))
-    bones = {f"{bone_path(bone.name)}.{channel}" for bone in typed.pose_bones(body) for channel in channels}
+    bones = {f"{bone_path(bone.name)}.{channel}" for bone in bpy_access.pose_bones(body) for channel in channels}
     return bones | {contact_path(name) for name in armature.rig_of(body).patches}

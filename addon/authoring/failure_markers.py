@@ -1,4 +1,4 @@
-"""Timeline markers on what fails, named by check and culprit; replaced at every check."""
+"""Timeline markers at failed checks, named by check and link or contact; replaced by every check."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..scene_rigs import find_rigs
 from ..solver_api import SceneSummary, display_name
 
 MARKER_PREFIX = "✗"
-"""First letter of the add-on's own markers: the user's stay."""
+"""First character of the add-on's markers; the user's markers are not changed."""
 
 
 PANEL = "marks"
-"""Where it is kept which rig's the markers are, by their names: markers have no properties of their own."""
+"""Panel name under which the names of a rig's markers are stored, because markers have no custom properties."""
 
 
 def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: SceneSummary) -> int:
-    """Mark the first failure of every check of a rig, and the start of every other failing span; how many markers.
+    """Mark the first failure of every check, and the start of every other failing interval; returns the number.
 
-    Where the scene has several rigs, the markers name theirs.
+    If the scene has several rigs, the markers contain the rig's name.
     """
     clear_failure_markers(scene, body)
     names: dict[int, list[str]] = {}
@@ -30,19 +30,19 @@ def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: Scene
     for start, stop in summary.ranges:
         if not any(start - 1e-6 <= failure.time <= stop + 1e-6 for failure in summary.failures):
             names.setdefault(_frame_at(scene, start), [])
-    whose = f"{body.name}: " if len(find_rigs(scene)) > 1 else ""
-    words = {frame: f"{MARKER_PREFIX} {whose}{', '.join(found)}".rstrip(": ") for frame, found in names.items()}
-    for frame, name in words.items():
+    prefix = f"{body.name}: " if len(find_rigs(scene)) > 1 else ""
+    marker_names = {frame: f"{MARKER_PREFIX} {prefix}{', '.join(found)}".rstrip(": ") for frame, found in names.items()}
+    for frame, name in marker_names.items():
         scene.timeline_markers.new(name, frame=frame)
-    if words:
-        store_message(scene, body, PANEL, JobMessage("", "bad", tuple(words.values())))
+    if marker_names:
+        store_message(scene, body, PANEL, JobMessage("", "bad", tuple(marker_names.values())))
     return len(names)
 
 
 def find_failure_markers(scene: bpy.types.Scene, body: bpy.types.Object | None) -> list[bpy.types.TimelineMarker]:
-    """The markers that checks of a rig set, and those of rigs that are no more."""
-    kept = [find_message(scene, rig, PANEL) for rig in find_rigs(scene) if rig != body]
-    others = {name for item in kept if item is not None for name in item.failures.splitlines()}
+    """Markers of a rig's checks, and those of deleted rigs."""
+    messages = [find_message(scene, rig, PANEL) for rig in find_rigs(scene) if rig != body]
+    others = {name for item in messages if item is not None for name in item.failures.splitlines()}
     return [
         marker
         for marker in scene.timeline_markers
@@ -51,7 +51,7 @@ def find_failure_markers(scene: bpy.types.Scene, body: bpy.types.Object | None) 
 
 
 def clear_failure_markers(scene: bpy.types.Scene, body: bpy.types.Object | None) -> None:
-    """Remove them."""
+    """Remove the markers of a rig's checks."""
     for marker in find_failure_markers(scene, body):
         scene.timeline_markers.remove(marker)
     dismiss_message(scene, body, PANEL)

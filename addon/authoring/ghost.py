@@ -1,12 +1,11 @@
-"""The ghost: a translucent second body that dances what a verb proposes, until it is applied or discarded."""
+"""The ghost: a translucent copy of a body that shows a proposed dance until it is applied or discarded."""
 
 from __future__ import annotations
 
 import bpy
 from mathutils import Matrix
 
-from .. import bpy_access as typed
-from .. import scores
+from .. import bpy_access, scores
 from ..action import curves_of, key_frames
 from ..armature import DIGEST_KEY, local_collection, rig_of, shapes_of
 from ..colours import plain_material, srgb_to_linear
@@ -16,16 +15,16 @@ from ..transaction import all_or_nothing
 from .dance_import import Dance, add_dance_action
 
 GHOST_KEY = "exciting_dance_ghost"
-"""Custom property of the ghost's armature object: the body that it stands for."""
+"""Custom property of the ghost's armature object: its body."""
 OPERATION_KEY = "exciting_dance_done"
-"""Custom property of the ghost's armature object: what was done to the dance, in a word."""
+"""Custom property of the ghost's armature object: what was done to the dance, in one word."""
 COLOUR, OPACITY = (0.05, 0.55, 0.95), 0.35
 """sRGB and opacity of the ghost."""
 NAME = "Ghost"
 BESIDE_DISTANCE = 1.1
-"""Distance of a ghost beside its body, in leg lengths."""
+"""Distance between a ghost and its body, in leg lengths."""
 SURFACE_OFFSET = 0.004
-"""How far a ghost's surfaces lie outside its body's, in leg lengths: in one place they would flicker."""
+"""Offset of a ghost's surfaces, in leg lengths, so that they do not flicker with the body's."""
 
 
 def find_ghost(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Object | None:
@@ -34,16 +33,16 @@ def find_ghost(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Obje
 
 
 def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance, name: str, *, beside: bool) -> None:
-    """Show a dance as the body's ghost instead of an earlier one; nothing of the body changes.
+    """Show a dance as the body's ghost, replacing an earlier ghost; the body is not changed.
 
     Args:
-        context: whose scene receives it.
+        context: its scene receives the ghost.
         body: a rig.
-        dance: with a motion of that rig.
-        name: of the ghost's action.
-        beside: stand a step aside, instead of over the body.
+        dance: a dance with a motion of that rig.
+        name: name of the ghost's action.
+        beside: whether the ghost stands beside the body instead of at the same place.
     """
-    scene = typed.scene(context)
+    scene = bpy_access.scene(context)
     earlier = find_ghost(scene, body)
     with all_or_nothing():
         ghost = _static_copy(body)
@@ -52,44 +51,44 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
         collection.objects.link(ghost)
         add_dance_action(scene, body, ghost, dance, name)
         for key in (RIG_KEY, DIGEST_KEY):
-            del typed.armature(ghost)[key]
+            del bpy_access.armature(ghost)[key]
         for shape in shapes_of(body).values():
             _copy_shape(shape, ghost, collection, SURFACE_OFFSET * rig_of(body).leg_length)
         ghost[GHOST_KEY] = body
         place_ghost(body, ghost, beside=beside)
         for item in collection.objects:
             item.hide_select, item.hide_render = True, True
-        ghost.hide_viewport = True  # the bones; the shapes on them stay in sight
+        ghost.hide_viewport = True  # hides the bones; the shapes on them stay visible
     if earlier is not None:
         remove_ghost(earlier)
 
 
 def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool) -> None:
-    """Put a ghost over its body or beside it."""
+    """Place a ghost at its body or beside it."""
     ghost.matrix_world = body.matrix_world
     if beside:
         move_sideways(ghost, BESIDE_DISTANCE * rig_of(body).leg_length)
 
 
 def move_sideways(item: bpy.types.Object, distance: float) -> None:
-    """Move an armature sideways [m], with all that it does."""
+    """Move an armature with its animation sideways by a distance [m]."""
     item.matrix_world = Matrix.Translation((0.0, distance, 0.0)) @ item.matrix_world
 
 
 def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types.Action:
-    """Let the body dance what its ghost shows; the action it had stays in the file under another name.
+    """Apply a ghost's action to its body; the body's earlier action stays in the file under another name.
 
     Returns:
-        the action as it was before; the new one has its name.
+        the earlier action, whose name the new one gets.
 
     Raises:
         InvalidValue: there is no ghost.
     """
-    ghost = find_ghost(typed.scene(context), body)
+    ghost = find_ghost(bpy_access.scene(context), body)
     if ghost is None:
-        raise errors.InvalidValue(f"{body.name!r} has no ghost to apply; balance or complete its dance first")
-    moving = typed.require(ghost.animation_data, "animation of the ghost")
-    made, slot = typed.require(moving.action, "action of the ghost"), moving.action_slot
+        raise errors.InvalidValue(f"{body.name!r} has no ghost to apply: balance or complete its dance first")
+    moving = bpy_access.require(ghost.animation_data, "animation of the ghost")
+    made, slot = bpy_access.require(moving.action, "action of the ghost"), moving.action_slot
     excited = scores.read_stored_scores(made)
     animation = body.animation_data or body.animation_data_create()
     old = animation.action
@@ -100,21 +99,21 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     if excited is not None:
         scores.write_scores(body, *excited)
     remove_ghost(ghost)
-    scene = typed.scene(context)
+    scene = bpy_access.scene(context)
     ends = [key_frames(curve)[-1] for curve in curves_of(body) if len(curve.keyframe_points)]
     scene.frame_end = max(scene.frame_end, round(max(ends)))
     if old is None:
         return made
     name = old.name
-    if old.library is None:  # a linked one keeps its name and stays in its file
+    if old.library is None:  # a linked action keeps its name and stays in its file
         old.name, old.use_fake_user = f"{name} before", True
     made.name = name
     return old
 
 
 def discard_ghost(context: bpy.types.Context, body: bpy.types.Object) -> None:
-    """Take the ghost and what it danced away."""
-    ghost = find_ghost(typed.scene(context), body)
+    """Remove the ghost and its action."""
+    ghost = find_ghost(bpy_access.scene(context), body)
     if ghost is not None:
         made = ghost.animation_data.action if ghost.animation_data else None
         remove_ghost(ghost)
@@ -123,9 +122,9 @@ def discard_ghost(context: bpy.types.Context, body: bpy.types.Object) -> None:
 
 
 def remove_ghost(ghost: bpy.types.Object) -> None:
-    """Remove a ghost's objects with their data; its action stays."""
-    data, collections = typed.armature(ghost), list(ghost.users_collection)
-    meshes = [typed.mesh(shape) for shape in ghost.children]
+    """Remove a ghost's objects and their data; its action stays."""
+    data, collections = bpy_access.armature(ghost), list(ghost.users_collection)
+    meshes = [bpy_access.mesh(shape) for shape in ghost.children]
     bpy.data.batch_remove([*ghost.children, ghost])
     bpy.data.batch_remove([data, *(mesh for mesh in meshes if not mesh.users)])
     bpy.data.batch_remove([collection for collection in collections if not collection.objects])
@@ -135,12 +134,12 @@ def remove_ghost(ghost: bpy.types.Object) -> None:
 
 
 def _static_copy(body: bpy.types.Object) -> bpy.types.Object:
-    """A copy that nothing moves: same bones in the same rotation modes, no constraints, no animation, no parent."""
-    ghost = typed.local_copy(body)
-    ghost.name, ghost.data = f"{body.name} {NAME.lower()}", typed.armature(body).copy()
+    """A copy with the same bones and rotation modes, but without constraints, animation and parent."""
+    ghost = bpy_access.local_copy(body)
+    ghost.name, ghost.data = f"{body.name} {NAME.lower()}", bpy_access.armature(body).copy()
     ghost.parent = None
     ghost.animation_data_clear()
-    for owner in (ghost, *typed.pose_bones(ghost)):
+    for owner in (ghost, *bpy_access.pose_bones(ghost)):
         for constraint in list(owner.constraints):
             owner.constraints.remove(constraint)
     return ghost
@@ -149,15 +148,15 @@ def _static_copy(body: bpy.types.Object) -> bpy.types.Object:
 def _copy_shape(
     shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection, offset: float
 ) -> None:
-    made = typed.local_copy(shape)
+    made = bpy_access.local_copy(shape)
     made.name = f"{shape.name} {NAME.lower()}"
     collection.objects.link(made)
     back = shape.matrix_parent_inverse.copy()
     made.parent = ghost
-    made.matrix_parent_inverse = back  # which a new parent forgets
+    made.matrix_parent_inverse = back  # setting the parent resets it
     if not made.material_slots:
-        made.data = typed.mesh(shape).copy()
-        typed.mesh(made).materials.append(_ghost_material())
+        made.data = bpy_access.mesh(shape).copy()
+        bpy_access.mesh(made).materials.append(_ghost_material())
     made.color = (*srgb_to_linear(COLOUR)[:3], OPACITY)  # type: ignore[assignment]
     for slot in made.material_slots:
         slot.link, slot.material = "OBJECT", _ghost_material()

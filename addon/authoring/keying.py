@@ -1,4 +1,4 @@
-"""Keys as an animator sets them: postures in roles, contacts, and the keys between that can go."""
+"""Keys postures with roles and contacts, and removes generated keys between postures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
+from .. import bpy_access
 from ..action import BEZIER, CHANNELS, EULER, FIRST_FRAME, ensure_local_action, frame_rate, frames_at, key_frames
 from ..armature import rig_of
 from ..change_cache import cached_until_change
@@ -38,35 +38,35 @@ KEY_FIELDS = {
     **dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), 1),
     **dict.fromkeys(("amplitude", "back", "period"), 1),
 }
-"""What a keyframe consists of, and the size of each part."""
+"""Properties of a keyframe and their sizes."""
 INTEGER_FIELDS = ("handle_left_type", "handle_right_type", "interpolation", "easing", "type")
 BOOLEAN_FIELDS = ("select_control_point", "select_left_handle", "select_right_handle")
 LISTED_STRIPS = 5
-"""Strips shown before and after the present."""
+"""Number of strips listed before and after the current frame."""
 
 
 def current_frame(scene: bpy.types.Scene) -> float:
-    """The frame the scene stands at."""
+    """Current frame of a scene, with its fraction."""
     return float(scene.frame_current) + scene.frame_subframe
 
 
 def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, between: bool = True) -> None:
-    """Key the whole posture that the body has now, in a role.
+    """Key all joints of a rig in their current pose, with a role.
 
     Args:
-        scene: whose frame counts.
+        scene: scene with the current frame.
         body: a rig.
         role: one of `ROLE_TYPES`.
-        between: remove the generated keys up to the neighbouring postures, which belong to the old posture.
+        between: whether to remove the generated keys up to the neighbouring postures, which led to the old posture.
 
     Raises:
-        InvalidValue: a channel of the rig takes no key.
+        InvalidValue: a channel of the rig cannot be keyed.
     """
     rig, frame, kind = rig_of(body), current_frame(scene), ROLE_TYPES[role]
     ensure_local_action(body)
     _refuse_locked(body)
     for link, joint in zip(rig.links, rig.joints, strict=True):
-        bone = typed.pose_bones(body)[link]
+        bone = bpy_access.pose_bones(body)[link]
         channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
         if joint.slides:
             _insert_key(bone, "location", frame=frame, group=link, keytype=kind)
@@ -74,23 +74,23 @@ def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, be
             hinge = joint.hinge and channel == EULER[0]
             for index in hinge_axes(bone) if hinge else [-1]:
                 _insert_key(bone, channel, index=index, frame=frame, group=link, keytype=kind)
-    set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
+    set_role(body, role, frame=frame)  # inserting a key at a generated key keeps its type
     if between:
         clear_inbetweens(body, *_neighbours(body, frame))
 
 
 def _local_curves(body: bpy.types.Object) -> list[bpy.types.FCurve]:
-    """The curves that move the rig's bones, in an action that takes keys; none without an action."""
+    """Curves of the rig's bones, in an action that can be keyed; empty without an action."""
     if pose_curves(body):
         ensure_local_action(body)
     return pose_curves(body)
 
 
 def _refuse_locked(body: bpy.types.Object) -> None:
-    """Refuse to key a posture of which some channels are locked: they would keep their old keys.
+    """Raise an error if channels of the rig are locked, because they would keep their old keys.
 
     Raises:
-        InvalidValue: some are.
+        InvalidValue: some channels are locked.
     """
     locked = [curve for curve in pose_curves(body) if curve.lock or (curve.group is not None and curve.group.lock)]
     names = sorted({curve.group.name if curve.group is not None else curve.data_path for curve in locked})
@@ -101,26 +101,26 @@ def _refuse_locked(body: bpy.types.Object) -> None:
 
 
 def _insert_key(owner: bpy.types.PoseBone | bpy.types.Object, path: str, **key: Any) -> None:
-    """Insert a key, which Blender may refuse without raising an error.
+    """Insert a key; Blender can fail to do so without an error.
 
     Raises:
-        InvalidValue: it did.
+        InvalidValue: no key was inserted.
     """
     if not owner.keyframe_insert(path, **key):
         raise errors.InvalidValue(
-            f"Blender set no key on {path} of {owner.name}: its channel is locked, baked, or replaced by the NLA"
+            f"Blender set no key on {path} of {owner.name}: the channel is locked, baked, or overridden by the NLA"
         )
 
 
 def hinge_axes(bone: bpy.types.PoseBone) -> list[int]:
-    """The Euler angles of a bone that are not locked; all (-1) where all are."""
+    """Indices of a bone's unlocked Euler angles; -1 (all) if all are locked."""
     return [axis for axis in range(3) if not bone.lock_rotation[axis]] or [-1]  # type: ignore[index]
 
 
 def set_role(body: bpy.types.Object, role: str, *, frame: float | None = None) -> int:
-    """Give the keys of the posture at a frame, or without one the selected keys, a role; how many keys.
+    """Set the role of the keys at a frame, or of the selected keys if the frame is None; returns their number.
 
-    A generated key becomes a key by this.
+    Generated keys become ordinary keys.
     """
     kind, count = KEY_TYPE_NUMBERS[ROLE_TYPES[role]], 0
     for curve in _local_curves(body):
@@ -137,7 +137,7 @@ def set_role(body: bpy.types.Object, role: str, *, frame: float | None = None) -
 
 
 def next_posture(scene: bpy.types.Scene, body: bpy.types.Object, *, forward: bool) -> float | None:
-    """Frame of the next posture, or of the one before; None after the last."""
+    """Frame of the next or previous posture; None if there is none."""
     frames, frame = list(read_key_roles(body)), current_frame(scene)
     after = [key for key in frames if key > frame + FRAME_TOLERANCE]
     before = [key for key in frames if key < frame - FRAME_TOLERANCE]
@@ -147,18 +147,18 @@ def next_posture(scene: bpy.types.Scene, body: bpy.types.Object, *, forward: boo
 
 
 def posture_name_at_frame(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
-    """Name of the posture at the present frame."""
+    """Name of the posture at the current frame; empty without one."""
     return read_posture_names(body).get(scene.frame_current, "")
 
 
 def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> None:
-    """Name the posture at the present frame; without a name its marker goes.
+    """Name the posture at the current frame; an empty name removes its marker.
 
     Raises:
         InvalidValue: nothing is keyed yet.
     """
     if body.animation_data is None or body.animation_data.action is None:
-        raise errors.InvalidValue(f"{body.name!r} has no posture to name: key one first")
+        raise errors.InvalidValue(f"{body.name!r} has no posture to name: key a posture first")
     action = ensure_local_action(body)
     for marker in [marker for marker in action.pose_markers if marker.frame == scene.frame_current]:
         action.pose_markers.remove(marker)
@@ -167,7 +167,7 @@ def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> N
 
 
 def standing_patches(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
-    """Patches that stand at the present frame, as keyed."""
+    """Patches with contact at the current frame, from the keys."""
     return {
         name
         for name, curve in contact_curves(body).items()
@@ -176,7 +176,7 @@ def standing_patches(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]
 
 
 def standing_patches_by_motion(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
-    """Patches that stand at the present frame: as keyed, and where they are not keyed as the motion has them."""
+    """Patches with contact at the current frame, from the keys, or from the motion if they are not keyed."""
     known, frame = contact_curves(body), float(times_at_frames(scene, np.array(current_frame(scene))))
     if all(sole.name in known for sole in rig_of(body).soles):
         return standing_patches(scene, body)
@@ -187,13 +187,13 @@ def standing_patches_by_motion(scene: bpy.types.Scene, body: bpy.types.Object) -
 
 
 def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> int:
-    """From this frame on these patches stand on the floor and no others, until their next key.
+    """Key that only these patches are in contact from this frame on, until their next key.
 
-    What was not keyed before is first keyed as the motion has it, so that the past stays as it was. Where there is no
-    past, at the motion's first frame, nothing but what was said is keyed: it holds until something else is said.
+    Patches without contact keys are first keyed as the motion has them, so that earlier contacts do not change. At the
+    motion's first frame this is not necessary.
 
     Returns:
-        How many patches were keyed as the motion has them.
+        number of patches that were keyed as the motion has them.
     """
     rig, frame, standing = rig_of(body), current_frame(scene), set(standing)
     unknown = standing - set(rig.patches)
@@ -209,21 +209,21 @@ def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Itera
 
 
 def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[SceneStrip]) -> None:
-    """Key over the whole motion that patches stand in these strips and nowhere else; what was keyed before goes."""
+    """Key the contacts of the whole motion from strips, replacing all contact keys."""
     first, last = motion_range(scene, body)
-    span, every = times_at_frames(scene, np.array([first, last])), tuple(strips)
+    span, strip_list = times_at_frames(scene, np.array([first, last])), tuple(strips)
     ensure_local_action(body)
     for name in rig_of(body).patches:
         earlier = contact_curves(body).get(name)
         if earlier is not None:
             earlier.keyframe_points.clear()
-        times, values = contact_keys(every, name, *span.tolist())
+        times, values = contact_keys(strip_list, name, *span.tolist())
         for frame, value in zip(frames_at(scene, times), values):
             _key_contact(body, name, float(frame), bool(value > 0.5))
 
 
 def nearby_strips(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:
-    """Keyed strips around the present: each with the frame it starts at, and whether the present lies in it."""
+    """Keyed strips near the current frame, with their first frame and whether they contain the current frame."""
     found, rate = contact_curves(body), frame_rate(scene)
     sizes = tuple(len(curve.keyframe_points) for curve in found.values())
     played = body.animation_data.action.session_uid if found else 0
@@ -252,28 +252,28 @@ def _read_sorted_strips(
 
 
 def clear_inbetweens(body: bpy.types.Object, first: float, last: float, *, selected: bool = False) -> int:
-    """Remove the generated keys between two frames, or of those only the selected; how many.
+    """Remove the generated keys between two frames, or only the selected ones; returns their number.
 
     The postures stay, and Blender interpolates between them.
     """
     count = 0
     for curve in _local_curves(body):
         frames, types = key_frames(curve), _read_key_field(curve, "type")
-        gone = (
+        removed = (
             (types == KEY_TYPE_NUMBERS[GENERATED])
             & (frames > first - FRAME_TOLERANCE)
             & (frames < last + FRAME_TOLERANCE)
         )
         if selected:
-            gone &= _read_key_field(curve, "select_control_point") > 0
-        if gone.any():
-            _filter_keys(curve, ~gone)
-            count += int(gone.sum())
+            removed &= _read_key_field(curve, "select_control_point") > 0
+        if removed.any():
+            _filter_keys(curve, ~removed)
+            count += int(removed.sum())
     return count
 
 
 def _neighbours(body: bpy.types.Object, frame: float) -> tuple[float, float]:
-    """Frames of the postures before and after a frame; infinite where there is none."""
+    """Frames of the postures before and after a frame; infinite if there is none."""
     frames = list(read_key_roles(body))
     before = [key for key in frames if key < frame - FRAME_TOLERANCE]
     after = [key for key in frames if key > frame + FRAME_TOLERANCE]
@@ -288,7 +288,7 @@ def _read_key_field(curve: bpy.types.FCurve, name: str) -> np.ndarray:
 
 
 def _filter_keys(curve: bpy.types.FCurve, keep: np.ndarray) -> None:
-    """Keep some of a curve's keys as they are; removing them one by one would take a second per thousand."""
+    """Keep the selected keys of a curve. Removing keys one by one would take a second per thousand."""
     parts = {name: _read_key_field(curve, name).reshape(len(keep), -1)[keep].ravel() for name in KEY_FIELDS}
     curve.keyframe_points.clear()
     curve.keyframe_points.add(int(keep.sum()))
@@ -301,19 +301,21 @@ def _key_contacts_by_motion(scene: bpy.types.Scene, body: bpy.types.Object, rig:
     first, last = motion_range(scene, body)
     strips = sample_timeline(scene, body, first, last).strips
     for name in names:
-        own = [strip for strip in strips if strip.patch == name]
-        _key_contact(body, name, first, bool(own) and own[0].start <= 1e-6 + (first - 1.0) / frame_rate(scene))
-        for strip in own:
+        patch_strips = [strip for strip in strips if strip.patch == name]
+        _key_contact(
+            body, name, first, bool(patch_strips) and patch_strips[0].start <= 1e-6 + (first - 1.0) / frame_rate(scene)
+        )
+        for strip in patch_strips:
             start, stop = (float(frame) for frame in frames_at(scene, np.array([strip.start, strip.stop])))
             _key_contact(body, name, max(start, first), True)
             if stop < last - FRAME_TOLERANCE:
                 _key_contact(body, name, stop, False)
 
 
-def _key_contact(body: bpy.types.Object, name: str, frame: float, stands: bool) -> None:
-    body[CONTACT_PREFIX + name] = float(stands)
+def _key_contact(body: bpy.types.Object, name: str, frame: float, in_contact: bool) -> None:
+    body[CONTACT_PREFIX + name] = float(in_contact)
     ui = body.id_properties_ui(CONTACT_PREFIX + name)
-    ui.update(min=0.0, max=1.0, description=f"1: {name} stands on the floor from this key on; 0: it does not")
+    ui.update(min=0.0, max=1.0, description=f"1: {name} is on the floor from this key on; 0: it is not")
     ensure_local_action(body)
     _insert_key(body, contact_path(name), frame=frame, group=CONTACTS_GROUP)
     for point in contact_curves(body)[name].keyframe_points:

@@ -1,4 +1,4 @@
-"""How closely a dance was performed: the verb's numbers in the panel's list, its report as a text of the file."""
+"""Comparison of a performance with its dance: numbers in the panel's list, the report as a text data-block."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..solver_api import dance_folder, errors, read_json
 
 TEXT_NAME = "Performance report"
 PANEL = "performance"
-"""Where the numbers are told; the sentence stands with the dance."""
+"""Panel name under which the numbers are stored; the message itself belongs to the dance panel."""
 COLUMNS = ("rmse", "offset", "correlation", "gain")
 
 
 def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder: Path) -> JobMessage:
-    """Fill the list of joints, worst first, and show the report; what the verb says.
+    """Fill the list of joints, worst first, and show the report; returns the message for the panel.
 
     Raises:
-        InputError: the folder holds no such result.
+        InputError: the folder contains no such result.
     """
     path = folder / dance_folder.PERFORMANCE_FILE
     tree = read_json(path, "Compare again")
@@ -30,9 +30,9 @@ def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder:
         message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise errors.InputError(path, f"cannot be read ({error})", remedy="Compare again") from None
-    kept = store_message(scene(context), body, PANEL, JobMessage(message))
+    stored = store_message(scene(context), body, PANEL, JobMessage(message))
     for joint, numbers in sorted(joints, key=lambda row: -row[1]["rmse"]):
-        item = kept.joints.add()
+        item = stored.joints.add()
         item.name = joint
         for name, value in numbers.items():
             setattr(item, name, value)

@@ -1,4 +1,4 @@
-"""How the joints of a rig move in the scene, by its curves or frame by frame."""
+"""Samples the joints of a rig, from its curves or by stepping through the frames."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
-from .. import convert
+from .. import bpy_access, convert
 from ..action import CHANNELS, EULER, curves_of
 from ..armature import bone_axes, is_limit_constraint
 from ..solver_api import Rig, errors
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
 SCALE_TOLERANCE = 1e-4
-"""A scale nearer to 1 than this is none."""
+"""Largest difference of a scale from 1 that is ignored."""
 KEY_TOLERANCE = 1e-6
-"""[frames] from a key within which a curve has the key's value."""
+"""[frames] Distance from a key within which a curve has the key's value."""
 
 
 def bone_path(link: str) -> str:
@@ -27,26 +26,26 @@ def bone_path(link: str) -> str:
 
 
 def pose_curves(armature: bpy.types.Object) -> list[bpy.types.FCurve]:
-    """The curves that move the rig's bones, in the rotation mode that each bone has now."""
-    wanted = set()
-    for bone in typed.pose_bones(armature):
+    """Curves of the rig's bones, in each bone's current rotation mode."""
+    paths = set()
+    for bone in bpy_access.pose_bones(armature):
         path = bone_path(bone.name)
-        wanted |= {f"{path}.location", f"{path}.{CHANNELS.get(bone.rotation_mode, EULER)[0]}"}
-    return [curve for curve in curves_of(armature) if curve.data_path in wanted and not curve.mute]
+        paths |= {f"{path}.location", f"{path}.{CHANNELS.get(bone.rotation_mode, EULER)[0]}"}
+    return [curve for curve in curves_of(armature) if curve.data_path in paths and not curve.mute]
 
 
 def needs_frame_stepping(armature: bpy.types.Object) -> bool:
-    """Whether anything besides the action's curves moves the rig, so that frames must be stepped to see its motion."""
+    """Whether anything but the action's curves moves the rig, so that its motion must be sampled frame by frame."""
     animation = armature.animation_data
     if any(_is_active(constraint) for constraint in armature.constraints):
         return True
     if any(
         _is_active(c) and not is_limit_constraint(bone, c)
-        for bone in typed.pose_bones(armature)
+        for bone in bpy_access.pose_bones(armature)
         for c in bone.constraints
     ):
         return True
-    if armature.parent is not None or typed.armature(armature).pose_position != "POSE":
+    if armature.parent is not None or bpy_access.armature(armature).pose_position != "POSE":
         return True
     if animation is None:
         return False
@@ -64,12 +63,12 @@ def needs_frame_stepping(armature: bpy.types.Object) -> bool:
 def evaluate_curves(
     scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Movement of the joints from the curves alone."""
+    """Movement of the joints from the curves alone: rotations (N, L, 4) xyzw and translations (N, L, 3) [m]."""
     found = {(curve.data_path, curve.array_index): curve for curve in pose_curves(armature)}
     rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
     rotations, translations = np.empty((len(frames), len(rig.links), 4)), np.empty((len(frames), len(rig.links), 3))
     for index, link in enumerate(rig.links):
-        bone = typed.pose_bones(armature)[link]
+        bone = bpy_access.pose_bones(armature)[link]
         name, size = CHANNELS.get(bone.rotation_mode, EULER)
         channels = []
         for channel, count in ((name, size), ("location", 3)):
@@ -91,7 +90,7 @@ def _is_active(constraint: bpy.types.Constraint) -> bool:
 
 
 def _apply_limits(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
-    """Euler angles (N, 3) [rad] as the add-on's own limits let them be, where they are switched on."""
+    """Euler angles (N, 3) [rad], clipped by the add-on's joint limits if they are enabled."""
     result = angles
     for constraint in bone.constraints:
         if _is_active(constraint) and is_limit_constraint(bone, constraint):
@@ -104,44 +103,44 @@ def _apply_limits(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
 
 
 def require_unscaled(armature: bpy.types.Object) -> None:
-    """Refuse a rig whose object is scaled or mirrored: its links would have other lengths, or sides, than its rig.
+    """Raise an error if a rig's object is scaled or mirrored, because its lengths or sides would differ from the rig.
 
     Raises:
-        InvalidValue: it is.
+        InvalidValue: the object is scaled or mirrored.
     """
-    why = scale_problem(armature)
-    if why:
-        raise errors.InvalidValue(why)
+    problem = scale_problem(armature)
+    if problem:
+        raise errors.InvalidValue(problem)
 
 
 def scale_problem(armature: bpy.types.Object) -> str:
-    """How a rig's object is scaled or mirrored, and the way out, in one sentence; empty where it is not."""
-    turns = convert.to_array(armature.matrix_world)[:3, :3]
-    sizes, mirrored = np.linalg.norm(turns, axis=0), np.linalg.det(turns) < 0.0
+    """How a rig's object is scaled or mirrored and what to do, as one sentence; empty if it is not."""
+    rotation = convert.to_array(armature.matrix_world)[:3, :3]
+    sizes, mirrored = np.linalg.norm(rotation, axis=0), np.linalg.det(rotation) < 0.0
     if not mirrored and np.abs(sizes - 1.0).max() <= SCALE_TOLERANCE:
         return ""
     scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < SCALE_TOLERANCE else " x ".join(f"{size:.4g}" for size in sizes)
-    remedy = "a rig's lengths and sides are fixed. Clear its scale, or its parent's: Object > Clear > Scale"
+    remedy = "the size of a rig is fixed. Clear its scale, or its parent's: Object > Clear > Scale"
     return f"{armature.name} is scaled by {scale}{' and mirrored' if mirrored else ''}, but {remedy}"
 
 
 def _is_scaling(curve: bpy.types.FCurve) -> bool:
-    """Whether a curve of a scale says anything but 1: keying a bone in pose mode keys its scale, too."""
+    """Whether a scale curve differs from 1. Keying a bone in pose mode also keys its scale."""
     return any(abs(point.co[1] - 1.0) > SCALE_TOLERANCE for point in curve.keyframe_points)
 
 
 def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
-    """Values (N,) of a curve at frames; at its keys without asking Blender, which takes longer than all the rest."""
+    """Values (N,) of a curve at frames. Values at keys are read directly, because Blender's evaluation is slow."""
     keys = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", keys)
-    own = keys[::2].astype(float)
-    if not len(own) or len(curve.modifiers):
+    keyed = keys[::2].astype(float)
+    if not len(keyed) or len(curve.modifiers):
         return np.array([curve.evaluate(frame) for frame in frames])
-    place = np.clip(np.searchsorted(own, frames), 1, max(len(own) - 1, 1)) - 1
-    place += np.abs(own[np.minimum(place + 1, len(own) - 1)] - frames) < np.abs(own[place] - frames)
-    place = np.minimum(place, len(own) - 1)
-    values = keys[1::2].astype(float)[place]
-    for index in np.flatnonzero(np.abs(own[place] - frames) > KEY_TOLERANCE):
+    nearest = np.clip(np.searchsorted(keyed, frames), 1, max(len(keyed) - 1, 1)) - 1
+    nearest += np.abs(keyed[np.minimum(nearest + 1, len(keyed) - 1)] - frames) < np.abs(keyed[nearest] - frames)
+    nearest = np.minimum(nearest, len(keyed) - 1)
+    values = keys[1::2].astype(float)[nearest]
+    for index in np.flatnonzero(np.abs(keyed[nearest] - frames) > KEY_TOLERANCE):
         values[index] = curve.evaluate(frames[index])
     return values
 
@@ -149,35 +148,35 @@ def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
 def step_frames(
     scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Movement of the joints frame by frame, as all that moves the rig together makes it."""
-    seen = []
+    """Movement of the joints sampled frame by frame, with everything that moves the rig."""
+    poses = []
     with _restore_frame(scene, armature):
         for frame in frames:
             scene.frame_set(int(frame // 1), subframe=float(frame % 1.0))
-            seen.append(evaluated_links(bpy.context.evaluated_depsgraph_get(), armature, rig))
-    turns, places = (np.array(part) for part in zip(*seen))
-    return convert.joint_movements(rig, turns, places)
+            poses.append(evaluated_links(bpy.context.evaluated_depsgraph_get(), armature, rig))
+    rotations, origins = (np.array(part) for part in zip(*poses))
+    return convert.joint_movements(rig, rotations, origins)
 
 
 def evaluated_links(graph: bpy.types.Depsgraph, armature: bpy.types.Object, rig: Rig) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world as Blender evaluated them."""
+    """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world, as evaluated by Blender."""
     body = armature.evaluated_get(graph)
     world = convert.to_array(body.matrix_world)
-    bones = world @ np.array([convert.to_array(typed.pose_bones(body)[link].matrix) for link in rig.links])
-    turns = bones[:, :3, :3] / np.linalg.norm(bones[:, :3, :3], axis=1, keepdims=True)
-    return turns @ bone_axes(armature, rig).transpose(0, 2, 1), bones[:, :3, 3]
+    bones = world @ np.array([convert.to_array(bpy_access.pose_bones(body)[link].matrix) for link in rig.links])
+    rotations = bones[:, :3, :3] / np.linalg.norm(bones[:, :3, :3], axis=1, keepdims=True)
+    return rotations @ bone_axes(armature, rig).transpose(0, 2, 1), bones[:, :3, 3]
 
 
 @contextmanager
 def _restore_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[None]:
-    """Put frame and pose back, a pose not keyed yet included."""
+    """Restore frame and pose afterwards, including a pose that is not keyed."""
     frame, part = scene.frame_current, scene.frame_subframe
     channels = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-    pose = {bone.name: [tuple(getattr(bone, name)) for name in channels] for bone in typed.pose_bones(armature)}
+    pose = {bone.name: [tuple(getattr(bone, name)) for name in channels] for bone in bpy_access.pose_bones(armature)}
     try:
         yield
     finally:
         scene.frame_set(frame, subframe=part)
         for name, values in pose.items():
             for channel, value in zip(channels, values):
-                setattr(typed.pose_bones(armature)[name], channel, value)
+                setattr(bpy_access.pose_bones(armature)[name], channel, value)

@@ -1,8 +1,8 @@
-"""The postures that a rig has keyed, known between redraws: panels and buttons use them many times a second.
+"""Cache of the keyed postures of rigs, which panels and buttons read many times a second.
 
-Counting the postures of an action reads every key of it: 60 ms for a recording of ten minutes. It is done again when
-the action changed. In a window the count goes on in the background, a few milliseconds at a time, and the panel shows
-the counts from before until it is done. `timeline.read_key_roles` counts at once, for work that changes keys.
+Counting the postures of an action reads all its keys, which takes 60 ms for a recording of ten minutes. It is repeated
+when the action changes. In a window it runs in slices of a few milliseconds from a timer, and the panel shows the
+previous counts until it is finished. `timeline.read_key_roles` counts at once, for operators that change keys.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access as typed
-from .. import redraw
+from .. import bpy_access, redraw
 from ..change_cache import ChangeCounts
 
 if TYPE_CHECKING:
     import numpy as np
 
 CACHE_SIZE = 16
-"""Rigs that are remembered."""
+"""Largest number of cached rigs."""
 TIME_SLICE, TIMER_INTERVAL, SETTLING_TIME = 0.004, 0.02, 0.2
-"""[s] of counting at a time, between two of them, and after the last change before the first."""
+"""[s] Duration of a slice, interval between slices, and delay of the first slice after the last change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,9 @@ class PostureSummary:
     """The postures of a rig's action.
 
     Attributes:
-        roles: by frame, in order.
-        counts: how many of each role.
-        up_to_date: whether they are those of the action as it is now; otherwise as it was before its last change.
+        roles: role by frame, in order.
+        counts: number of postures by role.
+        up_to_date: whether they belong to the up_to_date state of the action, not to an earlier one.
     """
 
     roles: Mapping[float, str]
@@ -53,7 +52,7 @@ class PostureSummary:
 
 @dataclass(slots=True)
 class PendingCount:
-    """A count that goes on: of which rig, of its action in which state, and the posture keys of its first curves."""
+    """A count in progress: the rig, the state of its action, and the posture keys of the curves read so far."""
 
     body: int
     state: tuple
@@ -62,43 +61,41 @@ class PendingCount:
 
 
 class PostureCache:
-    """What was counted last, by rig, and the count that goes on."""
+    """The last results by rig, and the count in progress."""
 
     summaries: ClassVar[dict[int, tuple[tuple, PostureSummary]]] = {}
     pending: ClassVar[PendingCount | None] = None
     synchronous: ClassVar[bool] = bpy.app.background
-    """Whether it is counted when it is needed: without a window nobody waits, and nothing runs between."""
+    """Whether postures are counted when they are needed, as without a window, where no timer runs."""
 
 
 def summarise_postures(body: bpy.types.Object) -> PostureSummary:
-    """The postures of a rig's action; those from before its last change while they are counted again."""
+    """The postures of a rig's action; the previous ones while they are counted again."""
     import numpy as np
 
-    mark, uid = _action_state(body), body.session_uid
-    known = PostureCache.summaries.get(uid)
-    if known is not None and known[0] == mark:
-        return known[1]
-    if PostureCache.pending is None or (PostureCache.pending.body, PostureCache.pending.state) != (uid, mark):
-        PostureCache.pending = PendingCount(uid, mark)
+    state, uid = _action_state(body), body.session_uid
+    cached = PostureCache.summaries.get(uid)
+    if cached is not None and cached[0] == state:
+        return cached[1]
+    if PostureCache.pending is None or (PostureCache.pending.body, PostureCache.pending.state) != (uid, state):
+        PostureCache.pending = PendingCount(uid, state)
         if not PostureCache.synchronous and not bpy.app.timers.is_registered(_tick):
             bpy.app.timers.register(_tick, first_interval=TIMER_INTERVAL)
     if PostureCache.synchronous:
         while not continue_count(np.inf):
             pass
         return PostureCache.summaries[uid][1]
-    return replace(known[1], up_to_date=False) if known is not None else _summarise({}, current=False)
+    return replace(cached[1], up_to_date=False) if cached is not None else _summarise({}, current=False)
 
 
 def continue_count(seconds: float = TIME_SLICE) -> bool:
-    """Go on with the count for some time; whether nothing is left to count."""
+    """Continue the count for some time [s]; whether it is finished."""
     from .pose_sampling import pose_curves
     from .timeline import merge_roles, posture_keys
 
     count, end = PostureCache.pending, time.perf_counter() + seconds
     body = None if count is None else next((b for b in bpy.data.objects if b.session_uid == count.body), None)
-    if (
-        count is None or body is None or _action_state(body) != count.state
-    ):  # what it is now is counted when it is asked for
+    if count is None or body is None or _action_state(body) != count.state:  # a new state is counted when needed
         PostureCache.pending = None
         return True
     curves = pose_curves(body)
@@ -118,9 +115,8 @@ def continue_count(seconds: float = TIME_SLICE) -> bool:
 
 
 def _tick() -> float | None:
-    if (
-        PostureCache.pending is not None and time.monotonic() - PostureCache.pending.started < SETTLING_TIME
-    ):  # keys are being dragged
+    pending = PostureCache.pending
+    if pending is not None and time.monotonic() - pending.started < SETTLING_TIME:  # keys may still be dragged
         return TIMER_INTERVAL
     if not continue_count():
         return TIMER_INTERVAL
@@ -131,19 +127,19 @@ def _tick() -> float | None:
 def _summarise(roles: dict[float, str], *, current: bool = True) -> PostureSummary:
     from .timeline import ROLE_TYPES
 
-    every = list(roles.values())
-    counts = {role: every.count(role) for role in ROLE_TYPES}
+    role_list = list(roles.values())
+    counts = {role: role_list.count(role) for role in ROLE_TYPES}
     return PostureSummary(MappingProxyType(roles), MappingProxyType(counts), current)
 
 
 def _action_state(body: bpy.types.Object) -> tuple:
-    """What is cheap to read and differs where other keys count."""
+    """State of a rig's action: cheap to read, and different whenever its postures may differ."""
     from ..action import curves_of
 
     animation = body.animation_data
     if animation is None or animation.action is None:
         return ()
-    action, modes = animation.action, tuple(bone.rotation_mode for bone in typed.pose_bones(body))
+    action, modes = animation.action, tuple(bone.rotation_mode for bone in bpy_access.pose_bones(body))
     sizes = tuple(len(curve.keyframe_points) for curve in curves_of(body))
     return ChangeCounts.counts["ACTION"], action.session_uid, animation.action_slot_handle, modes, sizes
 
@@ -155,12 +151,12 @@ def _clear(*_: object) -> None:
 
 
 def register() -> None:
-    """Forget another file's rigs."""
+    """Clear the cache when another file is opened."""
     bpy.app.handlers.load_post.append(_clear)
 
 
 def unregister() -> None:
-    """Forget all."""
+    """Clear the cache."""
     if _clear in bpy.app.handlers.load_post:
         bpy.app.handlers.load_post.remove(_clear)
     if bpy.app.timers.is_registered(_tick):

@@ -1,4 +1,4 @@
-"""What the user chose for authoring and designing dances; kept with the scene."""
+"""Settings for authoring and designing dances, stored with the scene."""
 
 from __future__ import annotations
 
@@ -9,25 +9,31 @@ from ..scene_rigs import active_rig
 from ..solver_api import errors
 
 ROLES = (
-    ("fixed", "Fixed", "Kept exactly (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
-    ("preferred", "Preferred", "Kept where possible (keyframe type Keyframe)", "KEYTYPE_KEYFRAME_VEC", 1),
-    ("free", "Free", "To be filled by Complete (keyframe type Breakdown)", "KEYTYPE_BREAKDOWN_VEC", 2),
+    ("fixed", "Fixed", "The posture must not change (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
+    (
+        "preferred",
+        "Preferred",
+        "The posture changes as little as possible (keyframe type Keyframe)",
+        "KEYTYPE_KEYFRAME_VEC",
+        1,
+    ),
+    ("free", "Free", "Complete replaces the posture (keyframe type Breakdown)", "KEYTYPE_BREAKDOWN_VEC", 2),
 )
 BODY_PARTS = (
-    ("none", "Nothing", "Every link counts the same"),
-    ("right_arm", "Right arm", ""),
-    ("left_arm", "Left arm", ""),
-    ("right_leg", "Right leg", ""),
-    ("left_leg", "Left leg", ""),
-    ("trunk", "Trunk", "Everything that is neither arm nor leg"),
+    ("none", "Nothing", "All links have the same weight"),
+    ("right_arm", "Right Arm", ""),
+    ("left_arm", "Left Arm", ""),
+    ("right_leg", "Right Leg", ""),
+    ("left_leg", "Left Leg", ""),
+    ("trunk", "Trunk", "All links except arms and legs"),
 )
 OBJECTIVES = (
-    ("sigma", "Deviations", "The mean deviation to expect of all parameters: identifies best"),
-    ("criterion", "Links", "The paper's criterion: the condition number of every link's part of the regressor"),
+    ("sigma", "Deviations", "Minimise the mean predicted standard deviation of all parameters, which identifies best"),
+    ("criterion", "Links", "Minimise the condition number of each link's part of the regressor, as published"),
 )
 GHOST_PLACES = (
-    ("over", "Over", "The ghost stands where the body stands"),
-    ("beside", "Beside", "The ghost stands one step aside"),
+    ("over", "Over", "The ghost is at the same place as the rig"),
+    ("beside", "Beside", "The ghost is beside the rig"),
 )
 
 
@@ -51,7 +57,7 @@ def _set_posture_name(settings: DanceSettings, name: str) -> None:
         try:
             name_posture(scene(bpy.context), body, name)
         except errors.SolverError:
-            return  # nothing is keyed: the panel shows no field then
+            return  # nothing is keyed, and the panel hides this field
 
 
 def _on_ghost_place_changed(settings: DanceSettings, context: bpy.types.Context) -> None:
@@ -64,89 +70,120 @@ def _on_ghost_place_changed(settings: DanceSettings, context: bpy.types.Context)
     try:
         place_ghost(body, ghost, beside=settings.ghost_place == "beside")
     except errors.SolverError:
-        return  # a callback tells nobody: the panel shows what is wrong with the rig
+        return  # the panel shows what is wrong with the rig
 
 
 SKILLS = (
-    ("beginner", "Beginner", "On both feet, small ranges, no bending back"),
-    ("intermediate", "Intermediate", "Ranges of comfort, little bending back"),
-    ("expert", "Expert", "Ranges of anatomy"),
+    ("beginner", "Beginner", "On both feet, small ranges of motion, no bending backward"),
+    ("intermediate", "Intermediate", "Comfortable ranges of motion, little bending backward"),
+    ("expert", "Expert", "Full anatomical ranges of motion"),
 )
 
 
 class DanceSettings(bpy.types.PropertyGroup):
-    """Settings of dances in a scene."""
+    """Settings for dances in a scene."""
 
-    role: bpy.props.EnumProperty(name="Role", items=ROLES, default="preferred")  # type: ignore[valid-type]
+    role: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Role", description="How far the posture may change", items=ROLES, default="preferred"
+    )
     between: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Replace in-betweens",
-        description="When a posture is keyed, remove the generated keys up to its neighbours: they led to the old one",
+        name="Replace In-betweens",
+        description="When a posture is keyed, remove the generated keys up to the neighbouring postures",
         default=True,
     )
     posture_name: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Name",
-        description="Of the posture at this frame: a pose marker of the action",
+        description="Name of the posture at this frame, stored as a pose marker of the action",
         get=_get_posture_name,
         set=_set_posture_name,
     )
     postures: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Postures", description="Shared among standing on both feet, right forward, right, left", default=12,
-        min=1, soft_max=60, max=400,
-    )  # fmt: skip
+        name="Postures",
+        description="Number of postures, shared among both feet, right foot forward, right foot and left foot",
+        default=12,
+        min=1,
+        soft_max=60,
+        max=400,
+    )
     seed: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Seed", description="Of every random choice: the same seed gives the same dance", min=0
+        name="Seed", description="Seed of random choices; the same seed gives the same dance", min=0
     )
     emphasis: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Emphasise", description="Part of the body that the dance excites most", items=BODY_PARTS
+        name="Emphasise", description="Part of the body that the dance should excite most", items=BODY_PARTS
     )
     factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
     )
     shortest: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Transition", description="Least duration between two postures [s]; 0: the rig's own", min=0.0,
-        soft_max=10.0, max=60.0, precision=1, subtype="TIME_ABSOLUTE",
-    )  # fmt: skip
+        name="Transition",
+        description="Minimum time between two postures in seconds. If 0, the rig's default",
+        min=0.0,
+        soft_max=10.0,
+        max=60.0,
+        precision=1,
+        subtype="TIME_ABSOLUTE",
+    )
     hold: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Hold", description="How long each posture is held [s]; 0: the rig's own", min=0.0, soft_max=5.0, max=60.0,
-        precision=1, subtype="TIME_ABSOLUTE",
-    )  # fmt: skip
+        name="Hold",
+        description="Time for which each posture is held in seconds. If 0, the rig's default",
+        min=0.0,
+        soft_max=5.0,
+        max=60.0,
+        precision=1,
+        subtype="TIME_ABSOLUTE",
+    )
     effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Effort", description="Of the search: 0.2 for a quick look, 1 for use", default=0.5, min=0.02,
-        soft_max=2.0, max=10.0,
-    )  # fmt: skip
+        name="Effort",
+        description="Effort of the search: 0.2 for a preview, 1 for a final dance",
+        default=0.5,
+        min=0.02,
+        soft_max=2.0,
+        max=10.0,
+    )
     passes: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Passes", description="Times that each transition is danced, odd: forth, back and forth tell three times "
-        "as much", default=1, min=1, soft_max=9, step=2, update=_on_passes_changed,
-    )  # fmt: skip
-    objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
+        name="Passes",
+        description="Odd number of times that each transition is danced, forward and back; more passes give more data",
+        default=1,
+        min=1,
+        soft_max=9,
+        step=2,
+        update=_on_passes_changed,
+    )
+    objective: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Objective", description="What the design minimises", items=OBJECTIVES
+    )
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Named Postures",
-        description="Dance the named postures of the timeline, varied in size, side and timing, instead of any",
+        description="Use the named postures of the timeline, varied in size, side and timing",
     )
     counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="On Counts", description="Postures land on beats, phrases have eight counts, motifs come again mirrored"
+        name="On Counts", description="Place postures on beats, in phrases of eight counts with repeated motifs"
     )
     bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Tempo", description="Beats a minute, as of the music", default=120.0, min=20.0, max=400.0, precision=0
+        name="Tempo", description="Beats per minute of the music", default=120.0, min=20.0, max=400.0, precision=0
     )
-    skill: bpy.props.EnumProperty(name="Skill", items=SKILLS, default="expert")  # type: ignore[valid-type]
+    skill: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Skill", description="Skill of the performer", items=SKILLS, default="expert"
+    )
     mirrored: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Mirror Motifs", description="What is danced to one side comes again to the other", default=True
+        name="Mirror Motifs", description="Repeat motifs mirrored to the other side", default=True
     )
     calm: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Calm", description="Fill free postures by the calm way between their neighbours, nothing exciting"
+        name="Calm", description="Fill free postures with a smooth transition instead of an exciting motion"
     )
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="For torque, too", description="Slow down for torques, balance and friction, not only for speeds"
+        name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"
     )
-    ghost_place: bpy.props.EnumProperty(name="Ghost", items=GHOST_PLACES, update=_on_ghost_place_changed)  # type: ignore[valid-type]
+    ghost_place: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Ghost", description="Where the ghost stands", items=GHOST_PLACES, update=_on_ghost_place_changed
+    )
     performed: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Performance",
-        description="Folder of a tracked or identified recording of this dance; empty: the rig's own study",
+        description="Results folder of a recording of this dance. If empty, the rig's own study",
         subtype="DIR_PATH",
     )
     trial: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Trial", description="Of the folder, where it holds several"
+        name="Trial", description="Trial to compare, if the folder contains several"
     )
 
 

@@ -1,7 +1,7 @@
-"""What the animator's timeline says, as plain values: keys with roles, when which foot stands, and the poses between.
+"""Reads the timeline of a rig as values: keys with roles, contact strips, and sampled poses.
 
-Roles are Blender's own types of keyframes, so the Dope Sheet shows them and its menu sets them. Contact of a patch with
-the floor is a keyed custom property of the armature object, 1 or 0. Names of postures are the action's pose markers.
+Roles are Blender's keyframe types, so that the Dope Sheet displays and sets them. Contact of a patch with the floor is
+a keyed custom property of the armature object, 1 or 0. Names of postures are pose markers of the action.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Iterable
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
-from .. import convert
+from .. import bpy_access, convert
 from ..action import FIRST_FRAME, curves_of, frame_rate, frames_at, key_frames
 from ..armature import rig_of
 from ..check_settings import read_checks
@@ -22,26 +21,26 @@ from .pose_sampling import evaluate_curves, evaluated_links, pose_curves, requir
 from .pose_sampling import needs_frame_stepping as needs_frame_stepping
 
 ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}
-"""Type of the keyframes of each role, the most binding first; other types count as preferred."""
+"""Keyframe type of each role, most binding first; other types count as preferred."""
 GENERATED, SAMPLED = "GENERATED", "JITTER"
-"""Types of the keyframes between postures that the solver made, and of a recording's samples: they are no postures."""
+"""Keyframe types of keys that the solver generated, and of samples of a recording; neither are postures."""
 KEY_TYPE_NUMBERS = {"KEYFRAME": 0, "EXTREME": 1, "BREAKDOWN": 2, SAMPLED: 3, "MOVING_HOLD": 4, GENERATED: 5}
-"""Of the types in `Keyframe.type`."""
+"""Numbers of the keyframe types in `Keyframe.type`."""
 ROLE_RANKS = np.array([1, 0, 2, 1, 1, 1])
-"""Place in `ROLE_TYPES` of the role of each of those numbers."""
+"""Rank in `ROLE_TYPES` of the role of each keyframe type number."""
 CONTACT_PREFIX = "on floor: "
-"""Custom property of the armature object, before the patch's name."""
+"""Prefix, before the patch's name, of a custom property of the armature object."""
 FRAME_TOLERANCE = 0.01
-"""Keys nearer than this are at one time; a curve's frames have single precision."""
+"""Keys closer than this are simultaneous, because a curve's frames have single precision."""
 EDGE_TOLERANCE = 1e-4
-"""An edge of a strip this near to a frame is at it: a hundredth of a frame is a tenth of the weight in a jump."""
+"""An edge of a strip this close to a frame is at the frame; in a jump, 0.01 frames change the force by 10 %."""
 NEAR_FLOOR = 0.08
-"""Share of the standing height up to which a patch without a contact curve counts as on the floor."""
+"""Height, as a fraction of the leg length, below which a sole without a contact curve counts as on the floor."""
 FLIGHT_MARGIN = 0.1
-"""[s] before a take-off and after a landing within which keys stand between frames: the legs' force ends and begins
-within hundredths of a second, which frames do not hold."""
+"""[s] Time before a take-off and after a landing in which keys lie between frames, because the leg forces end and
+begin within hundredths of a second."""
 MAX_FRAMES = 400_000
-"""An hour of a recording at 100 Hz, and some: beyond it a key was set by mistake, and sampling takes minutes."""
+"""Largest number of frames, about an hour at 100 Hz. More frames mean a misplaced key, and take minutes to sample."""
 GROUND = 0.0
 """[m] Height of the floor."""
 
@@ -52,48 +51,48 @@ def contact_path(patch: str) -> str:
 
 
 def times_at_frames(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
-    """Times [s] of frames; the reverse of `action.frames_at`."""
+    """Times [s] of frames; the inverse of `action.frames_at`."""
     return (np.asarray(frames, float) - FIRST_FRAME) / frame_rate(scene)
 
 
 def contact_curves(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
-    """The contact curve of each patch that has one."""
+    """Contact curves by patch."""
     found = {curve.data_path: curve for curve in curves_of(armature)}
     paths = {name: contact_path(name) for name in rig_of(armature).patches}
     return {name: found[path] for name, path in paths.items() if path in found}
 
 
 def read_key_roles(armature: bpy.types.Object) -> dict[float, str]:
-    """Role of every posture by its frame, in order; the most binding of all keys at that frame."""
+    """Roles of postures by frame, in order; the most binding role of all keys at a frame."""
     return merge_roles(posture_keys(curve) for curve in pose_curves(armature))
 
 
 def posture_keys(curve: bpy.types.FCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Frames (K,) of the keys of a curve that belong to postures, and their types (K,) as numbers."""
+    """Frames (K,) and type numbers (K,) of a curve's keys that belong to postures."""
     kind = np.empty(len(curve.keyframe_points), np.int32)
     curve.keyframe_points.foreach_get("type", kind)
     keep = (kind != KEY_TYPE_NUMBERS[GENERATED]) & (kind != KEY_TYPE_NUMBERS[SAMPLED])
-    if not keep.any():  # most curves of a recording have no posture, and reading their frames takes as long again
+    if not keep.any():  # most curves of a recording have no posture, and reading their frames would double the time
         return np.zeros(0), np.zeros(0, np.int32)
     return key_frames(curve)[keep], kind[keep]
 
 
 def merge_roles(keys: Iterable[tuple[np.ndarray, np.ndarray]]) -> dict[float, str]:
-    """Role of every posture by its frame, in order, from the posture keys of each curve."""
+    """Roles of postures by frame, in order, from the posture keys of each curve."""
     parts = [(np.zeros(0), np.zeros(0, np.int32)), *keys]
-    every, kinds = (np.concatenate(part) for part in zip(*parts))
-    if not len(every):
+    frames, kinds = (np.concatenate(part) for part in zip(*parts))
+    if not len(frames):
         return {}
-    order = np.argsort(every, kind="stable")
-    every, ranks = every[order], ROLE_RANKS[kinds[order]]
-    starts = np.flatnonzero(np.diff(every, prepend=-np.inf) > FRAME_TOLERANCE)
+    order = np.argsort(frames, kind="stable")
+    frames, ranks = frames[order], ROLE_RANKS[kinds[order]]
+    starts = np.flatnonzero(np.diff(frames, prepend=-np.inf) > FRAME_TOLERANCE)
     names = list(ROLE_TYPES)
     most_binding = np.minimum.reduceat(ranks, starts)
-    return {_round_frame(frame): names[rank] for frame, rank in zip(every[starts], most_binding)}
+    return {_round_frame(frame): names[rank] for frame, rank in zip(frames[starts], most_binding)}
 
 
 def read_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[SceneKey, ...]:
-    """The postures that somebody keyed."""
+    """The keyed postures."""
     names, roles = read_posture_names(armature), read_key_roles(armature)
     times = times_at_frames(scene, np.array(list(roles)))
     return tuple(
@@ -102,13 +101,13 @@ def read_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Scene
 
 
 def read_posture_names(armature: bpy.types.Object) -> dict[int, str]:
-    """Names of postures by frame: the pose markers of the action."""
+    """Names of postures by frame, from the pose markers of the action."""
     action = armature.animation_data.action if armature.animation_data else None
     return {marker.frame: marker.name for marker in action.pose_markers} if action else {}
 
 
 def motion_range(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[float, float]:
-    """First and last frame of the rig's motion; the scene's range where no bone is keyed twice."""
+    """First and last frame of the rig's motion; the scene's range if no bone has two keys."""
     ends = [
         (curve.keyframe_points[0].co.x, curve.keyframe_points[-1].co.x)
         for curve in pose_curves(armature)
@@ -123,9 +122,9 @@ def motion_range(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[fl
 def read_strips(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float
 ) -> tuple[SceneStrip, ...]:
-    """When which patch stands on the floor between two frames: as keyed, otherwise where the motion has it there.
+    """Contact strips between two frames, from contact keys, or from the motion for soles without keys.
 
-    What is no sole stands where it is keyed only: a hand that passes near the floor does not carry.
+    Patches that are not soles need keys: a hand that passes near the floor does not support the body.
     """
     rig, found = rig_of(armature), contact_curves(armature)
     if all(sole.name in found for sole in rig.soles):
@@ -134,7 +133,7 @@ def read_strips(
 
 
 def flight_spans(scene: bpy.types.Scene, strips: Iterable[SceneStrip]) -> list[tuple[float, float]]:
-    """Whole frames around every flight between strips, from which to which keys may stand between frames."""
+    """Ranges of integer frames around every flight, in which keys may lie between frames."""
     flights = np.array(flights_between_strips((strip.start, strip.stop) for strip in strips)).reshape(-1, 2)
     first, last = (
         np.floor(frames_at(scene, flights[:, 0] - FLIGHT_MARGIN)),
@@ -149,16 +148,16 @@ def sample_timeline(
     """The rig's motion with its keys and strips.
 
     Args:
-        scene: whose clock counts.
+        scene: scene with the frame rate.
         armature: a rig.
-        first, last: frames; the scene's (preview) range by default.
+        first, last: frames; by default the scene's (preview) range.
 
     Returns:
-        poses at both ends, at every whole frame between and, instead of a frame beside it, at every key; around flights
-        also at the keys that the solver made.
+        poses at both ends, at all integer frames, and at keys between frames, which replace the nearest frame; around
+        flights also at generated keys.
 
     Raises:
-        InvalidValue: the object is no rig, or last is not after first.
+        InvalidValue: the object is not a rig, or last is not after first.
     """
     rig, span = rig_of(armature), _frame_range(scene, first, last)
     require_unscaled(armature)
@@ -170,12 +169,14 @@ def sample_timeline(
 
 
 def sample_posture(context: bpy.types.Context, armature: bpy.types.Object) -> SceneTimeline:
-    """What the viewport shows now, one frame long; it need not be keyed."""
-    scene, rig = typed.scene(context), rig_of(armature)
+    """The displayed pose as a timeline of one frame; it need not be keyed."""
+    scene, rig = bpy_access.scene(context), rig_of(armature)
     require_unscaled(armature)
-    turns, places = evaluated_links(context.evaluated_depsgraph_get(), armature, rig)
+    rotations, origins = evaluated_links(context.evaluated_depsgraph_get(), armature, rig)
     frames = np.array([scene.frame_current + scene.frame_subframe])
-    return _build_timeline(scene, armature, rig, frames, convert.joint_movements(rig, turns[None], places[None]), ())
+    return _build_timeline(
+        scene, armature, rig, frames, convert.joint_movements(rig, rotations[None], origins[None]), ()
+    )
 
 
 def _build_timeline(
@@ -214,7 +215,7 @@ def _build_timeline(
 def read_keyed_strips(
     scene: bpy.types.Scene, rig: Rig, found: dict[str, bpy.types.FCurve], first: float, last: float
 ) -> tuple[SceneStrip, ...]:
-    """Strips between two frames of the patches whose contact curves were found."""
+    """Strips between two frames of the patches with contact curves."""
     strips = []
     for name in rig.patches:
         if name in found:
@@ -229,22 +230,22 @@ def read_keyed_strips(
 def _strips_by_motion(
     rig: Rig, times: np.ndarray, rotations: np.ndarray, translations: np.ndarray, names: list[str]
 ) -> list[SceneStrip]:
-    """Spans in which the motion has a sole on the floor."""
+    """Strips in which the motion has a sole on the floor."""
     if not names:
         return []
-    turns, places = convert.link_poses(rig, rotations, translations)
+    link_rotations, origins = convert.link_poses(rig, rotations, translations)
     strips = []
     for patch in rig.soles:
         if patch.name in names:
             index = rig.index(patch.link)
-            heights = turns[:, index, 2] @ patch.vertices.T + places[:, index, 2:]
+            heights = link_rotations[:, index, 2] @ patch.vertices.T + origins[:, index, 2:]
             on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.leg_length
             strips += [SceneStrip(patch.name, *span) for span in _runs(times, on[:-1] | on[1:] if len(on) > 1 else on)]
     return strips
 
 
 def _runs(times: np.ndarray, on: np.ndarray) -> list[tuple[float, float]]:
-    """From and to [s] of the runs of intervals that are on; of one single time, that time."""
+    """Start and end [s] of runs of intervals that are on; for a single time, that time twice."""
     if len(times) == 1:
         return [(float(times[0]), float(times[0]))] if on[0] else []
     steps = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
@@ -257,7 +258,9 @@ def _frame_range(scene: bpy.types.Scene, first: float | None, last: float | None
     stop = scene.frame_preview_end if preview else scene.frame_end
     span = float(start if first is None else first), float(stop if last is None else last)
     if not span[1] > span[0]:
-        raise errors.InvalidValue(f"frames {span[0]:g} to {span[1]:g} are no range: let the last follow the first")
+        raise errors.InvalidValue(
+            f"frames {span[0]:g} to {span[1]:g} are not a range: the last frame must follow the first"
+        )
     if span[1] - span[0] > MAX_FRAMES:
         far, count = max(span, key=abs), f"{span[1] - span[0]:.0f} frames, {MAX_FRAMES} are the most"
         raise errors.InvalidValue(f"the dance has {count}: delete the key at frame {far:.0f}, or shorten the range")
@@ -265,18 +268,18 @@ def _frame_range(scene: bpy.types.Scene, first: float | None, last: float | None
 
 
 def _sample_frames(span: tuple[float, float], keyed: list[float]) -> np.ndarray:
-    """Whole frames in a span with both of its ends; a key takes the place of frames nearer than half a frame."""
-    whole = np.arange(np.ceil(span[0]), np.floor(span[1]) + 0.5)
+    """Integer frames in an interval and both ends; a key replaces frames closer than half a frame."""
+    integers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 0.5)
     exact = np.unique(np.array([*span, *keyed]))
     exact = exact[np.diff(exact, prepend=-np.inf) > FRAME_TOLERANCE]
-    away = np.abs(whole[:, None] - exact[None, :]).min(axis=1)
-    return np.sort(np.concatenate([whole[away > 0.5 - FRAME_TOLERANCE], exact]))
+    distances = np.abs(integers[:, None] - exact[None, :]).min(axis=1)
+    return np.sort(np.concatenate([integers[distances > 0.5 - FRAME_TOLERANCE], exact]))
 
 
 def _generated_flight_frames(
     scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, span: tuple[float, float]
 ) -> list[float]:
-    """Frames of the keys around flights that the solver made."""
+    """Frames of generated keys around flights."""
     flights = flight_spans(scene, read_keyed_strips(scene, rig, contact_curves(armature), *span))
     found: set[float] = set()
     for curve in pose_curves(armature) if flights else []:
@@ -289,6 +292,6 @@ def _generated_flight_frames(
 
 
 def _round_frame(frame: float, tolerance: float = FRAME_TOLERANCE) -> float:
-    """The whole frame that single precision meant."""
+    """Round a frame to the integer that it stands for in single precision."""
     tolerance = max(tolerance, float(np.spacing(np.float32(abs(frame)))))
     return float(round(frame)) if abs(frame - round(frame)) <= tolerance else float(frame)

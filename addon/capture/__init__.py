@@ -1,1 +1,1 @@
-"""Live motion: a stream is followed by a child process, moves the rig, and is recorded to an action."""
+"""Live capture: a child process receives a stream and tracks it; the rig follows, and takes become actions."""

@@ -1,4 +1,4 @@
-"""Live motion on and off, and the timer that looks."""
+"""Starts and stops live capture, and polls it from a timer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access as typed
-from .. import redraw
+from .. import bpy_access, redraw
 from ..bpy_access import session_id
 from ..interpreter import Interpreter, chosen_interpreter
 from ..jobs import create_job_folder
@@ -24,67 +23,67 @@ if TYPE_CHECKING:
     from .session import CaptureSession
 
 POLL_INTERVAL = 1.0 / 60.0
-"""[s] between looks at what the child says."""
+"""[s] Interval between reads of the responses."""
 OFFLINE_MESSAGE = (
-    "The address is not this computer alone: switch on Edit > Preferences > System > Network > Allow Online Access, or "
-    "use 127.0.0.1"
+    "This stream can come from other computers: enable Edit > Preferences > System > Network > Allow Online Access, or "
+    "use the address 127.0.0.1"
 )
 
 
 class Capture:
-    """The live motion of this Blender; one at a time, off at first."""
+    """The live capture of this Blender; one at a time."""
 
     session: ClassVar[CaptureSession | None] = None
     sender: ClassVar[subprocess.Popen | None] = None
-    """Of a replayed recording."""
+    """The process that replays a recording."""
     listeners: ClassVar[list[Callable[[bool], None]]] = []
-    """Told when it goes on or off: what draws adds or removes its handlers."""
+    """Called with True or False when capture starts or stops; they add or remove the overlays."""
     _rig_folder: ClassVar[tuple[Path, Lock] | None] = None
 
     @classmethod
     def start(
         cls, context: bpy.types.Context, body: bpy.types.Object, interpreter: Interpreter | None = None
     ) -> CaptureSession:
-        """Follow a stream from now on.
+        """Start live capture.
 
         Raises:
-            InvalidValue: the address is beyond this machine, and Blender may not go online.
-            SolverError: the rig is not as its armature says, or no process can be started.
+            InvalidValue: the stream can come from other computers, and Blender is offline.
+            SolverError: the rig is damaged, or the process cannot be started.
         """
         from .session import CaptureProcess, CaptureSession
 
         cls.stop()
-        scene = typed.scene(context)
+        scene = bpy_access.scene(context)
         settings = capture_settings(scene)
         require_online(settings.address, settings.lsl)
         cls._rig_folder = create_job_folder()
-        words = ["capture", "--serve", *_subject_arguments(body, cls._rig_folder[0]), "--address", settings.address]
-        words += ["--port", str(settings.port), "--budget", f"{settings.budget:g}"]
-        words += ["--lsl", settings.lsl] if settings.lsl else []
+        arguments = ["capture", "--serve", *_subject_arguments(body, cls._rig_folder[0]), "--address", settings.address]
+        arguments += ["--port", str(settings.port), "--budget", f"{settings.budget:g}"]
+        arguments += ["--lsl", settings.lsl] if settings.lsl else []
         try:
-            child = CaptureProcess(interpreter or chosen_interpreter(context), tuple(words))
+            child = CaptureProcess(interpreter or chosen_interpreter(context), tuple(arguments))
             cls.session = CaptureSession(scene, body, child)
         except (OSError, errors.SolverError):
             cls._discard_rig_folder()
             raise
         if not bpy.app.background:
             bpy.app.timers.register(_tick, first_interval=POLL_INTERVAL)
-        for tell in cls.listeners:
-            tell(True)
+        for listener in cls.listeners:
+            listener(True)
         redraw.redraw_views()
         return cls.session
 
     @classmethod
     def stop(cls, *, wait: bool = False) -> None:
-        """Follow no more."""
+        """Stop live capture."""
         session, cls.session = cls.session, None
         if cls.sender is not None:
             cls.sender.terminate()
             cls.sender = None
         if session is None:
             return
-        for tell in cls.listeners:
-            tell(False)
+        for listener in cls.listeners:
+            listener(False)
         if bpy.app.timers.is_registered(_tick):
             bpy.app.timers.unregister(_tick)
         session.end(wait=wait)
@@ -93,32 +92,32 @@ class Capture:
 
     @classmethod
     def replay(cls, context: bpy.types.Context, files: list[str], trial: str) -> None:
-        """Send a recording to the own port, so that everything can be tried without hardware.
+        """Send a recording to the port of the capture, to try it without hardware.
 
         Raises:
-            MissingDependency: the solver's Python cannot be run.
+            MissingDependency: the solver's Python cannot be started.
         """
         if cls.sender is not None:
             cls.sender.terminate()
-        settings, interpreter = capture_settings(typed.scene(context)), chosen_interpreter(context)
-        words = ["replay", *files, "--port", str(settings.port), "--repeat", "100", "--progress", "none"]
-        words += ["--trial", trial] if trial else []
+        settings, interpreter = capture_settings(bpy_access.scene(context)), chosen_interpreter(context)
+        arguments = ["replay", *files, "--port", str(settings.port), "--repeat", "100", "--progress", "none"]
+        arguments += ["--trial", trial] if trial else []
         cls.sender = subprocess.Popen(
-            interpreter.command(words),
+            interpreter.command(arguments),
             env={**interpreter.environment, stopping.LIFELINE: "1"},
-            stdin=subprocess.PIPE,  # it ends when this process does
+            stdin=subprocess.PIPE,  # the child ends when this process ends
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
     @classmethod
     def shows_balance(cls, body: bpy.types.Object) -> bool:
-        """Whether a body's balance is drawn by the live motion."""
-        return cls.moves_body(body) and capture_settings(typed.scene(bpy.context)).show_balance
+        """Whether live capture draws a body's balance."""
+        return cls.moves_body(body) and capture_settings(bpy_access.scene(bpy.context)).show_balance
 
     @classmethod
     def moves_body(cls, body: bpy.types.Object) -> bool:
-        """Whether a body stands as the live motion has it, and not as its action."""
+        """Whether a body is posed by live capture instead of its action."""
         session = cls.session
         return session is not None and session.body == session_id(body) and session.pose is not None
 
@@ -132,17 +131,17 @@ class Capture:
 
 
 def require_online(address: str, lsl: str) -> None:
-    """See that Blender may listen there.
+    """Check that Blender may receive this stream.
 
     Raises:
-        InvalidValue: beyond this machine, and Blender may not go online.
+        InvalidValue: the stream can come from other computers, and Blender is offline.
     """
     if ((address != LOOPBACK and address != "::1") or lsl) and not bpy.app.online_access:
         raise errors.InvalidValue(OFFLINE_MESSAGE)
 
 
 def find_calibration(body: bpy.types.Object) -> Path | None:
-    """The calibration of the study that a body shows, which tells where markers sit; None without."""
+    """Calibration file of a body's study, with the marker locations; None without one."""
     from ..solver_api import study_folder
     from ..study import study_folder_of
 
@@ -152,7 +151,7 @@ def find_calibration(body: bpy.types.Object) -> Path | None:
 
 
 def _subject_arguments(body: bpy.types.Object, folder: Path) -> list[str]:
-    """Options that say whom a capture follows."""
+    """Arguments with the calibration or rig for the capture."""
     from ..armature import rig_of
     from ..solver_api import study_folder, write_rig
 
@@ -168,12 +167,12 @@ def _tick() -> float | None:
         return None
     try:
         session.tick()
-    except errors.SolverError:  # the rig or its scene is gone, or is another one
+    except errors.SolverError:  # the rig or its scene was deleted or changed
         Capture.stop()
         return None
-    except Exception as error:  # a timer that raises is never called again, and nobody would know why
+    except Exception as error:  # Blender removes a timer that raises an error, without a message
         traceback.print_exc()
-        session.end_reason = f"The capture stumbled: {error}"
+        session.end_reason = f"The capture failed: {error}"
     return POLL_INTERVAL
 
 
@@ -187,13 +186,13 @@ def _stop_before_load(*_: object) -> None:
 
 
 def register() -> None:
-    """End it before another file is opened and when Blender quits."""
+    """Stop capture before another file is opened, and when Blender quits."""
     bpy.app.handlers.load_pre.append(_stop_before_load)
     atexit.register(_stop_at_exit)
 
 
 def unregister() -> None:
-    """End it."""
+    """Stop capture."""
     Capture.stop(wait=True)
     atexit.unregister(_stop_at_exit)
     if _stop_before_load in bpy.app.handlers.load_pre:

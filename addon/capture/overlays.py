@@ -1,4 +1,4 @@
-"""Live motion over the 3D view: markers with lines to where the body has them, and balance."""
+"""Overlays of live capture in the 3D view: marker errors and balance."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ OUTSIDE_COLOUR: Colour = (1.00, 0.25, 0.20, 0.30)
 COM_COLOUR: Colour = (1.00, 0.82, 0.25, 1.0)
 ZMP_COLOUR: Colour = (0.95, 0.35, 0.85, 1.0)
 RADIUS = 0.02
-"""[m] Of the ring about the zero-moment point."""
+"""[m] Radius of the ring around the zero-moment point."""
 
 
 def enable(on: bool) -> None:
-    """Draw from now on, instead of what stands in a study's files, or no more."""
+    """Add or remove the overlays, which replace those of the study's files."""
     HANDLERS.enable(on)
-    for listed, own in (
+    for predicates, own in (
         (overlays.Overrides.balance, Capture.shows_balance),
         (overlays.Overrides.trial, Capture.moves_body),
     ):
-        if own in listed:
-            listed.remove(own)
+        if own in predicates:
+            predicates.remove(own)
         if on:
-            listed.append(own)
+            predicates.append(own)
 
 
 def _draw() -> None:

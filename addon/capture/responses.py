@@ -1,4 +1,4 @@
-"""What the child of a capture says, line by line: read with care, for it may be anything."""
+"""Parses the responses of the capture process and checks them, because a line may contain anything."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ..option_labels import use_field_labels
 from ..solver_api import ScenePose, errors, parse_json_line, scene_pose
 
 MAX_BYTES = 1 << 22
-"""Bytes of an answer; those of ours have some thousand."""
+"""Longest response [bytes]; ordinary ones have some thousand."""
 KINDS = ("pose", "state", "told", "kept", "error")
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer.
+    """One response.
 
     Attributes:
         kind: one of `KINDS`.
-        pose: of ``"pose"``.
-        state: numbers and words of ``"state"``.
-        message: what to tell.
-        folder, name: of a take that was kept.
+        pose: the pose of ``"pose"``.
+        state: numbers and texts of ``"state"``.
+        message: message for the user.
+        folder, name: of a take that was written.
     """
 
     kind: str
@@ -35,11 +35,11 @@ class Response:
 
 
 def parse_response(line: bytes | None) -> Response:
-    """What a line says; None is one too long to be kept."""
+    """Parse a line; None stands for a line that is too long."""
     try:
         tree = parse_json_line(line if line is not None else b"")
         if not isinstance(tree, Mapping) or tree.get("kind") not in KINDS:
-            raise errors.InvalidValue("no answer of a capture")
+            raise errors.InvalidValue("not a response of the capture")
         kind = str(tree["kind"])
         if kind == "pose":
             return Response(kind, pose=scene_pose(tree))
@@ -49,4 +49,4 @@ def parse_response(line: bytes | None) -> Response:
             "")),
                       name=str(tree.get("name", "")))  # fmt: skip
     except errors.SolverError as error:
-        return Response("error", message=f"The capture said what is no answer ({error})")
+        return Response("error", message=f"The capture sent an invalid response ({error})")

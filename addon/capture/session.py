@@ -1,4 +1,4 @@
-"""One capture: a child process follows a stream; what it says moves the rig and is kept for the panel."""
+"""One live capture: a child process tracks a stream, its poses move the rig, and its state is shown in the panel."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .apply_pose import PoseWriter, read_pose, restore_pose
 from .responses import MAX_BYTES, Response, parse_response
 
 SHOWN_MESSAGES = 4
-"""Of what was told, the newest that the panel shows."""
+"""Number of recent messages that the panel shows."""
 LATENCY_WEIGHT = 0.1
-"""Weight of the newest latency in the mean that is shown."""
+"""Weight of the newest value in the displayed mean latency."""
 
 
 class CaptureProcess(ServerProcess[Response, dict]):
@@ -36,7 +36,7 @@ class CaptureProcess(ServerProcess[Response, dict]):
         super().__init__(interpreter, arguments, parse_response, MAX_BYTES)
 
     def send(self, **request: object) -> None:
-        """Send a request, at once as far as the caller is concerned."""
+        """Queue a request; returns at once."""
         with self._changed:
             self._requests.append(request)
             self._changed.notify()
@@ -52,18 +52,19 @@ class CaptureProcess(ServerProcess[Response, dict]):
 
 
 class CaptureSession:
-    """Live motion of one rig in one scene.
+    """Live capture of one rig in one scene.
 
     Attributes:
-        body, scene: how to find them again.
-        process: that follows the stream.
-        pose: shown last; None before the first one.
-        state: numbers and words on the stream, as the child tells them.
-        messages: what was noticed, the newest last.
-        end_reason: why the child ended; empty while it runs.
-        recording: whether what comes is recorded.
-        written_take: the newest take that was written and is not yet an action.
-        display_latency: [s] from the arrival of a sample to the bones of this window, in the mean.
+        body, scene: session ids.
+        process: the child process that tracks the stream.
+        pose: the pose that was displayed last; None before the first one.
+        state: state of the stream, as reported by the process.
+        messages: recent messages, newest last.
+        end_reason: why the process ended; empty while it runs.
+        recording: whether the stream is being recorded.
+        written_take: the last take that was written but is not yet an action.
+        take_error: why the last take could not be written; empty if it could.
+        display_latency: [s] mean time from the arrival of a sample to the display of its pose.
     """
 
     def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, process: CaptureProcess) -> None:
@@ -80,17 +81,17 @@ class CaptureSession:
         self._takes = 0
 
     def tick(self) -> None:
-        """Look once: the newest pose onto the bones, all words in.
+        """Read all responses and apply the newest pose.
 
         Raises:
             InvalidValue: the rig was deleted.
         """
         body = find_by_session_id(bpy.data.objects, self.body)
         newest: ScenePose | None = None
-        told = False
+        changed = False
         for each in self.process.responses():
             newest = each.pose or newest
-            told |= each.kind != "pose"
+            changed |= each.kind != "pose"
             self._process_response(each)
         if newest is not None and body.mode != "EDIT":
             self._pose_writer.show(body, newest)
@@ -104,32 +105,32 @@ class CaptureSession:
             redraw.redraw_views()
         if not self.process.running and not self.end_reason:
             self.end_reason = f"The capture ended: {self.process.failure}"
-            told = True
-        if told:
+            changed = True
+        if changed:
             redraw.redraw_sidebars()
 
     def record(self) -> None:
-        """From now on record what comes."""
+        """Start recording."""
         self.written_take, self.take_error, self.recording = None, "", True
         self.process.send(do="record")
 
     def discard(self) -> None:
-        """Forget what was recorded."""
+        """Discard the recording."""
         self.recording = False
         self.process.send(do="drop")
 
     def write_take(self, name: str) -> None:
-        """Have what was recorded written."""
+        """Stop recording and let the process write the take."""
         self._takes += 1
         self.recording = False
         self.process.send(do="keep", folder=str(self._folder / f"take {self._takes}"), name=name)
 
     def add_action(self, context: bpy.types.Context) -> bpy.types.Action:
-        """The take that was written as an action of the rig, from the scene's first moment on.
+        """Add the written take as an action of the rig, which starts at time zero.
 
         Raises:
-            InputError: it is damaged or gone.
-            InvalidValue: the rig was deleted or is another one now.
+            InputError: the take is damaged or missing.
+            InvalidValue: the rig was deleted or changed.
         """
         assert self.written_take is not None
         taken, self.written_take = self.written_take, None
@@ -143,7 +144,7 @@ class CaptureSession:
         return made
 
     def end(self, *, wait: bool = False) -> None:
-        """End the child; the bones stand as before where nothing was recorded of them. Takes that were kept stay."""
+        """End the process. Written takes stay; without one, the bones return to their initial pose."""
         self.process.end(wait=wait)
         if self._takes:
             self._lock.release()

@@ -1,1 +1,1 @@
-"""The live check: a child process, what it is told, and what is drawn of what it says."""
+"""The live check: a child process checks the timeline while the user works, and overlays show its results."""

@@ -1,7 +1,7 @@
-"""What is drawn of a checked frame, as plain geometry and colours. No drawing here.
+"""Colours and geometry for the results of the live check; drawing is done elsewhere.
 
-The three colours differ in lightness as well as in hue, and each is told a second way (a cross instead of a disc, a
-full bar, a word), so that nobody needs to tell red from green.
+The three result colours differ in lightness as well as hue, and each result is also shown by a shape or a word, so
+that people with colour vision deficiency can read them.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ CONTACT_COLOURS: dict[str, Colour] = {
     AIR: (0.13, 0.13, 0.15, 1.0),
     "": (0.45, 0.72, 0.80, 1.0),
 }
-"""Of contact states, by the side that stands; the last for patches without a side, or on both sides."""
+"""Colours of contact states by side; the empty name is for patches without a side, or on both sides."""
 SIDES = ("right", "left")
 GOOD_CONDITION, POOR_CONDITION = 10.0, 1000.0
-"""Condition numbers at the ends of the legend of excitation."""
-EXCITATION_TITLE = "Excitation so far [cond.]"
-EXCITATION_TICKS = ((0.0, "1000 and more: poor"), (0.25, "300"), (0.5, "100"), (0.75, "30"), (1.0, "10: good"))
-"""Shares of the legend's height and what they mean; nearly so for 300 and 30."""
+"""Condition numbers at the ends of the excitation legend."""
+EXCITATION_TITLE = "Excitation So Far [cond.]"
+EXCITATION_TICKS = ((0.0, "1000 or more: poor"), (0.25, "300"), (0.5, "100"), (0.75, "30"), (1.0, "10: good"))
+"""Fractions of the legend's height and their labels; approximate for 300 and 30."""
 COMFORTABLE_MARGIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """How a link is drawn over.
+    """Highlight of a link.
 
     Attributes:
         colour: with alpha.
-        shows_through: whether it shows through what is in front of it.
-        striped: tells a warning from a material of the same colour.
+        shows_through: whether it is visible through other objects.
+        striped: whether it has stripes, which distinguish a warning from a material of the same colour.
     """
 
     colour: Colour
@@ -56,28 +56,28 @@ class Highlight:
 
 
 def comfort_colour(comfort: float) -> Colour:
-    """Of a margin by its comfort: below 0, up to 1, above; grey where it is not known."""
+    """Colour of a comfort value: below 0, from 0 to 1, above 1; grey if unknown."""
     if math.isnan(comfort):
         return UNKNOWN_COLOUR
     return FAIL_COLOUR if comfort < 0.0 else NEAR_COLOUR if comfort < COMFORTABLE_MARGIN else PASS_COLOUR
 
 
 def margin_colour(margin: SceneMargin) -> Colour:
-    """Of one margin; what fails within the tolerance has not failed."""
+    """Colour of one margin; a failure within the tolerance does not count."""
     return FAIL_COLOUR if margin.failed else comfort_colour(max(margin.comfort, 0.0))
 
 
 def is_inside(corners: np.ndarray, point: tuple[float, float]) -> bool:
-    """Whether a point (2,) lies in a convex polygon (V, 2), whichever way around its corners go."""
+    """Whether a point (2,) lies in a convex polygon (V, 2) of either orientation."""
     if len(corners) < 3:
         return False
-    edges, away = np.roll(corners, -1, axis=0) - corners, np.asarray(point) - corners
-    turns = edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0]
-    return bool((turns >= 0.0).all() or (turns <= 0.0).all())
+    edges, offsets = np.roll(corners, -1, axis=0) - corners, np.asarray(point) - corners
+    crosses = edges[:, 0] * offsets[:, 1] - edges[:, 1] * offsets[:, 0]
+    return bool((crosses >= 0.0).all() or (crosses <= 0.0).all())
 
 
 def force_lines(frame: SceneFrame) -> list[np.ndarray]:
-    """Pairs of points of the arrows of the feet's forces, each ending where it pushes: at the centre of pressure."""
+    """Pairs of points of the foot force arrows, which start at the centres of pressure."""
     points: list[np.ndarray] = []
     for foot in frame.feet:
         if foot.centre is not None:
@@ -86,7 +86,7 @@ def force_lines(frame: SceneFrame) -> list[np.ndarray]:
 
 
 def check_highlights(frame: SceneFrame) -> dict[str, Highlight]:
-    """Links to draw over: near a limit, failing, colliding; the worst counts."""
+    """Highlights of links that are near a limit, fail or collide; the worst state counts."""
     found = {link: Highlight((*NEAR_COLOUR[:3], 0.85), striped=True) for link in frame.near}
     found |= {link: Highlight((*FAIL_COLOUR[:3], 0.78)) for link in frame.failing}
     found |= {link: Highlight((*COLLISION_COLOUR[:3], 0.85), shows_through=True) for link in frame.colliding}
@@ -94,7 +94,7 @@ def check_highlights(frame: SceneFrame) -> dict[str, Highlight]:
 
 
 def excitation_fraction(condition: float) -> float:
-    """Place of a condition number on the colour map: 0 poorly, 1 well excited; NaN where nothing is excited yet."""
+    """Position of a condition number on the colour map: 0 poorly, 1 well excited; NaN if not excited yet."""
     if not math.isfinite(condition):
         return math.nan
     share = math.log(POOR_CONDITION / max(condition, 1e-9)) / math.log(POOR_CONDITION / GOOD_CONDITION)
@@ -102,7 +102,7 @@ def excitation_fraction(condition: float) -> float:
 
 
 def excitation_highlights(values: dict[str, float]) -> dict[str, Highlight]:
-    """Links coloured by how well they have been excited; grey where not at all."""
+    """Highlights of links by their excitation; grey if not excited."""
     found = {}
     for link, condition in values.items():
         share = excitation_fraction(condition)
@@ -113,7 +113,7 @@ def excitation_highlights(values: dict[str, float]) -> dict[str, Highlight]:
 
 
 def contact_colour(state: str) -> Colour:
-    """Of a contact state."""
+    """Colour of a contact state."""
     sides = [side for side in SIDES if side in state]
     return CONTACT_COLOURS.get(state) or CONTACT_COLOURS[sides[0] if len(sides) == 1 else ""]
 
@@ -127,10 +127,10 @@ def contact_labels(state: str) -> tuple[str, str]:
     names = state.split(" + ")
     pairs = [name.removeprefix("left_") for name in names if name.startswith("left_")]
     pairs = [name for name in pairs if f"right_{name}" in names]
-    words = " + ".join(
+    label = " + ".join(
         [f"{display_name(name)}s" for name in pairs]
         + [display_name(name) for name in names if name.split("_", 1)[-1] not in pairs]
     )
     if len(names) > 1:
-        return words, str(len(names))
-    return words, "R" if "right" in words else "L" if "left" in words else words[:1].upper()
+        return label, str(len(names))
+    return label, "R" if "right" in label else "L" if "left" in label else label[:1].upper()

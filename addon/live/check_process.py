@@ -1,4 +1,4 @@
-"""The child process of the live check: requests go out and answers come in on threads, so that nothing waits."""
+"""The child process of the live check."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from ..solver_api import (
 from .responses import MAX_BYTES, Response, parse_response
 
 FOLDER_PREFIX = "exciting-dance-live-"
-"""Begins the names of the folders of timelines."""
+"""Prefix of the names of folders with timelines."""
 KEPT_FILES = 3
-"""Files of each kind that stay: the child may not have read the last ones yet."""
+"""Number of files of each kind that are kept, because the process may not have read them yet."""
 REQUEST_ORDER = ("pose", "timeline", "look")
-"""What goes out first."""
+"""Order in which waiting requests are sent."""
 
 
 class CheckProcess(ServerProcess[Response, tuple[dict, SceneTimeline | None]]):
-    """``python -m solver live``, or whatever else speaks its protocol.
+    """``python -m solver live``, or another program with the same protocol.
 
-    Of each kind of request only the newest is sent: what a newer one overtook is of no use to anybody.
+    Of each kind of request only the newest is sent; older ones are obsolete.
     """
 
     def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...] = ("live",)) -> None:
         self._requests: dict[str, tuple[dict, SceneTimeline | None]] = {}
         self._files: dict[str, list[Path]] = {}
         parent = Path(tempfile.gettempdir())
-        remove_abandoned_folders(parent, FOLDER_PREFIX)  # of a Blender that was killed
+        remove_abandoned_folders(parent, FOLDER_PREFIX)  # left by a Blender that was killed
         self.folder, self._lock = create_locked_folder(parent, FOLDER_PREFIX)
         super().__init__(interpreter, arguments, parse_response, MAX_BYTES)
 
     def send(self, request: Mapping[str, object], timeline: SceneTimeline | None = None) -> None:
-        """Send a request, at once as far as the caller is concerned; a timeline's file is written on the way."""
+        """Queue a request; returns at once. A thread writes the timeline to a file."""
         with self._changed:
             self._requests[str(request["do"])] = dict(request), timeline
             self._changed.notify()
@@ -62,7 +62,7 @@ class CheckProcess(ServerProcess[Response, tuple[dict, SceneTimeline | None]]):
         try:
             if timeline is not None:
                 tree["path"] = str(self._write_timeline(tree, timeline))
-        except (OSError, errors.SolverError) as error:  # as where the disk is full: the next one may be written
+        except (OSError, errors.SolverError) as error:  # for example a full disk; the next request may succeed
             self.put_response(Response("error", tree.get("serial", -1), message=str(error)))
             return None
         return json.dumps(tree).encode()

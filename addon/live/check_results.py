@@ -1,4 +1,4 @@
-"""What the live check has said of one timeline so far, looked up by frame and by time. No drawing, no scene."""
+"""Results of the live check for one timeline, looked up by frame and time; uses no scene data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..solver_api import SceneFrame, SceneMargin, SceneTimeline
 from .responses import INVALID, Response
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 1e-3, 1e-4
-"""[1] of a quaternion's components and [m]: a posture nearer than this to the timeline's is the timeline's."""
+"""[1] for quaternion components, and [m]: a posture within this distance of the timeline's counts as equal."""
 BOTH, AIR = "both", "air"
-"""Names of the contact states in which no single foot stands."""
+"""Contact states of both feet, and of no contact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,7 @@ class WorstFrame:
 
 @dataclass(frozen=True, slots=True)
 class ContactState:
-    """What stands on the floor from start to stop [s]: `DIRECTIONS` (all soles "
-    "alone), `FLIGHT_COLOUR`, or the names of the patches."""
+    """Patches in contact from start to stop [s]: `BOTH` (all soles and nothing else), `AIR`, or the patches' names."""
 
     state: str
     start: float
@@ -36,23 +35,23 @@ class ContactState:
 
 @dataclass(slots=True)
 class CheckResults:
-    """Of one timeline, while they arrive.
+    """Results for one timeline, while they arrive.
 
     Attributes:
-        serial: of the request.
-        timeline: that is checked.
-        previous: readings of the timeline it replaced, shown until there are newer ones.
-        frames: (N,) checked so far; None where not yet.
-        comfort: (N,) of each frame's worst margin; NaN where not yet checked.
-        failed: (N,) True where a check fails.
-        checked: how many frames are, those included that cannot be.
-        unchecked: (N,) True where a frame cannot be checked.
-        done: whether that is all.
-        message: of an error; empty without.
-        notes: what cannot be checked on this rig.
-        worst: by check, of those that fail.
-        excitation: (time, value by link) in the order of time.
-        version: grows with every change, so that a drawing knows when it is out of date.
+        serial: serial number of the request.
+        timeline: the checked timeline.
+        previous: results of the previous timeline, which are shown until there are new ones.
+        frames: (N,) results; None if not checked yet.
+        comfort: (N,) comfort of each frame's worst margin; NaN if not checked yet.
+        failed: (N,) whether a check fails.
+        checked: number of checked frames, including those that cannot be checked.
+        unchecked: (N,) whether a frame cannot be checked.
+        done: whether all results have arrived.
+        message: error message; empty without an error.
+        notes: checks that are impossible for this rig.
+        worst: worst frame by failed check.
+        excitation: (time, value by link), in order of time.
+        version: increases with every change, so that drawings can be updated.
     """
 
     serial: int
@@ -76,10 +75,10 @@ class CheckResults:
         self.comfort, self.failed = np.full(count, np.nan), np.zeros(count, bool)
         self.unchecked = np.zeros(count, bool)
         if self.previous is not None:
-            self.previous.previous = None  # one generation is enough
+            self.previous.previous = None  # only one previous result is needed
 
     def add_response(self, response: Response) -> bool:
-        """Take an answer in; whether it was one of this timeline."""
+        """Add a response; whether it belongs to this timeline."""
         if response.serial != self.serial or response.kind in ("pose", INVALID):
             return False
         if response.kind == "frames":
@@ -99,7 +98,7 @@ class CheckResults:
         return True
 
     def index_at(self, time: float) -> int | None:
-        """Index of the sample nearest to a time; None more than a sample outside the timeline."""
+        """Index of the sample nearest to a time; None if more than one sample outside the timeline."""
         times = self.timeline.times
         if not len(times):
             return None
@@ -111,7 +110,7 @@ class CheckResults:
         return min(near, key=lambda k: abs(float(times[k]) - time))
 
     def result_at(self, time: float) -> tuple[SceneFrame | None, bool]:
-        """The reading of a time, and whether it is of this timeline (and not of the one before)."""
+        """The result at a time, and whether it belongs to this timeline instead of the previous one."""
         index = self.index_at(time)
         found = None if index is None else self.frames[index]
         if found is None and self.previous is not None:
@@ -119,7 +118,7 @@ class CheckResults:
         return found, True
 
     def all_comforts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Comfort (N,) of each frame, NaN where not known, and (N,) whether it is of this timeline."""
+        """Comfort (N,) of each frame, NaN if unknown, and whether it belongs to this timeline (N,)."""
         fresh, comfort = ~np.isnan(self.comfort), self.comfort.copy()
         if self.previous is not None and len(self.previous.timeline) and not fresh.all():
             old, times = self.previous.timeline.times, self.timeline.times[~fresh]
@@ -130,27 +129,27 @@ class CheckResults:
         return comfort, fresh
 
     def failing_intervals(self) -> list[tuple[float, float]]:
-        """(start, stop) [s] of runs of frames known to fail."""
+        """Start and stop [s] of runs of failing frames."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], self.failed.astype(int), [0]])))
         times = self.timeline.times
         return [(float(times[a]), float(times[b - 1])) for a, b in edges.reshape(-1, 2)]
 
     def worst_first(self) -> list[WorstFrame]:
-        """Where each check that fails does so most, the worst first."""
+        """Worst frames of the failed checks, worst first."""
         return sorted(self.worst.values(), key=lambda entry: entry.margin.comfort)
 
     def excitation_at(self, time: float) -> dict[str, float]:
-        """What the dance has excited up to a time; empty where that is not known."""
+        """Condition numbers by link up to a time; empty if unknown."""
         before = [links for when, links in self.excitation if when <= time + 1e-6]
         return before[-1] if before else {}
 
     def differs(self, posture: SceneTimeline, time: float) -> bool:
-        """Whether a posture is another than the timeline's at a time that is one of its samples."""
+        """Whether a posture differs from the timeline at the time of one of its samples."""
         index = self.index_at(time)
         if index is None or posture.links != self.timeline.links:
             return True
         if not abs(float(self.timeline.times[index]) - time) < 1e-4:
-            return False  # between frames: what is shown is interpolated, not posed
+            return False  # between frames the displayed pose is interpolated
         one, other = posture.rotations[0], self.timeline.rotations[index]
         turned = np.minimum(np.abs(one - other), np.abs(one + other)).max(initial=0.0)
         return bool(
@@ -172,7 +171,7 @@ class CheckResults:
 
 
 def contact_states(timeline: SceneTimeline, soles: tuple[str, ...]) -> list[ContactState]:
-    """What stands when, without gaps; ``soles`` are all of the rig's."""
+    """Contact states over the whole timeline; ``soles`` are all soles of the rig."""
     patches = tuple(dict.fromkeys([*soles, *(strip.patch for strip in timeline.strips)]))
     times = timeline.times
     if not len(times):

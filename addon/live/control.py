@@ -1,4 +1,4 @@
-"""The live check on and off, and what Blender tells it: handlers only note that something happened, a timer looks."""
+"""Starts and stops the live check. Handlers only record that something changed; a timer reacts to it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access as typed
-from .. import redraw
+from .. import bpy_access, redraw
 from ..bpy_access import session_id
 from ..interpreter import Interpreter, chosen_interpreter
 from ..solver_api import errors
@@ -21,61 +20,63 @@ if TYPE_CHECKING:
     from .session import CheckSession
 
 POLL_INTERVAL = 0.1
-"""[s] between looks at the answers and at what changed."""
+"""[s] Interval of the timer."""
 
 
 class LiveCheck:
-    """The live check of this Blender; one at a time, off at first."""
+    """The live check of this Blender; one at a time."""
 
     session: ClassVar[CheckSession | None] = None
     listeners: ClassVar[list[Callable[[bool], None]]] = []
-    """Told when the check goes on or off: what draws adds or removes its handlers."""
+    """Called with True or False when the check starts or stops; they add or remove the overlays."""
 
     @classmethod
     def start(
         cls, context: bpy.types.Context, body: bpy.types.Object, interpreter: Interpreter | None = None
     ) -> CheckSession:
-        """Check a rig from now on."""
+        """Start checking a rig."""
         from .check_process import CheckProcess
         from .session import CheckSession
 
         cls.stop()
-        cls.session = CheckSession(typed.scene(context), body, CheckProcess(interpreter or chosen_interpreter(context)))
+        cls.session = CheckSession(
+            bpy_access.scene(context), body, CheckProcess(interpreter or chosen_interpreter(context))
+        )
         _set_handlers(True)
-        for tell in cls.listeners:
-            tell(True)
+        for listener in cls.listeners:
+            listener(True)
         redraw.redraw_check_results()
         return cls.session
 
     @classmethod
     def stop(cls, *, wait: bool = False) -> None:
-        """Check no more; the child ends."""
+        """Stop the check and end its process."""
         session, cls.session = cls.session, None
         if session is not None:
             _set_handlers(False)
-            for tell in cls.listeners:
-                tell(False)
+            for listener in cls.listeners:
+                listener(False)
             session.process.end(wait=wait)
             redraw.redraw_check_results()
 
     @classmethod
     def shows_balance(cls, body: bpy.types.Object) -> bool:
-        """Whether a body's balance is drawn by the live check."""
+        """Whether the live check draws a body's balance."""
         session = cls.session
         return (
             session is not None
             and session.body == session_id(body)
-            and live_settings(typed.scene(bpy.context)).show_balance
+            and live_settings(bpy_access.scene(bpy.context)).show_balance
         )
 
     @classmethod
     def shows_excitation(cls, body: bpy.types.Object) -> bool:
-        """Whether a body is coloured by excitation now."""
+        """Whether the live check colours a body by excitation."""
         session = cls.session
         return (
             session is not None
             and session.body == session_id(body)
-            and bool(session.current_excitation(typed.scene(bpy.context)))
+            and bool(session.current_excitation(bpy_access.scene(bpy.context)))
         )
 
 
@@ -85,12 +86,12 @@ def _tick() -> float | None:
         return None
     try:
         session.tick()
-    except errors.SolverError:  # the rig or its scene is gone
+    except errors.SolverError:  # the rig or its scene was deleted
         LiveCheck.stop()
         return None
-    except Exception as error:  # a timer that raises is never called again, and nobody would know why
+    except Exception as error:  # Blender removes a timer that raises an error, without a message
         traceback.print_exc()
-        session.problem = f"The live check stumbled: {error}"
+        session.problem = f"The live check failed: {error}"
         redraw.redraw_check_results()
     return POLL_INTERVAL
 
@@ -100,7 +101,7 @@ def _on_change(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None)
     if session is None:
         return
     for update in graph.updates if graph is not None else ():
-        item = update.id.original  # the evaluated copy has numbers of its own
+        item = update.id.original  # the evaluated copy has its own session id
         if isinstance(item, bpy.types.Object):
             if item.session_uid != session.body:
                 continue
@@ -130,7 +131,7 @@ HANDLERS: tuple[tuple[str, Callable], ...] = (
 
 
 def _set_handlers(on: bool) -> None:
-    """Have Blender tell what happens, or no more."""
+    """Add or remove the handlers and the timer."""
     for name, handler in HANDLERS:
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:
@@ -153,13 +154,13 @@ def _stop_before_load(*_: object) -> None:
 
 
 def register() -> None:
-    """End the check before another file is opened and when Blender quits."""
+    """Stop the check before another file is opened, and when Blender quits."""
     bpy.app.handlers.load_pre.append(_stop_before_load)
     atexit.register(_stop_at_exit)
 
 
 def unregister() -> None:
-    """End the check."""
+    """Stop the check."""
     LiveCheck.stop(wait=True)
     atexit.unregister(_stop_at_exit)
     if _stop_before_load in bpy.app.handlers.load_pre:

@@ -1,4 +1,4 @@
-"""Whether what the live check depends on has changed, told from numbers and not from events."""
+"""Fingerprint of everything that the live check depends on, to detect changes without relying on events."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
-from .. import convert
+from .. import bpy_access, convert
 from ..action import curves_of, frame_rate
 from ..inertials import rig_with_inertials
 
 BEZIER = 2
-"""Number of the only interpolation in `Keyframe.interpolation` that handles shape."""
+"""Number, in `Keyframe.interpolation`, of the only interpolation that uses handles."""
 HANDLES = (("handle_left", 2, np.float32), ("handle_right", 2, np.float32))
 KEY_FIELDS = (("co", 2, np.float32),
               ("interpolation", 1, np.int32), ("easing", 1, np.int32), ("type", 1, np.int32))  # fmt: skip
@@ -21,7 +20,7 @@ CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_
 
 
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
-    """A number that changes when the timeline, the body's inertias or the choices do, not with the frame shown."""
+    """A number that changes with the timeline, the inertial parameters or the settings, but not with the frame."""
     preview = (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else ()
     parts: list[object] = [scene.frame_start, scene.frame_end, preview, frame_rate(scene), tuple(options.items())]
     animated = set()
@@ -43,7 +42,7 @@ def _key_numbers(curve: bpy.types.FCurve, name: str, width: int, kind: type) -> 
 
 
 def _object_matrix(body: bpy.types.Object) -> tuple[float, ...]:
-    """Where the object stands, unless its own curves move it."""
+    """Transform of the object, unless curves animate it."""
     return tuple(convert.to_array(body.matrix_basis).ravel().tolist()) if not _has_object_curves(body) else ()
 
 
@@ -52,9 +51,9 @@ def _has_object_curves(body: bpy.types.Object) -> bool:
 
 
 def _unkeyed_values(body: bpy.types.Object, animated: set[tuple[str, int]]) -> list[object]:
-    """What stays the same in every frame because no curve moves it."""
+    """Values of bones that no curve animates."""
     found: list[object] = []
-    for bone in typed.pose_bones(body):
+    for bone in bpy_access.pose_bones(body):
         found.append((bone.rotation_mode, len(bone.constraints), sum(c.mute for c in bone.constraints)))
         path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
         for channel in CHANNELS:

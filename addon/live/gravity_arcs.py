@@ -1,8 +1,7 @@
-"""The gravity arc over the 3D view: where a body that jumps must have its centre of mass from take-off to landing.
+"""The gravity arc in the 3D view: the path that the centre of mass must follow from take-off to landing.
 
-Where the contact strips leave a body in the air, the parabola through its centre of mass at take-off and at landing is
-drawn with its apex and its landing point, and a tick for every frame. It is red while the body as keyed does not fall
-as it does; a repair makes it follow.
+For every flight between contact strips, the parabola through the centre of mass at take-off and landing is drawn, with
+its apex, its landing point and a tick per frame. It is red if the keyed motion does not follow it.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ from .check_colours import FAIL_COLOUR, PASS_COLOUR
 from .check_results import AIR, CheckResults, contact_states
 
 VISIBLE_TIME = 1.0
-"""[s] before take-off and after landing in which a flight's arc is seen: so far a repair moves the body for it."""
+"""[s] Time before take-off and after landing in which an arc is visible: a repair changes the motion this far."""
 LINE_POINTS = 48
-"""Of the line."""
+"""Number of points of the line."""
 TICK_SIZE, MARK_SIZE = 0.008, 0.03
-"""[m] Half of a frame's tick, and of the marks of apex and landing."""
+"""[m] Half the length of a frame's tick, and size of the crosses at apex and landing."""
 SHADOW_COLOUR: Colour = (0.05, 0.05, 0.06, 0.9)
 LABEL_WIDTH = 12.0
-"""Lines' heights that a label is wide."""
+"""Width of a label in line heights."""
 FLIGHT_CHECK = "flight"
-"""Name of the check that asks whether a body in the air falls freely."""
+"""Name of the check of free fall in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnArc:
-    """One flight as it is drawn.
+    """The drawing of one flight.
 
     Attributes:
-        arc: its parabola.
+        arc: the parabola.
         line: (2 P, 3) [m] pairs of points.
-        ticks: (2 T, 3) [m] pairs of points, level ticks at the frames.
-        follows_arc: the body as keyed falls freely, by the check.
-        largest_distance: [m] by which its centre of mass misses the parabola at most.
+        ticks: (2 T, 3) [m] pairs of points, horizontal ticks at the frames.
+        follows_arc: whether the check of free fall passed.
+        largest_distance: [m] largest distance of the centre of mass from the parabola.
     """
 
     arc: FlightArc
@@ -53,14 +52,14 @@ class DrawnArc:
 
     @property
     def colour(self) -> Colour:
-        """As the check's verdict."""
+        """Colour by the result of the check."""
         return PASS_COLOUR if self.follows_arc else FAIL_COLOUR
 
     @property
     def labels(self) -> list[tuple[str, np.ndarray]]:
-        """Words and the places (3,) [m] that they stand at."""
+        """Texts and their positions (3,) [m]."""
         arc = self.arc
-        missed = "" if self.follows_arc else f", keyed {100.0 * self.largest_distance:.0f} cm off"
+        missed = "" if self.follows_arc else f", keyed path {100.0 * self.largest_distance:.0f} cm away"
         return [
             (f"take-off {arc.velocity[2]:.2f} m/s up", arc.take_off),
             (f"apex {100.0 * arc.rise:.0f} cm up{missed}", arc.apex),
@@ -68,18 +67,18 @@ class DrawnArc:
         ]
 
     def is_visible_at(self, time: float) -> bool:
-        """Whether the frame at a time [s] is near enough to the flight."""
+        """Whether the arc is visible at a time [s]."""
         return self.arc.start - VISIBLE_TIME <= time <= self.arc.stop + VISIBLE_TIME
 
 
 class ArcCache:
-    """Those of the readings that were drawn last."""
+    """Cache of the arcs of the results that were drawn last."""
 
     cached: ClassVar[tuple[tuple[int, int], list[DrawnArc]] | None] = None
 
     @classmethod
     def get_arcs(cls, readings: CheckResults) -> list[DrawnArc]:
-        """All flights of which take-off, landing and what lies between are checked."""
+        """Arcs of all flights that are completely checked."""
         key = (readings.serial, readings.version)
         if cls.cached is None or cls.cached[0] != key:
             cls.cached = key, build_arcs(readings)
@@ -87,7 +86,7 @@ class ArcCache:
 
 
 def build_arcs(readings: CheckResults) -> list[DrawnArc]:
-    """Every flight between two stances, as far as it is checked."""
+    """Build the arcs of all flights between two contacts that are completely checked."""
     found = []
     spans = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
     for before, span in pairwise(spans):
@@ -102,7 +101,7 @@ def build_arcs(readings: CheckResults) -> list[DrawnArc]:
 
 
 def draw_arcs(readings: CheckResults, time: float) -> None:
-    """Lines of the arcs that are seen at a time [s]."""
+    """Draw the arcs that are visible at a time [s]."""
     for shown in ArcCache.get_arcs(readings):
         if not shown.is_visible_at(time):
             continue
@@ -117,12 +116,12 @@ def draw_arcs(readings: CheckResults, time: float) -> None:
 
 
 def visible_labels(readings: CheckResults, time: float) -> list[tuple[str, np.ndarray]]:
-    """Words of the arcs that are seen at a time [s], and the places (3,) [m] that they stand at."""
+    """Labels, and their positions (3,) [m], of the arcs that are visible at a time [s]."""
     return [label for shown in ArcCache.get_arcs(readings) if shown.is_visible_at(time) for label in shown.labels]
 
 
 def separate_labels(positions: Sequence[np.ndarray], line_height: float) -> list[tuple[float, float]]:
-    """Places (2,) [px] of words, each set lower until it lies a line [px] from those before: a jump on the spot."""
+    """Positions (2,) [px] of labels, each lowered until it overlaps none before it, as for a jump on the spot."""
     found: list[tuple[float, float]] = []
     for x, y in positions:
         low = float(y)
@@ -136,7 +135,7 @@ def separate_labels(positions: Sequence[np.ndarray], line_height: float) -> list
 
 
 def _build_arc(frames: list[SceneFrame]) -> DrawnArc:
-    """From the frames of one flight, take-off and landing first and last."""
+    """Build an arc from the frames of one flight, from take-off to landing."""
     times = np.array([frame.time for frame in frames])
     places = np.array([frame.com for frame in frames])
     arc = FlightArc(float(times[0]), float(times[-1]), places[0], places[-1])
@@ -154,6 +153,6 @@ def _build_arc(frames: list[SceneFrame]) -> DrawnArc:
 
 
 def _level_normal(velocity: np.ndarray) -> tuple[float, float]:
-    """(2,) level, square to where a flight goes."""
+    """Horizontal unit vector (2,) perpendicular to a velocity."""
     far = float(np.linalg.norm(velocity[:2]))
     return (0.0, 1.0) if far < 1e-6 else (-float(velocity[1]) / far, float(velocity[0]) / far)

@@ -1,4 +1,4 @@
-"""Links drawn over in a translucent colour: their shapes' triangles, kept on the graphics card; no material changes."""
+"""Highlights links by drawing their shapes in a translucent colour on the GPU; materials are not changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
-from .. import bpy_access as typed
-from .. import drawing
+from .. import bpy_access, drawing
 from ..armature import shapes_of
 from ..colours import srgb_to_linear
 
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from .check_colours import Highlight
 
 SURFACE_OFFSET = 0.006
-"""Share of a shape's size by which it is drawn outside itself, lest it fight with the body for the depth."""
+"""Offset of the highlight from the surface, as a fraction of the shape's size, to avoid flicker."""
 THROUGH_ALPHA = 0.35
-"""Share of the alpha of what shows through other bodies."""
+"""Factor of the alpha where a highlight shows through other bodies."""
 STRIPE_WIDTH = 4.0
-"""[px] Width of the stripes of links that only warn."""
+"""[px] Width of the stripes of links that are near a limit."""
 VERTEX = """
 void main()
 {
@@ -42,26 +41,26 @@ void main()
 
 
 class ShapeBatches:
-    """Triangles of each mesh on the graphics card, made when first drawn."""
+    """Triangles of each mesh on the GPU, created when first drawn."""
 
     batches: ClassVar[dict[tuple[int, int], gpu.types.GPUBatch]] = {}
     shader: ClassVar[gpu.types.GPUShader | None] = None
 
     @classmethod
     def batch(cls, shader: gpu.types.GPUShader, item: bpy.types.Object) -> gpu.types.GPUBatch:
-        """The triangles of an evaluated object, in its own space."""
-        mesh = typed.mesh(item)
+        """Batch of an evaluated object's triangles, in object space."""
+        mesh = bpy_access.mesh(item)
         key = (mesh.session_uid, len(mesh.vertices))
         if key not in cls.batches:
             positions, normals, faces = read_triangles(mesh)
             content: Any = {"pos": positions, "normal": normals}
-            indices: Any = faces  # arrays are taken as they are, whatever the stubs say
+            indices: Any = faces  # arrays are accepted, although the type stubs exclude them
             cls.batches[key] = batch_for_shader(shader, "TRIS", content, indices=indices)
         return cls.batches[key]
 
     @classmethod
     def get_shader(cls) -> gpu.types.GPUShader:
-        """A flat colour, darker where the surface turns away."""
+        """A shader with one colour that is darker where the surface faces away."""
         if cls.shader is None:
             between = gpu.types.GPUStageInterfaceInfo("exciting_dance_facing")
             between.smooth("FLOAT", "facing")
@@ -81,13 +80,13 @@ class ShapeBatches:
 
     @classmethod
     def clear(cls) -> None:
-        """Free the graphics card's memory."""
+        """Free the batches on the GPU."""
         cls.batches.clear()
         cls.shader = None
 
 
 def read_triangles(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Corners (V, 3) [m] a little outside the surface, normals (V, 3), and triangles (T, 3)."""
+    """Vertices (V, 3) [m] slightly outside the surface, normals (V, 3), and triangles (T, 3)."""
     count = len(mesh.vertices)
     positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
     mesh.vertices.foreach_get("co", positions.ravel())
@@ -100,7 +99,7 @@ def read_triangles(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highlights: dict[str, Highlight]) -> None:
-    """Draw links over; in a 3D view's POST_VIEW."""
+    """Draw the highlights; called in a 3D view's POST_VIEW."""
     if not highlights:
         return
     graph = context.evaluated_depsgraph_get()
@@ -122,7 +121,7 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
             if through and not tint.shows_through:
                 continue
             item = shape.evaluated_get(graph)
-            red, green, blue, _ = srgb_to_linear(tint.colour[:3])  # the view turns it into sRGB
+            red, green, blue, _ = srgb_to_linear(tint.colour[:3])  # the view converts it to sRGB
             alpha = tint.colour[3]
             placed: Any = view @ item.matrix_world
             eye = (item.matrix_world.to_3x3().transposed() @ back).normalized()

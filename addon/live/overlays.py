@@ -1,4 +1,4 @@
-"""The live check over the 3D view: balance, forces, links that fail, and the worst margins in words."""
+"""Overlays of the live check in the 3D view: balance, forces, highlighted links, and the worst margins as text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from ..colours import SEQUENTIAL_MAP
 from ..draw_handlers import DrawHandlers
 from ..drawing import Colour
 from ..solver_api import SceneFrame, errors
-from . import gravity_arcs
-from . import link_highlights as link_tints
+from . import gravity_arcs, link_highlights
 from .check_colours import (
     EXCITATION_TICKS,
     EXCITATION_TITLE,
@@ -39,33 +38,33 @@ from .status_text import describe_progress, worst_margins
 
 SUPPORT_ALPHA = 0.28
 ZMP_RADIUS, FOOT_RADIUS, COM_RADIUS = 6.0, 9.0, 8.0
-"""[px] Radii of the ZMP, of the hoop below the centre of mass, and of its symbol."""
+"""[px] Radii of the ZMP mark, of the circle below the centre of mass, and of the centre-of-mass symbol."""
 SHADOW_COLOUR: Colour = (0.05, 0.05, 0.06, 0.9)
 PALE_COLOUR: Colour = (0.72, 0.72, 0.74, 1.0)
 LINE_LETTERS = 70
-"""Letters in a line of what went wrong."""
+"""Characters per line of an error message."""
 CORNER_DISTANCE, SMALLEST_WIDTH = 12.0, 230.0
-"""[px] From the corner; least width of the read-out, which would jump about otherwise."""
+"""[px] Distance from the corner; minimum width of the readout, so that its size does not change all the time."""
 
 
 def enable(on: bool) -> None:
-    """Draw from now on, instead of what stands in a study's files, or no more."""
+    """Add or remove the overlays, which replace those of the study's files."""
     HANDLERS.enable(on)
     instead: tuple[tuple[list, object], ...] = (
         (overlays.Overrides.balance, LiveCheck.shows_balance),
         (overlays.Overrides.colours, LiveCheck.shows_excitation),
     )
-    for listed, own in instead:
-        if own in listed:
-            listed.remove(own)
+    for predicates, own in instead:
+        if own in predicates:
+            predicates.remove(own)
         if on:
-            listed.append(own)
+            predicates.append(own)
     if not on:
-        link_tints.ShapeBatches.clear()
+        link_highlights.ShapeBatches.clear()
 
 
 def _find_shown() -> tuple[CheckSession, bpy.types.Object, LiveSettings] | None:
-    """What to draw by in this view."""
+    """Session, rig and settings for this view; None if nothing is drawn in it."""
     context, session = bpy.context, LiveCheck.session
     if session is None or not context.space_data.overlay.show_overlays:
         return None
@@ -87,7 +86,7 @@ def _draw_space() -> None:
     links = excitation_highlights(session.current_excitation(scene(bpy.context)))
     if frame is not None and settings.show_links:
         links |= check_highlights(frame)
-    link_tints.draw_highlights(bpy.context, body, links)
+    link_highlights.draw_highlights(bpy.context, body, links)
     gpu.state.blend_set("ALPHA")
     if settings.show_arc and session.results is not None:
         gravity_arcs.draw_arcs(session.results, current_time(scene(bpy.context)))
@@ -97,7 +96,7 @@ def _draw_space() -> None:
 
 
 def _draw_support(frame: SceneFrame, settings: LiveSettings) -> None:
-    """What carries the body, and what it has to push."""
+    """Draw support polygon, centre of mass and foot forces."""
     if settings.show_balance:
         colour = PASS_COLOUR if frame.balanced else FAIL_COLOUR
         drawing.draw_lines(drawing.outline_lines(frame.polygon), SHADOW_COLOUR, 2.5 * drawing.LINE_WIDTH)
@@ -112,7 +111,7 @@ def _draw_support(frame: SceneFrame, settings: LiveSettings) -> None:
 
 
 def com_colour(frame: SceneFrame) -> Colour:
-    """Of the centre of mass over the floor: outside the polygon a body at rest falls, a moving one may not."""
+    """Colour of the projected centre of mass: outside the polygon a body at rest falls, but a moving one may not."""
     if not len(frame.polygon) or is_inside(frame.polygon, frame.com[:2]):
         return PASS_COLOUR
     return NEAR_COLOUR if frame.balanced else FAIL_COLOUR
@@ -137,13 +136,13 @@ def _draw_text() -> None:
 
 
 def _draw_balance_marks(frame: SceneFrame) -> None:
-    """The centre of mass, its foot on the floor, and the ZMP, at a size that does not depend on the view."""
-    size, lying = drawing.interface_scale(), com_colour(frame)
+    """Draw the centre of mass, its projection on the floor, and the ZMP, at a constant size in pixels."""
+    size, colour_of_com = drawing.interface_scale(), com_colour(frame)
     x, y, z = frame.com
     foot, com = _to_pixels((x, y, 0.0)), _to_pixels((x, y, z))
     if foot is not None:
-        (_draw_circle if lying == PASS_COLOUR else _draw_cross)(foot, FOOT_RADIUS * size, lying)
-        if lying != PASS_COLOUR:  # two marks on the floor: each has to say which it is
+        (_draw_circle if colour_of_com == PASS_COLOUR else _draw_cross)(foot, FOOT_RADIUS * size, colour_of_com)
+        if colour_of_com != PASS_COLOUR:  # two marks on the floor need labels
             drawing.draw_text("CoM", foot[0] - 38 * size, foot[1] - 4 * size, 10 * size, shadow=True)
     if frame.zmp is not None:
         zmp, colour = _to_pixels((*frame.zmp, 0.0)), PASS_COLOUR if frame.balanced else FAIL_COLOUR
@@ -155,19 +154,19 @@ def _draw_balance_marks(frame: SceneFrame) -> None:
 
 
 def _draw_labels(labels: list[tuple[str, np.ndarray]]) -> None:
-    """Words beside places of the view, those of one place below each other."""
+    """Draw labels at positions in the view without overlap."""
     size = drawing.interface_scale()
-    found = [(words, _to_pixels((float(x), float(y), float(z)))) for words, (x, y, z) in labels]
-    seen = [(words, place) for words, place in found if place is not None]
-    lines = gravity_arcs.separate_labels([place for _, place in seen], 13.0 * size)
-    for (words, _), (x, y) in zip(seen, lines, strict=True):
-        drawing.draw_text(words, x + 12 * size, y + 4 * size, 10 * size, shadow=True)
+    found = [(text, _to_pixels((float(x), float(y), float(z)))) for text, (x, y, z) in labels]
+    visible = [(text, position) for text, position in found if position is not None]
+    lines = gravity_arcs.separate_labels([position for _, position in visible], 13.0 * size)
+    for (text, _), (x, y) in zip(visible, lines, strict=True):
+        drawing.draw_text(text, x + 12 * size, y + 4 * size, 10 * size, shadow=True)
 
 
 def _to_pixels(point: tuple[float, float, float]) -> np.ndarray | None:
     region, view = require(bpy.context.region, "region"), require(bpy.context.region_data, "3D view")
-    place = location_3d_to_region_2d(region, view, point)
-    return None if place is None else np.array(place)
+    position = location_3d_to_region_2d(region, view, point)
+    return None if position is None else np.array(position)
 
 
 def _circle(centre: np.ndarray, radius: float, steps: int = 24) -> np.ndarray:
@@ -194,7 +193,7 @@ def _draw_diamond(centre: np.ndarray, radius: float, colour: Colour) -> None:
 
 
 def _draw_com_symbol(centre: np.ndarray, radius: float) -> None:
-    """The draughtsman's sign of a centre of mass: a disc quartered dark and light."""
+    """Draw the symbol of a centre of mass: a disc with dark and light quarters."""
     rim = _circle(centre, radius)
     drawing.fill_convex(_circle(centre, radius + 1.5), SHADOW_COLOUR)
     drawing.fill_convex(rim, (1.0, 1.0, 1.0, 1.0))
@@ -205,11 +204,11 @@ def _draw_com_symbol(centre: np.ndarray, radius: float) -> None:
 
 
 def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> None:
-    """The worst margins in the lower right corner, left of the sidebar."""
+    """Draw the readout in the lower right corner, left of the sidebar."""
     size = drawing.interface_scale()
     rows = [
-        (words, colour, drawing.TEXT_COLOUR if row == 0 or frame is not None else PALE_COLOUR)
-        for row, (words, colour) in enumerate(readout_rows(session, frame, fresh))
+        (text, colour, drawing.TEXT_COLOUR if row == 0 or frame is not None else PALE_COLOUR)
+        for row, (text, colour) in enumerate(readout_rows(session, frame, fresh))
     ]
     width, height = drawing.text_box_size(rows)
     width = max(width, SMALLEST_WIDTH * size)
@@ -219,20 +218,20 @@ def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) 
 
 
 def readout_rows(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:
-    """Lines of the read-out with the colours of their boxes."""
+    """Lines of the readout with the colours of their squares."""
     if session.problem:
-        return [(words, FAIL_COLOUR) for words in textwrap.wrap(session.problem, LINE_LETTERS)]
+        return [(text, FAIL_COLOUR) for text in textwrap.wrap(session.problem, LINE_LETTERS)]
     if frame is None:
         return [(describe_progress(session.results).capitalize(), UNKNOWN_COLOUR)]
     title, colour = ("Failing", FAIL_COLOUR) if frame.failed else ("Feasible", PASS_COLOUR)
     if not fresh:
-        title, colour = f"{title}, checking the change", UNKNOWN_COLOUR
-    posed = " (this posture, at rest)" if session.shows_unkeyed_posture else ""
-    return [(title + posed, colour), *((words, margin_colour(margin)) for words, margin in worst_margins(frame))]
+        title, colour = f"{title} before the change, checking", UNKNOWN_COLOUR
+    posed = " (unkeyed pose, at rest)" if session.shows_unkeyed_posture else ""
+    return [(title + posed, colour), *((text, margin_colour(margin)) for text, margin in worst_margins(frame))]
 
 
 def _right_edge() -> float:
-    """[px] Where the sidebar begins if it lies over the view."""
+    """[px] Right edge of the free area: the sidebar's left edge if it overlaps the view."""
     context = bpy.context
     edge = float(context.region.width)
     for region in context.area.regions:

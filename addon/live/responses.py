@@ -1,4 +1,4 @@
-"""What the child of the live check says, line by line: read with care, for it may be anything."""
+"""Parses the responses of the live check's process and checks them, because a line may contain anything."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ..option_labels import use_field_labels
 from ..solver_api import SceneFrame, errors, parse_json_line, scene_frame
 
 MAX_BYTES = 1 << 26
-"""Bytes of an answer; those of ours have some hundred thousand."""
+"""Longest response [bytes]; ordinary ones have some hundred thousand."""
 SHOWN_CHARACTERS = 60
-"""Characters that are told of what is no answer."""
+"""Largest number of characters of an invalid response that are shown."""
 INVALID = "garbled"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer.
+    """One response.
 
     Attributes:
-        kind: ``"frames"``, ``"pose"``, ``"excitation"``, ``"done"``, ``"error"``, or `INVALID` for what is none.
-        serial: of the request that it answers; -1 for none in particular.
-        frames: checked, of ``"frames"`` and ``"pose"``.
-        time: [s] up to which an excitation tells.
-        links: condition number of each link, infinite while undetermined, of an excitation.
-        notes: what cannot be checked on this rig, at the end.
+        kind: ``"frames"``, ``"pose"``, ``"excitation"``, ``"done"``, ``"error"``, or `INVALID`.
+        serial: serial number of the request; -1 for none.
+        frames: results of ``"frames"`` and ``"pose"``.
+        time: [s] end of the interval of an excitation.
+        links: condition number by link of an excitation; infinite while undetermined.
+        notes: checks that are impossible for this rig, of ``"done"``.
         message: of an error.
-        unchecked: first and last frames of runs that an error concerns.
+        unchecked: first and last frames of runs that could not be checked.
     """
 
     kind: str
@@ -43,15 +43,17 @@ class Response:
 
 
 def parse_response(line: bytes | str | None) -> Response:
-    """What a line says; None is one too long to be kept."""
+    """Parse a line; None stands for a line that is too long."""
     try:
         if line is None:
-            raise errors.InvalidValue("it does not end")
+            raise errors.InvalidValue("the line is too long")
         return _parse(parse_json_line(line))
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, errors.SolverError):
-        shown = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line or "a line without end"
+        shown = (
+            line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line or "(a line that is too long)"
+        )
         shown = shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}..."
-        return Response(INVALID, -1, message=f"The live check said what is no answer: {shown!r}")
+        return Response(INVALID, -1, message=f"The live check sent an invalid response: {shown!r}")
 
 
 def _parse(tree: Any) -> Response:
@@ -78,29 +80,29 @@ def _parse(tree: Any) -> Response:
 def _parse_run(run: Any) -> tuple[int, int]:
     first, last = (_require_integer(value) for value in _require_list(run))
     if not 0 <= first <= last:
-        raise errors.InvalidValue("a run of frames goes from its first to its last")
+        raise errors.InvalidValue("the last frame of a run lies before its first")
     return first, last
 
 
 def _require_list(value: Any) -> list:
     if not isinstance(value, list):
-        raise TypeError("no list")
+        raise TypeError("not a list")
     return value
 
 
 def _require_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError("no text")
+        raise TypeError("not a text")
     return value
 
 
 def _require_integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("no whole number")
+        raise TypeError("not an integer")
     return value
 
 
 def _require_number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise TypeError("no number")
+        raise TypeError("not a number")
     return float(value)

@@ -1,6 +1,6 @@
-"""One live check: what changed of a rig's timeline is sent to a child process, what it says is kept.
+"""One live check: sends changes of a rig's timeline to a child process and stores the results.
 
-What is sent is decided by numbers: a fingerprint of the action and the choices, and the posture against the timeline's.
+A change is detected by a fingerprint of action and settings, and by comparing the displayed pose with the timeline.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ from .properties import live_settings, request_options
 from .responses import INVALID
 
 SETTLING_TIME = 0.2
-"""[s] without a change before the timeline is sampled."""
+"""[s] Time without a change before the timeline is sampled."""
 POSTURE_TIMEOUT = 2.0
-"""[s] after which a posture that was not answered is no longer waited for."""
+"""[s] Time after which the response for a posture is no longer expected."""
 RESPONSE_TIMEOUT = 30.0
-"""[s] without an answer to what was asked, after which the panel says so: a slow start takes some ten."""
-NO_RESPONSE = f"The live check has not answered for {RESPONSE_TIMEOUT:.0f} s: wait, or start it again"
-STEPPING_NOTE = "Constraints, NLA or drivers move this rig: only the frame shown is checked, as a posture at rest"
+"""[s] Time without a response before the panel shows a message; a slow start takes about ten seconds."""
+NO_RESPONSE = f"The live check has not responded for {RESPONSE_TIMEOUT:.0f} s: wait, or restart it"
+STEPPING_NOTE = "Constraints, NLA or drivers move this rig: only the displayed frame is checked, as a pose at rest"
 
 
 class CheckSession:
     """The live check of one rig in one scene.
 
     Attributes:
-        body, scene: how to find them again.
-        process: that checks.
-        results: of the timeline; None while there is nothing to check it by.
-        pose: the reading of a posture that is shown and not keyed; None where the timeline's frame is shown.
-        problem: what went wrong last; empty without.
-        needs_stepping: whether sampling the timeline needs frames to be stepped, which is not done unasked.
+        body, scene: session ids.
+        process: the child process.
+        results: results for the timeline; None before the first sampling.
+        pose: result for a displayed pose that is not keyed; None if the displayed frame is the timeline's.
+        problem: the last error; empty without one.
+        needs_stepping: whether sampling has to step through the frames, which is only done on request.
+        change_time: [s] time of the last change that was not handled yet; None without one.
+        posture_changed: whether the displayed pose may have changed.
     """
 
     def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, process: CheckProcess) -> None:
@@ -53,19 +55,19 @@ class CheckSession:
         self._serial, self._pose_serial, self._sent_fingerprint, self._unkeyed = 0, 0, 0, False
         self._pose_sent: float | None = None
         self._request_time: float | None = None
-        """[s] since when an answer is due."""
+        """[s] Time of the oldest request without a response."""
         self._options: dict[str, object] = {}
 
     def tick(self) -> None:
-        """Look once: answers in, changes out."""
+        """Read responses and send changes."""
         scene, body = self.find_scene_and_rig()
         options = watched_options(scene, body)
-        if options != self._options:  # set by a script, they are told to nobody
+        if options != self._options:  # properties set by a script trigger no update
             self._options, self.change_time = options, time.monotonic()
         before, was_fresh = self.current_result(scene)
-        told = self._read_responses()
+        received = self._read_responses()
         now, fresh = self.current_result(scene)
-        changed = told and (now is not before or fresh is not was_fresh or now is None)
+        changed = received and (now is not before or fresh is not was_fresh or now is None)
         if not self.process.running:
             ended = f"The live check ended: {self.process.failure}"
             changed |= self.problem != ended
@@ -87,11 +89,11 @@ class CheckSession:
                 and not self.problem
             ):
                 self.problem, changed = NO_RESPONSE, True
-        if changed or told:
+        if changed or received:
             redraw.redraw_check_results(in_views=changed)
 
     def find_scene_and_rig(self) -> tuple[bpy.types.Scene, bpy.types.Object]:
-        """The scene and the rig as they are now.
+        """The scene and the rig.
 
         Raises:
             InvalidValue: one of them was deleted.
@@ -99,14 +101,14 @@ class CheckSession:
         return find_by_session_id(bpy.data.scenes, self.scene), find_by_session_id(bpy.data.objects, self.body)
 
     def check_all(self) -> None:
-        """Sample the timeline now and send it, stepping through the frames where that is needed."""
+        """Sample the timeline now and send it, stepping through the frames if necessary."""
         scene, body = self.find_scene_and_rig()
         self._sent_fingerprint = fingerprint(scene, body, watched_options(scene, body))
         self.change_time, self.posture_changed = None, False
         self._send_timeline(scene, body)
 
     def show_frame(self, scene: bpy.types.Scene) -> None:
-        """Note that another frame is shown: it is checked first."""
+        """Let the process check the newly displayed frame first."""
         self.pose, self._unkeyed = None, False
         if self.needs_stepping:
             self.posture_changed = True
@@ -116,20 +118,20 @@ class CheckSession:
                 self.process.send({"do": "look", "frame": index})
 
     def current_result(self, scene: bpy.types.Scene) -> tuple[SceneFrame | None, bool]:
-        """What is known of what the scene shows, and whether it is up to date."""
+        """The result for the displayed frame, and whether it is up to date."""
         if self._unkeyed or self.results is None:
             return self.pose, self._pose_sent is None
         return self.results.result_at(current_time(scene))
 
     def current_excitation(self, scene: bpy.types.Scene) -> dict[str, float]:
-        """What the dance has excited up to the frame shown, by link; empty where that is unknown or not wanted."""
+        """Condition numbers by link up to the displayed frame; empty if unknown or disabled."""
         if self._unkeyed or self.results is None or not live_settings(scene).show_excitation:
             return {}
         return self.results.excitation_at(current_time(scene))
 
     @property
     def shows_unkeyed_posture(self) -> bool:
-        """Whether a posture that is not keyed is shown."""
+        """Whether the displayed pose is not keyed."""
         return self._unkeyed
 
     def _read_responses(self) -> bool:
@@ -152,27 +154,27 @@ class CheckSession:
         return bool(answers)
 
     def _awaits_response(self) -> bool:
-        """Whether something that was asked is not answered to its end."""
+        """Whether a response is outstanding."""
         checking = self.results is not None and not self.results.done and not self.results.message
         return checking or self._pose_sent is not None
 
     def _request(self, request: dict[str, object], shown: SceneTimeline) -> None:
-        """Send what must be answered."""
+        """Send a request that needs a response."""
         if self._request_time is None:
             self._request_time = time.monotonic()
         self.process.send(request, shown)
 
     def _clear_results(self, trouble: str) -> None:
-        """The rig cannot be checked as it is: what was known is of another one, and nothing of it is shown."""
+        """Clear all results, because the rig cannot be checked."""
         self.problem, self.results, self.pose, self._unkeyed, self._sent_fingerprint = trouble, None, None, False, 0
         self._request_time = None
 
     def _awaits_posture(self) -> bool:
-        """Whether a posture is being checked: one at a time, and none waits for ever."""
+        """Whether a posture is being checked, one at a time and with a time limit."""
         return self._pose_sent is not None and time.monotonic() - self._pose_sent < POSTURE_TIMEOUT
 
     def _send_if_changed(self, scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
-        """Send the timeline if it is another than the one sent."""
+        """Send the timeline if it has changed; whether the display must be updated."""
         now = fingerprint(scene, body, watched_options(scene, body))
         if now == self._sent_fingerprint:
             return False
@@ -193,10 +195,10 @@ class CheckSession:
         index = self.results.index_at(current_time(scene))
         if index is not None:
             self.process.send({"do": "look", "frame": index})
-        self.posture_changed = True  # the pose shown may still be another
+        self.posture_changed = True  # the displayed pose may still differ
 
     def _send_posture(self, scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
-        """Send the posture that is shown if it is none of the timeline's."""
+        """Send the displayed pose if it differs from the timeline; whether the display must be updated."""
         shown = timeline.sample_posture(bpy.context, body)
         posed = self.results is None or self.results.differs(shown, current_time(scene))
         changed, self._unkeyed = posed or self._unkeyed, posed
@@ -211,5 +213,5 @@ class CheckSession:
 
 
 def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, object]:
-    """The choices that change what is said of a timeline."""
+    """Settings that change the results of a timeline."""
     return {**request_options(scene), "checks": body.get(CHECKS_KEY)}

@@ -1,4 +1,4 @@
-"""The live check's readings in words."""
+"""Texts of the live check."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from ..solver_api import SceneFrame, SceneMargin
 from .check_results import CheckResults
 
 SHOWN_MARGINS = 3
-"""Margins in the read-out."""
+"""Number of margins in the readout."""
 
 
 def worst_margins(frame: SceneFrame) -> list[tuple[str, SceneMargin]]:
-    """The worst margins of a frame, worst first, in words."""
+    """The worst margins of a frame with their texts, worst first."""
     worst = sorted((margin for margin in frame.margins if margin.text), key=lambda margin: margin.comfort)
     return [(margin.text, margin) for margin in worst[:SHOWN_MARGINS]]
 
 
 def describe_progress(readings: CheckResults | None) -> str:
-    """How far the check is."""
+    """Progress or result of the check."""
     if readings is None:
         return "starting"
     if readings.message:
@@ -26,5 +26,5 @@ def describe_progress(readings: CheckResults | None) -> str:
         return f"checked {readings.checked} of {total} frames" if readings.checked else f"sent {total} frames"
     spans = len(readings.failing_intervals())
     if not spans:
-        return f"all {total} frames hold"
-    return f"all {total} frames checked, {spans} failing span{'s' if spans > 1 else ''}"
+        return f"all {total} frames pass"
+    return f"all {total} frames checked, {spans} failing interval{'s' if spans > 1 else ''}"

@@ -1,8 +1,8 @@
-"""The live check along the time axis of the Dope Sheet and the Timeline: which feet stand, and what is left.
+"""Overlays of the live check in Dope Sheet and Timeline: margins, contacts and postures.
 
-Below: a bar of the worst margin, the higher the better; failing frames are full height, so that they stand out. Above
-it: contact strips, and the postures, which the Dope Sheet itself hides unless their bones are selected. All lie at the
-bottom of the keys' region, translucent, and scroll and zoom with it.
+A bar shows the worst margin of each frame, higher is better; failing frames have full height. Above it are contact
+strips, and the postures, which the Dope Sheet hides unless their bones are selected. All are translucent, lie at the
+bottom of the region, and scroll and zoom with it.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from .properties import live_settings
 from .session import CheckSession
 
 BAR_HEIGHT, STRIP_HEIGHT, KEY_HEIGHT, GAP, SCROLL_BAR_HEIGHT = 20.0, 12.0, 9.0, 2.0, 13.0
-"""[px] Heights of the bar, of the strips and of the postures, between them, and of Blender's scroll bar below."""
+"""[px] Heights of bar, strips and postures, gap between them, and height of Blender's scroll bar below."""
 ROLE_COLOURS: dict[str, Colour] = {
     "fixed": (0.91, 0.40, 0.38, 1.0),
     "preferred": (0.98, 0.80, 0.35, 1.0),
     "free": (0.40, 0.72, 0.93, 1.0),
 }
-"""As Blender colours the keyframe types that stand for them."""
+"""Blender's colours of the keyframe types of the roles."""
 POSTURE_SPACING = 3.0
-"""[px] Postures nearer to the one before are not drawn."""
+"""[px] Minimum distance between drawn postures."""
 SMALLEST_BAR, FULL_COMFORT = 0.25, 2.0
-"""Share of the height that a frame with no comfort left has; comfort that fills the bar."""
+"""Height, as a fraction, of a frame with comfort 0, and comfort that fills the bar."""
 BACKGROUND: Colour = (0.08, 0.08, 0.09, 0.55)
 CURRENT_ALPHA, OUTDATED_ALPHA = 0.85, 0.35
-"""Alpha of what is known, and of what was known before the last change."""
+"""Alpha of current results, and of results from before the last change."""
 STRIP_ALPHA = 0.7
 GREY_HEIGHT = 0.2
 LETTER_HEIGHT = 10.0
 LARGEST_REGION_FRACTION = 0.55
-"""Share of the region that may be taken; in a lower one nothing is drawn."""
+"""Largest fraction of the region for the overlays; if they do not fit, nothing is drawn."""
 
 
 class DrawCache:
-    """What was drawn last: it stays on the graphics card until it changes."""
+    """The last drawing, which stays on the GPU until it changes."""
 
     key: ClassVar[tuple[int, ...]] = ()
     batch: ClassVar[gpu.types.GPUBatch | None] = None
@@ -67,18 +67,18 @@ class DrawCache:
 
 
 def enable(on: bool) -> None:
-    """Draw from now on, or no more."""
+    """Add or remove the overlays."""
     DrawCache.key, DrawCache.batch = (), None
     HANDLERS.enable(on)
 
 
 def margin_bar(frames: np.ndarray, comfort: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bar of margins: corners (4 N, 2) in frames and shares of its height, colours (4 N, 4), triangles (2 N, 3).
+    """Margin bar: corners (4 N, 2) in frames and fractions of its height, colours (4 N, 4), triangles (2 N, 3).
 
     Args:
-        frames: (N,) of the scene.
-        comfort: (N,) NaN where unknown.
-        fresh: (N,) False where the comfort is of an older check.
+        frames: (N,) frame numbers.
+        comfort: (N,) NaN if unknown.
+        fresh: (N,) False if the comfort is from before the last change.
     """
     middles = 0.5 * (frames[1:] + frames[:-1])
     edges = np.concatenate([frames[:1] - 0.5, middles, frames[-1:] + 0.5])
@@ -149,7 +149,7 @@ def _draw() -> None:
 
 
 def _draw_empty(scene: bpy.types.Scene, origin: float, step: float, size: float) -> None:
-    """A grey bar over the frames that could be checked."""
+    """Draw a grey bar over the frames of the scene."""
     gpu.state.blend_set("ALPHA")
     left, width = origin + step * (scene.frame_start - 0.5), step * (scene.frame_end - scene.frame_start + 1)
     drawing.fill_box(
@@ -159,7 +159,7 @@ def _draw_empty(scene: bpy.types.Scene, origin: float, step: float, size: float)
 
 
 def _update_cache(scene: bpy.types.Scene, body: bpy.types.Object, session: CheckSession) -> None:
-    """Make again what changed since it was drawn last."""
+    """Rebuild the drawing if the results have changed."""
     readings = session.results
     assert readings is not None
     key = (readings.serial, readings.version, hash(scene.render.fps / scene.render.fps_base))
@@ -176,7 +176,7 @@ def _build_batch(scene: bpy.types.Scene, readings: CheckResults) -> gpu.types.GP
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     flat = np.concatenate([corners, np.zeros((len(corners), 1))], axis=1).astype(np.float32)
     content: Any = {"pos": flat, "color": colours.astype(np.float32)}
-    triangles: Any = faces.astype(np.int32)  # arrays are taken as they are, whatever the stubs say
+    triangles: Any = faces.astype(np.int32)  # arrays are accepted, although the type stubs exclude them
     return batch_for_shader(shader, "TRIS", content, indices=triangles)
 
 
@@ -186,16 +186,16 @@ def _draw_strip(stand: ContactState, left: float, right: float, bottom: float, s
         return
     gap = 1.0 if width > 4.0 else 0.0
     drawing.fill_box(left, bottom, width - gap, STRIP_HEIGHT * size, (*colour[:3], STRIP_ALPHA))
-    for words in contact_labels(stand.state):
-        if drawing.text_width(words, LETTER_HEIGHT * size) + 8.0 * size < width:
+    for label in contact_labels(stand.state):
+        if drawing.text_width(label, LETTER_HEIGHT * size) + 8.0 * size < width:
             dark = stand.state == AIR or sum(colour[:3]) < 1.6
             ink = drawing.TEXT_COLOUR if dark else (0.05, 0.05, 0.06, 1.0)
-            drawing.draw_text(words, left + 4.0 * size, bottom + 2.5 * size, LETTER_HEIGHT * size, ink)
+            drawing.draw_text(label, left + 4.0 * size, bottom + 2.5 * size, LETTER_HEIGHT * size, ink)
             return
 
 
 def _draw_postures(keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: float, step: float, bottom: float) -> None:
-    """A diamond at each posture, coloured by its role."""
+    """Draw a diamond at each posture, coloured by its role."""
     size, width = drawing.interface_scale(), require(bpy.context.region, "region").width
     half, last = 0.5 * KEY_HEIGHT * size, -np.inf
     places = origin + step * frames_at(scene, np.array([key.time for key in keys]))
@@ -210,7 +210,7 @@ def _draw_postures(keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: flo
 
 
 def _draw_failure(left: float, right: float, bottom: float, size: float) -> None:
-    """A line over a failing span and a flag at its start."""
+    """Draw a line over a failing interval and a flag at its start."""
     drawing.fill_box(left, bottom, right - left, 2.0 * size, FAIL_COLOUR)
     drawing.fill_convex(
         [(left - 4.0 * size, bottom + 9.0 * size), (left + 4.0 * size, bottom + 9.0 * size), (left, bottom)],

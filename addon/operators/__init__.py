@@ -1,1 +1,24 @@
-"""What the user can do; each operator is a few lines around a plain function."""
+"""Operators; each is a few lines around an ordinary function.
+
+An operator is a class in one module of this package, listed in its ``CLASSES``; a new module is one row in `OPERATORS`.
+"""
+
+OPERATORS = (
+    "rigs",
+    "recordings",
+    "markers",
+    "identify",
+    "centroidal",
+    "display",
+    "keying",
+    "design_dance",
+    "check_and_repair",
+    "ghosts",
+    "dance_files",
+    "fixed_base",
+    "capture",
+    "retarget",
+    "live",
+    "rehearsal",
+)
+"""Modules of operators."""

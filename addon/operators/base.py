@@ -1,4 +1,4 @@
-"""What operators have in common: the rig that is meant, and a refusal that is told and changes nothing."""
+"""Base classes of operators: find the active rig, report errors, and leave the scene unchanged after an error."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NO_RIG = "Add a rig first, or select one: Dance > Rig"
 
 
 def find_rig_problem(context: bpy.types.Context, *, data: bool = False) -> str:
-    """Why nothing can be done with the rig that is meant, in one sentence; empty where all can.
+    """What prevents work with the active rig, as one sentence; empty if nothing does.
 
     Args:
-        context: of the scene.
-        data: whether its bones are to be written to as well.
+        context: context of the scene.
+        data: whether the rig's bones must be changed too.
     """
     body = active_rig(context)
     if body is None:
@@ -29,25 +29,25 @@ def find_rig_problem(context: bpy.types.Context, *, data: bool = False) -> str:
 
 
 def require_active_rig(context: bpy.types.Context) -> bpy.types.Object:
-    """The rig that `poll` found."""
+    """The active rig, which `poll` has checked."""
     return require(active_rig(context), "rig")
 
 
 def report_error(operator: object, error: Exception) -> Status:
-    """Tell, in the words of the window, why an operator did nothing."""
+    """Report an error of an operator, with panel fields in place of options, and cancel it."""
     operator.report({"ERROR"}, use_field_labels(str(error)))  # type: ignore[attr-defined]
     return {"CANCELLED"}
 
 
 class AtomicOperator:
-    """Mix-in of an operator that does its work in `act`: wholly, or not at all and with a word why."""
+    """Mix-in of an operator whose `run` is applied completely, or not at all with an error message."""
 
     def run(self, context: bpy.types.Context) -> Status:
-        """Do it."""
+        """Do the operator's work."""
         raise NotImplementedError
 
     def execute(self, context: bpy.types.Context) -> Status:
-        """Do it; what stands in the way is told."""
+        """Run the operator and report its errors."""
         try:
             with all_or_nothing():
                 return self.run(context)
@@ -56,12 +56,12 @@ class AtomicOperator:
 
 
 class RigOperator(AtomicOperator):
-    """Mix-in: the scene has a rig that is meant, it is as its armature says, and it can be animated."""
+    """Mix-in of an operator that needs an active, undamaged rig that can be animated."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is one; what stands in the way is said."""
-        why = find_rig_problem(context)
-        if why:
-            cls.poll_message_set(why)  # type: ignore[attr-defined]
-        return not why
+        """Whether there is such a rig; otherwise Blender shows the reason."""
+        problem = find_rig_problem(context)
+        if problem:
+            cls.poll_message_set(problem)  # type: ignore[attr-defined]
+        return not problem

@@ -1,4 +1,4 @@
-"""Live motion on and off, recorded to an action, and a recording replayed to try it."""
+"""Operators of live capture: start, stop, record to an action, and replay a recording."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..transaction import all_or_nothing
 from .base import AtomicOperator, find_rig_problem, report_error, require_active_rig
 
 WRITE_TIMEOUT = 60.0
-"""[s] A take of an hour is written in less."""
+"""[s] Time limit for writing a take; an hour of recording takes less."""
 POLL_INTERVAL = 0.05
 
 
 class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
-    """Move the rig by a live stream of markers, segments or joint values; again: stop"""
+    """Start or stop moving the rig by a live stream of markers, segments or joint values"""
 
     bl_idname = "exciting_dance.capture"
     bl_label = "Capture"
@@ -29,12 +29,12 @@ class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = Capture.session
-        why = "" if session is not None else find_rig_problem(context)
+        problem = "" if session is not None else find_rig_problem(context)
         if session is not None and session.recording:
-            why = "Keep the recording first, or discard it"
-        if why:
-            cls.poll_message_set(why)
-        return not why
+            problem = "Keep or discard the recording first"
+        if problem:
+            cls.poll_message_set(problem)
+        return not problem
 
     def run(self, context: bpy.types.Context) -> Status:
         if Capture.session is not None:
@@ -45,7 +45,7 @@ class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
-    """Record what comes from now on"""
+    """Start recording"""
 
     bl_idname = "exciting_dance.capture_record"
     bl_label = "Record"
@@ -61,7 +61,7 @@ class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
-    """Forget what was recorded"""
+    """Discard the recording"""
 
     bl_idname = "exciting_dance.capture_discard"
     bl_label = "Discard"
@@ -76,7 +76,7 @@ class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
-    """End the recording and give it to the rig as an action"""
+    """Stop recording and add the take to the rig as an action"""
 
     bl_idname = "exciting_dance.capture_keep"
     bl_label = "Keep"
@@ -102,7 +102,7 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        """Look now and then whether the take is written."""
+        """Check at every timer event whether the take is written."""
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         status = self._poll_take(context)
@@ -113,28 +113,30 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
         return status
 
     def _poll_take(self, context: bpy.types.Context) -> Status | None:
-        """How it ended; None as long as the take is being written."""
+        """Status when the take is finished; None while it is being written."""
         session = Capture.session
         try:
             if session is None or session.end_reason:
-                raise errors.Cancelled(session.end_reason if session else "the capture was stopped, nothing was kept")
+                raise errors.Cancelled(
+                    session.end_reason if session else "the capture was stopped, nothing was recorded"
+                )
             if session.take_error:
                 raise errors.InvalidValue(session.take_error)
             if session.written_take is None:
                 if time.monotonic() > self._deadline:
                     raise errors.BackendError("the take was not written in time")
                 return None
-            words = session.written_take.message
+            message = session.written_take.message
             with all_or_nothing():
                 made = session.add_action(context)
-            self.report({"INFO"}, f"{made.name}: {words}")
+            self.report({"INFO"}, f"{made.name}: {message}")
             return {"FINISHED"}
         except errors.SolverError as error:
             return report_error(self, error)
 
 
 class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
-    """Send the listed recording to this capture again and again, as if it were measured now: to try it"""
+    """Stream the listed recording to this capture repeatedly, to try it without hardware"""
 
     bl_idname = "exciting_dance.replay"
     bl_label = "Replay Recording"
@@ -142,7 +144,7 @@ class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not len(study_settings(context).files):
-            cls.poll_message_set("No recording: drop its files onto the 3D view")
+            cls.poll_message_set("No recording is listed: drop its files onto the 3D view")
             return False
         return Capture.session is not None
 

@@ -1,4 +1,4 @@
-"""Estimate centre of mass and angular momentum of a rig's recordings, in a child process."""
+"""Operator that estimates centre of mass and angular momentum of recordings, in a child process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..solver_api import errors
 
 
 class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
-    """Estimate centre of mass and angular momentum from motion and forces together, for every recording of the rig"""
+    """Estimate centre of mass and angular momentum of the rig's recordings from motion and forces"""
 
     bl_idname = "exciting_dance.centroidal"
     bl_label = "Estimate"
@@ -24,7 +24,7 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig that shows what was identified."""
+        """A rig with identified recordings is needed."""
         from ..solver_api import study_folder
         from ..study import find_trials, study_folder_of
 
@@ -33,11 +33,11 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
         if body is None or folder is None or not find_trials(body):
             return "Identify recordings with forces first"
         if folder.is_dir() and not (folder / study_folder.RESULT_FILE).exists():
-            return "Identify these recordings first: Track alone keeps no forces"
+            return "Identify these recordings first: Track does not store forces"
         return ""
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
-        """Beside the trials, so that they are found together again."""
+        """A folder in the study's folder."""
         from ..solver_api import study_folder
         from ..study import study_folder_of
 
@@ -46,7 +46,7 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         if not folder.parent.is_dir():
-            raise errors.InputError(folder.parent, "is gone, with the results that the rig shows", remedy="Identify")
+            raise errors.InputError(folder.parent, "is missing, with the results of the rig", remedy="Identify again")
         method = study_settings(context).estimator
         return ["centroidal", str(folder.parent), "--method", method, "--output", str(folder), "--progress", "json"]
 
@@ -56,10 +56,10 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
         body, estimates = require(self.rig(), "rig"), read_estimates(folder)
         shown = key_estimates(context, body, estimates)
         flights = sum(len(estimates[name].flights) for name in shown)
-        seen = f", {flights} flight{'s' if flights != 1 else ''}" if flights else ""
+        flight_text = f", {flights} flight{'s' if flights != 1 else ''}" if flights else ""
         trials = f"{len(shown)} recording{'s' if len(shown) != 1 else ''}"
         notes = tuple(f"{name}: {note}" for name in shown for note in estimates[name].notes)
-        return JobMessage(f"Estimated {trials}{seen}: curves on {body.name}, tables in {folder}", notes=notes)
+        return JobMessage(f"Estimated {trials}{flight_text}: curves on {body.name}, tables in {folder}", notes=notes)
 
 
 CLASSES = (EXCITING_DANCE_OT_centroidal,)

@@ -1,4 +1,4 @@
-"""Complete, balance, slow down and check dances, in child processes."""
+"""Operators that complete, balance, slow down and check dances, in child processes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..scores import write_scores
 from .base import require_active_rig
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message
 
-NOT_WRITTEN = "The bones are linked, so the excitation of the links was not written to them"
+NOT_WRITTEN = "The bones are linked, so excitation scores were not written to them"
 
 
 class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
-    """Fill the free postures; fixed ones stay, preferred ones move as little as possible. Shown as a ghost"""
+    """Fill the free postures, keeping fixed ones and changing preferred ones little. Shows the result as a ghost"""
 
     bl_idname = "exciting_dance.complete_dance"
     bl_label = "Complete"
@@ -28,7 +28,7 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
 
     @classmethod
     def find_posture_problem(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
-        free = "" if "free" in roles.values() else "No posture is free: give one the role Free"
+        free = "" if "free" in roles.values() else "No posture is free: set the role of one to Free"
         return super().find_posture_problem(body, roles) or free
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
@@ -38,7 +38,7 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
-    """Keep balance, limits and distances by moving as little as possible; fixed postures stay. Shown as a ghost"""
+    """Repair balance, limits and collisions with the smallest change, keeping fixed postures. Shows a ghost"""
 
     bl_idname = "exciting_dance.balance_dance"
     bl_label = "Balance"
@@ -48,7 +48,7 @@ class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):
-    """Stretch time where joints are too fast; keys and contacts move along. Shown as a ghost"""
+    """Slow down the dance where joints are too fast, with its keys and contacts. Shows the result as a ghost"""
 
     bl_idname = "exciting_dance.slow_dance"
     bl_label = "Slow Down"
@@ -61,7 +61,7 @@ class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
-    """Check limits, balance, friction, feet and collisions at 500 samples a second; mark on the timeline what fails"""
+    """Check limits, balance, friction, feet and collisions at 500 samples per second, and mark failures"""
 
     bl_idname = "exciting_dance.check_dance"
     bl_label = "Check"
@@ -80,7 +80,7 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
-    """Key when which sole stands, as the recording's motion and forces tell, and say whose doing its failures are"""
+    """Key contacts found in the recording's motion and forces, and attribute failed checks to tracking or performer"""
 
     bl_idname = "exciting_dance.find_contacts"
     bl_label = "Find in Recording"
@@ -89,14 +89,14 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a recording of the rig's study."""
+        """Whether the rig plays a recording of its study."""
         from ..study import played_trial, study_folder_of
 
         if not super().poll(context):
             return False
         body = require_active_rig(context)
         if not played_trial(body) or study_folder_of(body) is None:
-            cls.poll_message_set("The rig plays no recording: track or identify one, and choose it under See")
+            cls.poll_message_set("The rig plays no recording: track or identify one, and choose it under Display")
             return False
         return True
 
@@ -104,8 +104,8 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
         from ..study import played_trial, study_folder_of
 
         body = require_active_rig(context)
-        words = [self.verb, str(study_folder_of(body)), "--trial", played_trial(body)]
-        return [*words, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+        arguments = [self.verb, str(study_folder_of(body)), "--trial", played_trial(body)]
+        return [*arguments, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring.dance_import import read_dance

@@ -1,4 +1,4 @@
-"""What the verbs about a dance share: the timeline as their input, their words as the panel's."""
+"""Base classes of operators that run a verb on the dance on the timeline."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ..authoring.dance_import import Dance
 
 RESULT_FOLDER = "result"
-"""Folder of the child's results within the job's."""
-ALSO_MOVED = "Constraints, drivers, a parent or the NLA move this rig, too: they still act on what is applied"
+"""Name of the results folder in the job's folder."""
+ALSO_MOVED = "Constraints, drivers, a parent or the NLA also move this rig, and will change the applied dance too"
 INPUT_NAMES = {dance_folder.TIMELINE_FILE: "the timeline", dance_folder.BODY_FILE: "the rig"}
 JSON_PROGRESS = ("--progress", "json")
 
 
 class DanceJob(JobOperator):
-    """Mix-in: a verb about the dance on the timeline."""
+    """Mix-in of an operator that runs a verb on the dance on the timeline."""
 
     panel = "dance"
 
@@ -39,22 +39,22 @@ class DanceJob(JobOperator):
     verb: ClassVar[str] = ""
     fewest_postures: ClassVar[int] = 2
     takes_recordings: ClassVar[bool] = False
-    """Whether it takes a recording, which has no postures."""
+    """Whether the verb also accepts a recording, which has no postures."""
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig with postures."""
+        """A rig with enough postures is needed."""
         body = active_rig(context)
         if body is None or find_rig_problem(context):
             return find_rig_problem(context)
         if body.animation_data is None or body.animation_data.action is None:
-            return "Nothing dances yet: key postures, or design a dance"
+            return "The rig has no dance yet: key postures, or design a dance"
         known = summarise_postures(body)
         return cls.find_posture_problem(body, known.roles) if known.up_to_date else ""
 
     @classmethod
     def find_posture_problem(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
-        """What the postures of a rig, roles by frame, lack for the verb, in one sentence."""
+        """What a rig's postures, roles by frame, lack for the verb, as one sentence; empty if nothing."""
         from ..study import played_trial
 
         if (
@@ -68,8 +68,10 @@ class DanceJob(JobOperator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..authoring.timeline import read_key_roles
 
-        if why := self.find_posture_problem(require_active_rig(context), read_key_roles(require_active_rig(context))):
-            raise errors.InvalidValue(why)
+        if problem := self.find_posture_problem(
+            require_active_rig(context), read_key_roles(require_active_rig(context))
+        ):
+            raise errors.InvalidValue(problem)
         path = write_timeline(context, folder)
         return [
             self.verb,
@@ -81,7 +83,7 @@ class DanceJob(JobOperator):
         ]
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
-        """More options of the verb."""
+        """Additional options of the verb."""
         return []
 
     def has_results(self, folder: Path) -> bool:
@@ -89,7 +91,7 @@ class DanceJob(JobOperator):
 
 
 class GhostJob(DanceJob):
-    """Mix-in: a verb that proposes a changed dance, shown as a ghost."""
+    """Mix-in of an operator whose verb proposes a changed dance, which is shown as a ghost."""
 
     past_tense: ClassVar[str] = ""
 
@@ -110,17 +112,17 @@ class GhostJob(DanceJob):
             show_ghost(context, body, dance, name, beside=beside)
             ghost = require(find_ghost(scene(context), body), "ghost")
             ghost[OPERATION_KEY] = self.past_tense
-            store_moves(scene(context), ghost, ())  # those of the copied action are of the dance as it was designed
+            store_moves(scene(context), ghost, ())  # the moves of the copied action belong to the designed dance
         return summary_message(dance, *([ALSO_MOVED] if needs_frame_stepping(body) else []))
 
 
 def has_summary(folder: Path) -> bool:
-    """Whether a child wrote its results, which may be less than was requested: it then ends with a code."""
+    """Whether a child wrote results; they may be partial, and the exit code is then not 0."""
     return (folder / RESULT_FOLDER / dance_folder.SUMMARY_FILE).exists()
 
 
 def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
-    """The rig's dance as a timeline file, over all of its keys."""
+    """Write the rig's dance to a timeline file, over the range of its keys."""
     from ..authoring.timeline import motion_range, sample_timeline
     from ..solver_api import TIMELINE
 
@@ -129,12 +131,12 @@ def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
 
 
 def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Object | None) -> bpy.types.Object:
-    """Let a rig dance what was designed where it stands, with the difficulty of each move.
+    """Show a designed dance at a rig's place, with the difficulty of each move.
 
     Args:
-        context: whose scene receives it.
-        dance: of which the folder has a motion.
-        target: a rig; where it is another one than was designed for, or None, a new one is made.
+        context: its scene receives the dance.
+        dance: a dance with a motion.
+        target: rig for the dance; if it is None or does not match the dance's rig, a new one is built.
 
     Returns:
         the armature.
@@ -154,7 +156,7 @@ def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Ob
 
 
 def summary_message(dance: Dance, *notes: str) -> JobMessage:
-    """What a verb says of a dance."""
+    """The message for a dance's summary."""
     summary = dance.summary
     failures = [f"{f.text}, first at {f.time:.2f} s" for f in summary.failures]
     verdict = "good" if summary.feasible else "bad"

@@ -1,4 +1,4 @@
-"""Open and export dances, and compare them with recordings of them."""
+"""Operators that open and export dances, and compare them with recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, s
 
 
 class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
-    """Show a dance designed before on the command line: its folder of results"""
+    """Open the results folder of a designed dance"""
 
     bl_idname = "exciting_dance.open_dance"
     bl_label = "Open Dance"
@@ -40,7 +40,7 @@ class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write joint angles and speeds over time: .csv for a robot, .mot for OpenSim and viewers"""
+    """Export joint angles and velocities over time: .csv for a robot, .mot for OpenSim"""
 
     bl_idname = "exciting_dance.export_dance"
     bl_label = "Export Dance"
@@ -50,7 +50,7 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
 
     filter_glob: bpy.props.StringProperty(default="*.csv;*.mot", options={"HIDDEN"})  # type: ignore[valid-type]
     rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Rate", description="Samples a second", default=100.0, min=1.0, max=2000.0, precision=1
+        name="Rate", description="Samples per second", default=100.0, min=1.0, max=2000.0, precision=1
     )
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
@@ -63,7 +63,7 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
 
 
 class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
-    """Compare the dance on the timeline with a tracked recording of it, joint by joint and in what it excites"""
+    """Compare the dance on the timeline with a tracked recording of it: joint motion and excitation"""
 
     bl_idname = "exciting_dance.compare_performance"
     bl_label = "Compare Performance"
@@ -72,18 +72,18 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a performance."""
+        """Whether there is a performance to compare with."""
         if not super().poll(context):
             return False
         if performance_folder(context) is None:
-            cls.poll_message_set("Name the folder of the tracked recording first")
+            cls.poll_message_set("Choose the folder of the tracked recording first")
             return False
         return True
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         path, trial = write_timeline(context, folder), dance_settings(context).trial
-        words = [self.verb, str(path), str(performance_folder(context)), *(["--trial", trial] if trial else [])]
-        return [*words, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+        arguments = [self.verb, str(path), str(performance_folder(context)), *(["--trial", trial] if trial else [])]
+        return [*arguments, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring import performance
@@ -92,7 +92,7 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
 
 
 def performance_folder(context: bpy.types.Context) -> Path | None:
-    """The folder of the recording to compare with: as named, otherwise the rig's own study."""
+    """Folder of the recording to compare with: the chosen one, otherwise the rig's own study."""
     from ..study import study_folder_of
 
     named, body = dance_settings(context).performed, active_rig(context)

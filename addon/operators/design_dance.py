@@ -1,4 +1,4 @@
-"""Design a dance in a child process, for the scene's rig or a new one."""
+"""Operator that designs a dance in a child process, for the active rig or a new one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .rigs import rig_arguments
 
 WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
 CANCEL_TIMEOUT = 60.0
-"""[s] a cancelled design has to write what is done."""
+"""[s] Time for a cancelled design to write partial results."""
 
 
 class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
-    """Design a dance that excites every link, keeps balance and hits nothing; the scene's rig dances it"""
+    """Design a balanced, collision-free dance that excites every link of the rig"""
 
     bl_idname = "exciting_dance.design_dance"
     bl_label = "Design Dance"
@@ -33,7 +33,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """Nothing: without a rig the one of the Rig panel is made, and where its bones are linked a new one dances."""
+        """A damaged rig is a problem. Without a rig, or with linked bones, a new rig is built."""
         from ..armature import library_problem, rig_problem
 
         body = active_rig(context)
@@ -56,12 +56,12 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
         dance = read_dance(folder / RESULT_FOLDER)
         self.set_rig(show_designed(context, dance, self.existing_rig()))
         return summary_message(
-            dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and rests between steps"
+            dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and pauses between steps"
         )
 
 
 def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
-    """The body as the verb takes it: the scene's rig as a file, otherwise what the Rig panel says."""
+    """Arguments for the body: the active rig as a file, otherwise the settings of the Rig panel."""
     from ..inertials import rig_with_inertials
     from ..solver_api import write_rig
 
@@ -73,24 +73,24 @@ def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
 
 
 def design_arguments(context: bpy.types.Context) -> list[str]:
-    """The options of the verb as the panel says."""
+    """Arguments for the settings of the panel."""
     settings = dance_settings(context)
     names = ("postures", "seed", "effort", "passes")
     numbers = {name: getattr(settings, name) for name in names}
-    words = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
+    arguments = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
     tempo = {"shortest": settings.shortest, "hold": settings.hold}
-    words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
-    words += [*check_arguments(active_rig(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
+    arguments += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
+    arguments += [*check_arguments(active_rig(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
     if settings.counted:
-        words += ["--bpm", f"{settings.bpm:g}", "--skill", settings.skill]
-        words += [] if settings.mirrored else ["--no-mirror"]
+        arguments += ["--bpm", f"{settings.bpm:g}", "--skill", settings.skill]
+        arguments += [] if settings.mirrored else ["--no-mirror"]
     if settings.emphasis != "none":
-        words += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
-    return words
+        arguments += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
+    return arguments
 
 
 def pose_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
-    """The timeline as the file of named poses, where they are to be danced."""
+    """Arguments for the named postures of the timeline, if they are to be used."""
     if not dance_settings(context).posed or active_rig(context) is None:
         return []
     return ["--poses", str(write_timeline(context, folder))]

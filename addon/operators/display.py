@@ -1,4 +1,4 @@
-"""See what was found: colours, legend, ellipsoids, picture, report."""
+"""Operators that show results: colours, legend, ellipsoids, trials, picture, report, fewer keys."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from ..scene_rigs import active_rig
 from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
 
 REPORTS: FileCache[Path] = FileCache(lambda path: path)
-"""The reports that there are."""
-SHAPES_REMEDY = "override or append the whole collection that holds them"
-"""The way out for a rig whose armature alone was linked."""
+"""Cache of the existing reports."""
+SHAPES_REMEDY = "override or append the whole collection that contains them"
+"""What to do about a rig of which only the armature was linked."""
 
 
 class InertialsOperator(AtomicOperator):
-    """Mix-in: the scene has a rig with inertial parameters."""
+    """Mix-in of an operator that needs a rig with inertial parameters."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is something to see."""
+        """Whether there is such a rig."""
         from ..inertials import PARAMETERS
 
-        body, why = active_rig(context), find_rig_problem(context)
-        if body is not None and not why and not any(PARAMETERS in bone for bone in body.data.bones):
-            why = f"{body.name} has no masses on its bones: identify them, or add the rig again"
-        if why:
-            cls.poll_message_set(why)  # type: ignore[attr-defined]
-        return not why
+        body, problem = active_rig(context), find_rig_problem(context)
+        if body is not None and not problem and not any(PARAMETERS in bone for bone in body.data.bones):
+            problem = f"{body.name} has no masses on its bones: identify, or add the rig again"
+        if problem:
+            cls.poll_message_set(problem)  # type: ignore[attr-defined]
+        return not problem
 
 
 class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
-    """Colour the body by a quantity"""
+    """Colour the links of the rig by a quantity"""
 
     bl_idname = "exciting_dance.colour"
     bl_label = "Colour Body"
@@ -48,14 +48,14 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With shapes that can take a colour."""
+        """Whether the rig has shapes that can be coloured."""
         from ..armature import shapes_of
 
         if not super().poll(context):
             return False
         body = require_active_rig(context)
         if not any(shape.library is None for shape in shapes_of(body).values()):
-            cls.poll_message_set(f"{body.name} has no shapes of this file to colour: {SHAPES_REMEDY}")
+            cls.poll_message_set(f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}")
             return False
         return True
 
@@ -67,7 +67,7 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_legend(InertialsOperator, bpy.types.Operator):
-    """Put a legend that renders beside the body, or take it away"""
+    """Add a legend beside the body that can be rendered, or remove it"""
 
     bl_idname = "exciting_dance.legend"
     bl_label = "Legend"
@@ -87,7 +87,7 @@ class EXCITING_DANCE_OT_legend(InertialsOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
-    """Show each link's centre of mass and inertia as an ellipsoid, or take them away"""
+    """Show each link's centre of mass, and its inertia as an ellipsoid, or hide them"""
 
     bl_idname = "exciting_dance.ellipsoids"
     bl_label = "Ellipsoids"
@@ -103,12 +103,12 @@ class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
             return {"FINISHED"}
         impossible = make_ellipsoids(body, local_collection(scene(context), body))
         if impossible:
-            self.report({"WARNING"}, f"No body has the inertia found for {', '.join(impossible)}")
+            self.report({"WARNING"}, f"The inertia is physically impossible for {', '.join(impossible)}")
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
-    """Play this trial, with its markers and forces"""
+    """Play this trial with its markers and forces"""
 
     bl_idname = "exciting_dance.trial"
     bl_label = "Trial"
@@ -124,10 +124,10 @@ class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
-    """Render the coloured body to a picture beside the results or the .blend file"""
+    """Render a picture of the coloured body into the folder of the results or of the .blend file"""
 
     bl_idname = "exciting_dance.picture"
-    bl_label = "Picture"
+    bl_label = "Render Picture"
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
@@ -140,7 +140,7 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
         beside = study_folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
         render_body(context, body, path)
-        self.report({"INFO"}, f"Picture in {path}")
+        self.report({"INFO"}, f"Saved {path}")
         return {"FINISHED"}
 
 
@@ -171,24 +171,24 @@ def _find_report(context: bpy.types.Context) -> Path | None:
 
 
 class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
-    """Give the rig a copy of its recorded action with few keys, which can be edited; the recorded one stays"""
+    """Replace the recorded action by a copy with fewer keys, which can be edited; the original is kept"""
 
     bl_idname = "exciting_dance.reduce_keys"
     bl_label = "Reduce Keys"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     angle: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Angle", description="By which a bone may turn otherwise", default=0.01, min=1e-4, max=0.5,
+        name="Angle", description="Largest change of a bone's rotation", default=0.01, min=1e-4, max=0.5,
         subtype="ANGLE", precision=3,
     )  # fmt: skip
     distance: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Distance", description="By which a bone may be moved otherwise", default=0.002, min=1e-5, max=0.2,
+        name="Distance", description="Largest change of a bone's location", default=0.002, min=1e-5, max=0.2,
         subtype="DISTANCE", precision=4,
     )  # fmt: skip
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a recorded motion."""
+        """Whether the rig plays a recorded motion."""
         from ..study import played_trial
 
         if not super().poll(context):
@@ -202,7 +202,7 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
         from ..key_reduction import reduce_keys
 
         before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
-        self.report({"INFO"}, f"{now} keys of {before} are left")
+        self.report({"INFO"}, f"Reduced {before} keys to {now}")
         return {"FINISHED"}
 
 

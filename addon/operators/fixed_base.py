@@ -1,4 +1,4 @@
-"""Find the exciting motion of an arm that is bolted down, in a child process."""
+"""Operator that designs the exciting motion of a fixed-base arm, in a child process."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MOTION_NAME = "exciting"
 
 
 class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
-    """Find a motion that excites the inertias of an arm that is bolted down as it stands, and lay it on the timeline"""
+    """Design a motion that excites the inertias of an arm with a fixed base, and put it on the timeline"""
 
     bl_idname = "exciting_dance.excite"
-    bl_label = "Excite"
+    bl_label = "Design Motion"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, panel, input_names = "Exciting", "bench", INPUT_NAMES
+    title, panel, input_names = "Designing the motion", "bench", INPUT_NAMES
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig."""
+        """A rig is needed."""
         return find_rig_problem(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
@@ -37,18 +37,18 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         from ..solver_api import write_rig
 
         settings, body = fixed_base_settings(scene(context)), require_active_rig(context)
-        asked = write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body))
-        words = ["excite", str(asked), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_angles(body))]
-        words += ["--measured", settings.measured, "--criterion", settings.criterion, "--seed", str(settings.seed)]
+        rig_file = write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body))
+        arguments = ["excite", str(rig_file), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_angles(body))]
+        arguments += ["--measured", settings.measured, "--criterion", settings.criterion, "--seed", str(settings.seed)]
         numbers = {"seconds": "seconds", "speed": "speed", "effort": "torque", "clearance": "clearance"}
-        words += [
+        arguments += [
             word for option, name in numbers.items() for word in (f"--{option}", f"{getattr(settings, name):.6g}")
         ]
-        words += [] if settings.drives else ["--no-drives"]
-        words += ["--hold", *settings.held.split()] if settings.held.split() else []
+        arguments += [] if settings.drives else ["--no-drives"]
+        arguments += ["--hold", *settings.held.split()] if settings.held.split() else []
         self.keeps_folder = not settings.output
         self._output = folder / RESULT_FOLDER if self.keeps_folder else Path(bpy.path.abspath(settings.output))
-        return [*words, "--output", str(self._output), *JSON_PROGRESS]
+        return [*arguments, "--output", str(self._output), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         import numpy as np
@@ -70,20 +70,20 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         if animation.action is not None:
             animation.action.use_fake_user = True
         animation.action, animation.action_slot = made, made.slots[0]
-        show_recording(context, body, None)  # it does not move like one
+        show_recording(context, body, None)  # it does not belong to this motion
         first, last = (made.frame_range[end] for end in (0, 1))
         action.set_frame_range(now, first, last)
         return JobMessage(summary.message, notes=(*summary.notes, f"exciting.csv is in {self._output}"))
 
 
 def mount_angles(body: bpy.types.Object) -> tuple[float, float, float]:
-    """Roll, pitch and yaw [rad] in the world of the root link of a rig as its object is turned."""
+    """Roll, pitch and yaw [rad] in the world of a rig's root link, with the rotation of its object."""
     from .. import convert
     from ..armature import rig_of
 
     rest = convert.to_matrix(convert.rest_matrices(rig_of(body))[0])
-    turn = (body.matrix_world @ rest).to_euler("XYZ")
-    return turn.x, turn.y, turn.z
+    rotation = (body.matrix_world @ rest).to_euler("XYZ")
+    return rotation.x, rotation.y, rotation.z
 
 
 CLASSES = (EXCITING_DANCE_OT_excite,)

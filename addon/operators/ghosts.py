@@ -1,4 +1,4 @@
-"""Take a proposed dance, or leave it."""
+"""Operators that apply or discard a proposed dance."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .base import RigOperator, require_active_rig
 
 
 class GhostOperator(RigOperator):
-    """What a rig with a ghost can have done."""
+    """Mix-in of an operator that needs a rig with a ghost."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a ghost."""
+        """Whether the rig has a ghost."""
         from ..authoring.ghost import find_ghost
 
         return super().poll(context) and find_ghost(scene(context), require_active_rig(context)) is not None
 
 
 class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
-    """Let the rig dance what the ghost shows; the action it had stays in the file as "... before" """
+    """Apply the ghost's dance to the rig; the earlier action stays in the file as "... before" """
 
     bl_idname = "exciting_dance.apply_ghost"
     bl_label = "Apply"
@@ -32,12 +32,12 @@ class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
         from ..authoring.ghost import apply_ghost
 
         old = apply_ghost(context, require_active_rig(context))
-        self.report({"INFO"}, f"Applied; the keys as they were: action {old.name!r}")
+        self.report({"INFO"}, f"Applied; the earlier keys are in the action {old.name!r}")
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
-    """Take the ghost away; the rig dances on as before"""
+    """Remove the ghost without changing the rig"""
 
     bl_idname = "exciting_dance.discard_ghost"
     bl_label = "Discard"

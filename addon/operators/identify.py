@@ -1,4 +1,4 @@
-"""Track and identify: the main job, in a child process."""
+"""Operators that track and identify recordings, in a child process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .recording_base import RecordingJob, chosen_files
 
 
 class StudyOperator(RecordingJob):
-    """Mix-in: run a verb on the chosen files, show its folder on the rig."""
+    """Mix-in of an operator that runs a verb on the listed files and shows its results on the rig."""
 
     verb, past_tense = "", ""
     keeps_folder = True
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
-        """Where the user said."""
+        """The user's output folder."""
         output = study_settings(context).output
         return Path(bpy.path.abspath(output)) if output else None
 
@@ -44,12 +44,12 @@ class StudyOperator(RecordingJob):
             subject += ["--marker-set", chosen] if chosen else []
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
-        whole = ["--smooth"] if settings.smooth else []
+        smooth = ["--smooth"] if settings.smooth else []
         output = ["--output", str(folder), "--progress", "json"]
-        return [self.verb, *files, *subject, *whole, *output, *self.extra_arguments(settings)]
+        return [self.verb, *files, *subject, *smooth, *output, *self.extra_arguments(settings)]
 
     def extra_arguments(self, settings: Settings) -> list[str]:
-        """More options of the verb."""
+        """Additional options of the verb."""
         return []
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
@@ -66,11 +66,11 @@ class StudyOperator(RecordingJob):
             return JobMessage(message, notes=(where,))
         warnings, mass = study.result.warnings, study.result.parameters.masses.sum()
         notes = tuple(finding for finding in study.result.findings if finding not in warnings)
-        return JobMessage(f"{message}: {mass:.1f} kg, more in the Report", failures=warnings, notes=(*notes, where))
+        return JobMessage(f"{message}: {mass:.1f} kg, see Report", failures=warnings, notes=(*notes, where))
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
-    """Turn the chosen recordings into motion of the rig"""
+    """Track the listed recordings, and add them to the rig as motion"""
 
     bl_idname = "exciting_dance.track"
     bl_label = "Track"
@@ -79,7 +79,7 @@ class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
-    """Identify mass, centre of mass and inertia of every link from the chosen recordings"""
+    """Identify mass, centre of mass and inertia of every link from the listed recordings"""
 
     bl_idname = "exciting_dance.identify"
     bl_label = "Identify"
@@ -92,7 +92,7 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
-    """Stop the running job; the scene stays as it is"""
+    """Cancel the running job without changing the scene"""
 
     bl_idname = "exciting_dance.cancel"
     bl_label = "Cancel"
@@ -108,7 +108,7 @@ class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
-    """Show the results of an earlier identification: its rig, motions, recordings and colours"""
+    """Open the results of an earlier identification: rig, motions, recordings and colours"""
 
     bl_idname = "exciting_dance.open_study"
     bl_label = "Open Results"

@@ -1,4 +1,4 @@
-"""Set postures, roles and contacts, and go from one to the next."""
+"""Operators that key postures, roles and contacts, and go from one to the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLE_ITEMS = tuple(role[:3] for role in ROLES)
 
 
 class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
-    """Key every joint of the rig at this frame, in the chosen role"""
+    """Key all joints of the rig at this frame, with the chosen role"""
 
     bl_idname = "exciting_dance.key_posture"
     bl_label = "Key Posture"
@@ -28,36 +28,38 @@ class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..authoring import keying as author
+        from ..authoring import keying
 
-        author.key_posture(scene(context), require_active_rig(context), self.role, between=self.between)
+        keying.key_posture(scene(context), require_active_rig(context), self.role, between=self.between)
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_set_role(RigOperator, bpy.types.Operator):
-    """Give the posture at this frame, or the keys selected in the Dope Sheet, the chosen role"""
+    """Set the role of the posture at this frame, or of the keys selected in the Dope Sheet"""
 
     bl_idname = "exciting_dance.set_role"
     bl_label = "Set Role"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     role: bpy.props.EnumProperty(name="Role", items=ROLE_ITEMS, default="preferred")  # type: ignore[valid-type]
-    selected: bpy.props.BoolProperty(name="Selected Keys", description="Instead of this frame's")  # type: ignore[valid-type]
+    selected: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Selected Keys", description="Change the selected keys instead of the posture at this frame"
+    )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..authoring import keying as author
+        from ..authoring import keying
 
-        frame = None if self.selected else author.current_frame(scene(context))
-        count = author.set_role(require_active_rig(context), self.role, frame=frame)
+        frame = None if self.selected else keying.current_frame(scene(context))
+        count = keying.set_role(require_active_rig(context), self.role, frame=frame)
         if not count:
             where = "selected in the Dope Sheet" if self.selected else "at this frame"
-            self.report({"WARNING"}, f"No key of the rig is {where}")
+            self.report({"WARNING"}, f"The rig has no key {where}")
             return {"CANCELLED"}
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
-    """Go to the next posture, or to the one before, past the generated keys"""
+    """Go to the next or previous posture, skipping generated keys"""
 
     bl_idname = "exciting_dance.jump_posture"
     bl_label = "Jump to Posture"
@@ -67,18 +69,18 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..action import set_frame
-        from ..authoring import keying as author
+        from ..authoring import keying
 
-        frame = author.next_posture(scene(context), require_active_rig(context), forward=self.forward)
+        frame = keying.next_posture(scene(context), require_active_rig(context), forward=self.forward)
         if frame is None:
-            self.report({"INFO"}, "No more postures in this direction")
+            self.report({"INFO"}, "There are no more postures in this direction")
             return {"CANCELLED"}
         set_frame(scene(context), frame)
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
-    """Go to where this begins"""
+    """Go to the first frame of this strip"""
 
     bl_idname = "exciting_dance.jump_frame"
     bl_label = "Jump Here"
@@ -94,7 +96,7 @@ class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
-    """From this frame on, let these soles, hands or knees stand on the floor, until the next contact key"""
+    """Key which soles, hands or knees are on the floor, from this frame until the next contact key"""
 
     bl_idname = "exciting_dance.contact"
     bl_label = "Contact"
@@ -103,53 +105,53 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
     standing: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Standing",
         items=(
-            ("all", "All", "Every sole stands, and nothing else"),
-            ("one", "One", "Only the named one stands"),
-            ("other", "Also", "The named one stands besides what does, or no longer"),
-            ("none", "Airborne", "Nothing touches the floor"),
+            ("all", "All", "All soles are on the floor, and nothing else"),
+            ("one", "One", "Only the named patch is on the floor"),
+            ("other", "Toggle", "Add or remove the contact of the named patch"),
+            ("none", "Airborne", "Nothing is on the floor"),
         ),
     )
-    patch: bpy.props.StringProperty(name="Patch", description="Of the rig's contact patches")  # type: ignore[valid-type]
+    patch: bpy.props.StringProperty(name="Patch", description="Contact patch of the rig")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..armature import rig_of
-        from ..authoring import keying as author
+        from ..authoring import keying
 
         body = require_active_rig(context)
-        now = author.standing_patches_by_motion(scene(context), body) if self.standing == "other" else set()
+        now = keying.standing_patches_by_motion(scene(context), body) if self.standing == "other" else set()
         every = [sole.name for sole in rig_of(body).soles]
         chosen = {"all": every, "one": [self.patch], "other": now ^ {self.patch}, "none": []}[self.standing]
-        if author.key_contacts(scene(context), body, chosen):
-            self.report({"INFO"}, "Contacts before and after are now keyed as the motion has them: see the list")
+        if keying.key_contacts(scene(context), body, chosen):
+            self.report({"INFO"}, "Contacts before and after this frame were keyed from the motion")
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
-    """Delete the generated keys between postures, so that Blender interpolates: of the frame range, or the selected"""
+    """Delete generated keys between postures, so that Blender interpolates: all in the range, or the selected ones"""
 
     bl_idname = "exciting_dance.clear_inbetweens"
     bl_label = "Clear In-betweens"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    selected: bpy.props.BoolProperty(name="Selected Only", description="Selected in the Dope Sheet")  # type: ignore[valid-type]
+    selected: bpy.props.BoolProperty(name="Selected Only", description="Delete only keys selected in the Dope Sheet")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..authoring import keying as author
+        from ..authoring import keying
         from ..authoring.timeline import motion_range
 
         now, body = scene(context), require_active_rig(context)
         preview = now.use_preview_range
         span = (now.frame_preview_start, now.frame_preview_end) if preview else motion_range(now, body)
-        count = author.clear_inbetweens(body, *span, selected=self.selected)
-        self.report({"INFO"}, f"Removed {count} generated keys" if count else "No generated keys here")
+        count = keying.clear_inbetweens(body, *span, selected=self.selected)
+        self.report({"INFO"}, f"Removed {count} generated keys" if count else "There are no generated keys here")
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
-    """Remove the markers that the last check set"""
+    """Remove the timeline markers of the last check"""
 
     bl_idname = "exciting_dance.clear_marks"
-    bl_label = "Clear Marks"
+    bl_label = "Clear Markers"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
@@ -157,7 +159,7 @@ class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
         from ..authoring.failure_markers import find_failure_markers
 
         if not find_failure_markers(scene(context), active_rig(context)):
-            cls.poll_message_set("No check has set a mark")
+            cls.poll_message_set("There are no markers of a check")
             return False
         return True
 
@@ -169,13 +171,13 @@ class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_forget_message(AtomicOperator, bpy.types.Operator):
-    """Take the last job's message off the panel"""
+    """Remove this message from the panel"""
 
     bl_idname = "exciting_dance.forget_message"
     bl_label = "Dismiss"
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
-    place: bpy.props.StringProperty(description="The panel that shows it")  # type: ignore[valid-type]
+    place: bpy.props.StringProperty(description="Panel that shows the message")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
         dismiss_message(scene(context), active_rig(context), self.place)

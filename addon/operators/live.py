@@ -1,4 +1,4 @@
-"""The live check on and off, again after a crash, over the whole timeline, and to a frame that fails."""
+"""Operators of the live check: start, stop, restart, check all frames, and go to a failing frame."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .base import AtomicOperator, find_rig_problem, require_active_rig
 
 
 class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
-    """Check balance, limits and collisions while you pose and scrub; again: stop"""
+    """Start or stop checking balance, limits and collisions while you pose and scrub"""
 
     bl_idname = "exciting_dance.live"
-    bl_label = "Live"
+    bl_label = "Live Check"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if LiveCheck.session is None and (why := find_rig_problem(context)):
-            cls.poll_message_set(why)
+        if LiveCheck.session is None and (problem := find_rig_problem(context)):
+            cls.poll_message_set(problem)
             return False
         return True
 
@@ -30,15 +30,15 @@ class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
-    """Start the live check anew, for the active rig"""
+    """Restart the live check for the active rig"""
 
     bl_idname = "exciting_dance.live_restart"
     bl_label = "Restart"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if why := find_rig_problem(context):
-            cls.poll_message_set(why)
+        if problem := find_rig_problem(context):
+            cls.poll_message_set(problem)
             return False
         return True
 
@@ -47,7 +47,7 @@ class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
-    """Step through all frames once and check them; the scene stands as before when it is done"""
+    """Step through all frames once and check them; the current frame is restored"""
 
     bl_idname = "exciting_dance.live_check_all"
     bl_label = "Check All Frames"
@@ -62,13 +62,13 @@ class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
-    """Show this frame"""
+    """Go to this frame"""
 
     bl_idname = "exciting_dance.live_jump"
     bl_label = "Jump to Frame"
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
-    time: bpy.props.FloatProperty(name="Time", description="[s]")  # type: ignore[valid-type]
+    time: bpy.props.FloatProperty(name="Time", description="Time in seconds")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
         import numpy as np
@@ -81,7 +81,7 @@ class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
 
 
 def start_live_check(context: bpy.types.Context) -> Status:
-    """Check the rig that the user means from now on."""
+    """Start the live check for the active rig."""
     LiveCheck.start(context, require_active_rig(context))
     return {"FINISHED"}
 

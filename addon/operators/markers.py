@@ -1,4 +1,4 @@
-"""Which marker sits where: found out, approved, saved as a marker set."""
+"""Operators that recognise marker locations, edit them, and save them as a marker set."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .recording_base import RecordingJob, chosen_files
 
 FOUND_FILE, GIVEN_FILE = "markers.json", "given.json"
 SELECTIONS = (
-    ("sure", "Sure Ones", "Use every marker whose place is sure, reject the others"),
-    ("all", "All", "Use every marker that has a place"),
-    ("none", "None", "Reject all"),
+    ("sure", "Certain", "Use all markers with a certain location, and reject the others"),
+    ("all", "All", "Use all markers with a location"),
+    ("none", "None", "Reject all markers"),
 )
 
 
 class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
-    """Find out from names and motion which marker of the listed recordings sits where; what you decided stands"""
+    """Recognise marker locations from names and motion of the listed recordings; your own choices are kept"""
 
     bl_idname = "exciting_dance.find_markers"
-    bl_label = "Find Out"
+    bl_label = "Recognise Markers"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, panel, shows_success = "Looking at markers", "markers", False
+    title, panel, shows_success = "Recognising markers", "markers", False
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..solver_api import marker_set
@@ -40,18 +40,18 @@ class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
         given = bpy.path.abspath(settings.marker_set)
         if len(marker_list(now).rows):
             given = str(marker_set.write_marker_set_tree(folder / GIVEN_FILE, build_marker_set(now, only_decided=True)))
-        words = ["--marker-set", given] if given else []
-        words += ["--height", f"{settings.height:g}", "--output", str(folder / FOUND_FILE)]
-        return ["markers", *files, *words, *JSON_PROGRESS]
+        arguments = ["--marker-set", given] if given else []
+        arguments += ["--height", f"{settings.height:g}", "--output", str(folder / FOUND_FILE)]
+        return ["markers", *files, *arguments, *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..solver_api import marker_set
 
         fill_list(scene(context), marker_set.read_marker_set_tree(folder / FOUND_FILE))
-        return JobMessage("Look at the markers, then save their set")
+        return JobMessage("Check the markers, then save the marker set")
 
     def _show_error(self, context: bpy.types.Context, text: str) -> None:
-        """Where names tell too little, they are listed for somebody who knows."""
+        """Show the error; if recognition failed, list the markers so that the user can choose locations."""
         from ..solver_api import read_trials
 
         super()._show_error(context, text)
@@ -60,39 +60,39 @@ class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
         try:
             read = read_trials([Path(bpy.path.abspath(file.path)) for file in study_settings(context).files])
         except errors.SolverError:
-            return  # which the words tell
+            return  # the message already says why
         names = dict.fromkeys(name for recording in read.values() for name in recording.markers)
         fill_list(
             scene(context),
-            {"name": "given", "markers": {name: {"virtual": "its name tells nothing"} for name in names}},
+            {"name": "given", "markers": {name: {"virtual": "its name is unknown"} for name in names}},
         )
 
 
 class MarkersOperator(AtomicOperator):
-    """Mix-in: there is a list of markers."""
+    """Mix-in of an operator that needs a list of markers."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is one."""
+        """Whether there is a list."""
         if not len(marker_list(scene(context)).rows):
-            cls.poll_message_set("No list of markers yet: press Find Out")  # type: ignore[attr-defined]
+            cls.poll_message_set("There is no list of markers yet: use Recognise Markers")  # type: ignore[attr-defined]
             return False
         return True
 
 
 class EXCITING_DANCE_OT_tick_markers(MarkersOperator, bpy.types.Operator):
-    """Tick markers of the list"""
+    """Select which markers of the list are used"""
 
     bl_idname = "exciting_dance.tick_markers"
-    bl_label = "Tick Markers"
+    bl_label = "Use Markers"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     which: bpy.props.EnumProperty(items=SELECTIONS)  # type: ignore[valid-type]
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        """What the button does."""
-        return next(words for name, _, words in SELECTIONS if name == properties.which)  # type: ignore[attr-defined]
+        """Description of the button."""
+        return next(text for name, _, text in SELECTIONS if name == properties.which)  # type: ignore[attr-defined]
 
     def run(self, context: bpy.types.Context) -> Status:
         for row in marker_list(scene(context)).rows:
@@ -102,10 +102,10 @@ class EXCITING_DANCE_OT_tick_markers(MarkersOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_place_marker(MarkersOperator, bpy.types.Operator):
-    """Put the active marker onto this link instead"""
+    """Attach the active marker to this link instead"""
 
     bl_idname = "exciting_dance.place_marker"
-    bl_label = "Place Marker"
+    bl_label = "Attach Marker"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     where: bpy.props.StringProperty()  # type: ignore[valid-type]
@@ -116,7 +116,7 @@ class EXCITING_DANCE_OT_place_marker(MarkersOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Save the ticked markers with their places as a marker set, by which Track and Identify follow from now on"""
+    """Save the used markers with their locations as a marker set for Track and Identify"""
 
     bl_idname = "exciting_dance.save_markers"
     bl_label = "Save Marker Set"
@@ -133,7 +133,7 @@ class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, Export
         marker_set.write_marker_set_tree(path, {**tree, "name": path.stem, "about": "Approved marker by marker."})
         study_settings(context).marker_set = str(path)
         used = sum(row.use for row in marker_list(scene(context)).rows)
-        self.report({"INFO"}, f"{used} markers saved: Track and Identify follow them by {path.name}")
+        self.report({"INFO"}, f"Saved {used} markers to {path.name}, which Track and Identify will use")
         return {"FINISHED"}
 
 

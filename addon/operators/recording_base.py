@@ -1,4 +1,4 @@
-"""Jobs on the recordings that are listed in the panel."""
+"""Base class of operators that run a job on the listed recordings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ..properties import study_settings
 
 
 class RecordingJob(JobOperator):
-    """Mix-in: a job on the chosen files."""
+    """Mix-in of an operator that runs a job on the listed files."""
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """Files chosen."""
+        """Listed files are needed."""
         if len(study_settings(context).files):
             return ""
-        return "No recording: drop its files onto the 3D view, or add them to the list above"
+        return "No recording is listed: drop its files onto the 3D view, or add them to the list above"
 
 
 def chosen_files(context: bpy.types.Context) -> list[str]:
-    """Paths of the chosen files."""
+    """Paths of the listed files."""
     return [bpy.path.abspath(file.path) for file in study_settings(context).files]

@@ -1,4 +1,4 @@
-"""Recordings into the scene and on the list."""
+"""Operators that add recordings to the scene and the list."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ FILE_PATTERN = ";".join(f"*{suffix}" for suffix in recording_suffixes())
 
 
 def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str]:
-    """Put recordings on the list and show them, ready to be tracked; what is shown already is not shown twice.
+    """List recordings and show them, replacing those that are already shown.
 
-    Files are paired with each other and with those on the list: forces may come after their markers. Where nothing else
-    moves, the scene plays at the rate of the fastest recording, the first one from its start to its end.
+    Files are combined with each other and with listed ones, so that forces can be added after their markers. If nothing
+    else is animated, the scene gets the rate of the fastest recording and the range of the first one.
 
     Returns:
-        names of the trials that the paths are of.
+        names of the trials that the paths belong to.
 
     Raises:
-        InputError: a file is missing or wrong; nothing was changed.
+        InputError: a file is missing or damaged; nothing was changed.
     """
     from ..action import set_frame_rate
     from ..recording import (
@@ -64,7 +64,7 @@ def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str
             rates = [rate for recording in read.values() if (rate := marker_rate(recording)) > 0.0]
             if rates:
                 set_frame_rate(now, min(max(rates), HIGHEST_FRAME_RATE))
-            old, names_now = list(shown.values()), list(read)  # an earlier one may stand in another rate's frames
+            old, names_now = list(shown.values()), list(read)  # earlier ones may have been keyed at another frame rate
         else:
             names_now = names
         made = {name: add_recording(context, read[name], name) for name in names_now}
@@ -79,27 +79,27 @@ def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str
 
 
 def marker_rate(recording: SceneRecording) -> float:
-    """[1/s] Of a recording's markers; 0 without any."""
+    """Sampling rate of a recording's markers [1/s]; 0 without markers."""
     times = recording.marker_times
     return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 else 0.0
 
 
 class FileBrowser:
-    """Mix-in of a file browser with several files."""
+    """Mix-in of an operator with a file browser that selects several files."""
 
     files: bpy.props.CollectionProperty(type=bpy.types.OperatorFileListElement)  # type: ignore[valid-type]
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def chosen_paths(self) -> list[Path]:
-        """The chosen files."""
+        """The selected files."""
         names = [file.name for file in self.files if file.name]
         alone = Path(self.filepath or self.directory)  # type: ignore[attr-defined]
         return [Path(self.directory) / name for name in names] or [alone]
 
 
 class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, ImportHelper):
-    """Show recordings, animated, and list them to be tracked: files, or a folder of them"""
+    """Import recordings, as files or a folder: show them animated, and list them for tracking"""
 
     bl_idname = "exciting_dance.import_recording"
     bl_label = "Import Recording"
@@ -121,13 +121,13 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
-        if self.directory and any(file.name for file in self.files):  # dropped onto the window
+        if self.directory and any(file.name for file in self.files):  # files were dropped onto the window
             return self.execute(context)
         return super().invoke(context, event)
 
 
 class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
-    """Take the file off the list, and what shows it out of the scene"""
+    """Remove the file from the list, and its recording from the scene"""
 
     bl_idname = "exciting_dance.remove_file"
     bl_label = "Remove File"
@@ -146,18 +146,20 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         settings = study_settings(context)
         if settings.file_index >= len(settings.files):
             settings.file_index = len(settings.files) - 1
-        gone = str(Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
-        remove_recordings(child for child in find_recordings(scene(context)) if gone in read_files(child).split("\n"))
+        removed = str(Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
+        remove_recordings(
+            child for child in find_recordings(scene(context)) if removed in read_files(child).split("\n")
+        )
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
         return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write how the selected armature's bones move, whatever made it, as a recording that the rig can follow"""
+    """Write the motion of any armature's bones as a recording, which can be tracked"""
 
     bl_idname = "exciting_dance.take_armature"
-    bl_label = "Take Armature's Motion"
+    bl_label = "Record Armature"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     filename_ext = ".npz"
@@ -167,7 +169,7 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
     def poll(cls, context: bpy.types.Context) -> bool:
         found = context.active_object
         if found is None or found.type != "ARMATURE" or not found.data.bones:
-            cls.poll_message_set("Select the armature whose motion is to be followed")
+            cls.poll_message_set("Select the armature to record")
             return False
         return True
 
@@ -191,7 +193,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     """Recordings dropped onto the 3D view."""
 
     bl_idname = "EXCITING_DANCE_FH_recording"
-    bl_label = "Motion recording"
+    bl_label = "Motion Recording"
     bl_import_operator = "exciting_dance.import_recording"
     bl_file_extensions = ";".join(recording_suffixes())
 

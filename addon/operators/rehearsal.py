@@ -1,4 +1,4 @@
-"""Make the rehearsal video of the dance on the timeline, in a Blender of its own."""
+"""Operator that renders the rehearsal video of the dance on the timeline, in another Blender process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHILD_VIDEO = f"video{VIDEO_END}"
 
 
 class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
-    """Render a video to learn the dance from: slow, then in real time, with the next move as a ghost and a countdown"""
+    """Render a video that teaches the dance: slow, then in real time, with a ghost of the next move and a countdown"""
 
     bl_idname = "exciting_dance.rehearsal"
     bl_label = "Rehearsal Video"
@@ -27,7 +27,7 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig."""
+        """A rig is needed."""
         return find_rig_problem(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:

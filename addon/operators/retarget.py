@@ -1,4 +1,4 @@
-"""Another rig dances what an armature does: followed, checked and repaired in a child process."""
+"""Operator that retargets an armature's motion to another rig, in a child process."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ FOLLOWER_FILE = "follower.json"
 
 
 def find_source(context: bpy.types.Context) -> bpy.types.Object | None:
-    """Whose motion is followed: the selected armature, any at all, otherwise the rig that is meant."""
+    """The armature whose motion is retargeted: the selected one, otherwise the active rig."""
     active = context.active_object
     return active if active is not None and active.type == "ARMATURE" else active_rig(context)
 
 
 def find_follower(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The rig of the scene that follows; None where a built-in robot does."""
+    """The target rig in the scene; None for a built-in robot."""
     settings = study_settings(context)
     return settings.follower if settings.follows == SCENE_RIG else None
 
 
 def find_retarget_problem(context: bpy.types.Context) -> str:
-    """Why nobody can follow, in one sentence; empty where somebody can."""
+    """What prevents retargeting, as one sentence; empty if nothing does."""
     from ..armature import rig_problem
 
     source, target = find_source(context), find_follower(context)
     if source is None:
-        return "Select the armature whose motion is to be followed"
+        return "Select the armature whose motion to retarget"
     if source.animation_data is None or source.animation_data.action is None:
-        return f"{source.name} does not move: it plays no action"
-    if is_rig(source) and (why := rig_problem(source)):
-        return why
+        return f"{source.name} has no action"
+    if is_rig(source) and (problem := rig_problem(source)):
+        return problem
     if study_settings(context).follows != SCENE_RIG:
         return ""
     if target is None:
-        return "Choose the rig that follows"
-    return f"{source.name} cannot follow itself" if target == source else rig_problem(target)
+        return "Choose the target rig"
+    return f"{source.name} cannot be its own target" if target == source else rig_problem(target)
 
 
 class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
-    """Let a rig or robot dance what the selected armature does: feet stand, limits hold, what would fall is repaired"""
+    """Retarget the selected armature's motion to a rig or robot, with planted feet, within its limits, in balance"""
 
     bl_idname = "exciting_dance.retarget"
     bl_label = "Retarget"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel = "Retargeting", "retarget"
-    input_names = INPUT_NAMES | {FOLLOWER_FILE: "the rig that follows"}
+    input_names = INPUT_NAMES | {FOLLOWER_FILE: "the target rig"}
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """Somebody to follow, and somebody who follows."""
+        """A source and a target are needed."""
         return find_retarget_problem(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
@@ -98,7 +98,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         if onto is None:
             dance = replace(dance, rig=record.rig)
         body = show_dance(context, dance, target=onto, name=record.name)
-        if self._beside:  # it dances where who leads does; both may spread their arms
+        if self._beside:  # the motion is at the source's place, and both may spread their arms
             move_sideways(body, 0.5 * (self._source_size + rest_size(body)))
             avoid_overlap(context, body, ignored=self._source_id)
         layer = view_layer(context)
@@ -112,27 +112,27 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
     def _waits_for_edit_mode(self) -> bool:
         target = next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
         if target is not None and target.mode == "EDIT":
-            self._job.message = f"done, leave edit mode of {target.name} to see it (Tab)"
+            self._job.message = f"finished, leave edit mode of {target.name} to see the result (Tab)"
             return True
         return False
 
 
 def retarget_arguments(settings: Settings) -> list[str]:
-    """Words of the command for what is set."""
-    words = [] if settings.follow_repaired else ["--no-repair"]
-    words += ["--keep-pace"] if settings.follow_pace else []
-    words += ["--slower", repr(settings.follow_slower)] if settings.follow_slower != 1.0 else []
-    words += ["--overlaps"] if settings.follow_overlaps else []
-    words += ["--broken-steps"] if settings.follow_broken_steps else []
-    words += ["--forces", bpy.path.abspath(settings.follow_forces)] if settings.follow_forces else []
-    return words
+    """Command-line arguments for the settings."""
+    arguments = [] if settings.follow_repaired else ["--no-repair"]
+    arguments += ["--keep-pace"] if settings.follow_pace else []
+    arguments += ["--slower", repr(settings.follow_slower)] if settings.follow_slower != 1.0 else []
+    arguments += ["--overlaps"] if settings.follow_overlaps else []
+    arguments += ["--broken-steps"] if settings.follow_broken_steps else []
+    arguments += ["--forces", bpy.path.abspath(settings.follow_forces)] if settings.follow_forces else []
+    return arguments
 
 
 def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: Path) -> Path:
-    """What an armature does, as a file: a rig's own motion with its soles, or any other's bones.
+    """Write an armature's motion to a file: a rig's timeline with its contacts, or the bones of another armature.
 
     Raises:
-        InvalidValue: a rig's bones are no longer its links.
+        InvalidValue: a rig's bones no longer match its links.
     """
     from ..armature_recording import record_segments
     from ..authoring.timeline import motion_range, sample_timeline

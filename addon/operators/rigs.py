@@ -1,4 +1,4 @@
-"""Import a rig."""
+"""Operators that add rigs, complete their data, and set joint limits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import bpy_access as typed
-from .. import scene_rigs
+from .. import bpy_access, scene_rigs
 from ..bpy_access import Status, require
 from ..job_messages import JobMessage, dismiss_message
 from ..jobs import JobOperator
@@ -17,26 +16,26 @@ from ..solver_api import errors, robot_suffixes
 from .base import RigOperator, find_rig_problem, require_active_rig
 
 FILE_PATTERN = ";".join(f"*{suffix}" for suffix in robot_suffixes())
-INPUT_FILE = "asked.json"
-"""The rig about which something is stated."""
+INPUT_FILE = "input.json"
+"""The rig to complete."""
 STANDING_FILE = "standing.npz"
-"""How a new rig stands."""
+"""Standing pose of a new rig."""
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
-    """The ``rig`` verb's words for a choice in the interface.
+    """Arguments of the ``rig`` verb for the settings of the Rig panel.
 
     Raises:
-        InvalidValue: a robot from a file, and no file is chosen.
+        InvalidValue: no robot file is chosen.
     """
     if kind == "urdf":
         if not urdf.strip():
-            raise errors.InvalidValue("no file is chosen: fill in the robot's URDF first")
-        words = ["rig", bpy.path.abspath(urdf)]
-        if urdf.lower().endswith(".urdf"):  # other files say so themselves
-            words += [] if settings.up == "auto" else ["--up", settings.up]
-            words += ["--packages", bpy.path.abspath(settings.packages)] if settings.packages.strip() else []
-        return words
+            raise errors.InvalidValue("no robot file is chosen: set the field URDF first")
+        arguments = ["rig", bpy.path.abspath(urdf)]
+        if urdf.lower().endswith(".urdf"):  # other formats define it
+            arguments += [] if settings.up == "auto" else ["--up", settings.up]
+            arguments += ["--packages", bpy.path.abspath(settings.packages)] if settings.packages.strip() else []
+        return arguments
     if kind == "human":
         return [
             "rig",
@@ -52,21 +51,21 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
 
 
 def override_arguments(settings: Settings) -> list[str]:
-    """The ``rig`` verb's words for what is stated of the rig in the scene; none where nothing is."""
-    words = {
+    """Arguments of the ``rig`` verb for the fields of the Robot Details panel; empty if none is set."""
+    values = {
         "--feet": settings.stated_feet,
         "--soles": settings.stated_soles,
         "--patches": settings.stated_patches,
         "--torques": settings.stated_torques,
         "--may-touch": settings.stated_pairs,
     }
-    result = [word for option, text in words.items() if text.split() for word in (option, *text.split())]
+    result = [word for option, text in values.items() if text.split() for word in (option, *text.split())]
     srdf = bpy.path.abspath(settings.stated_srdf)
     return [*result, *(["--srdf", srdf] if srdf else [])]
 
 
 def output_arguments(folder: Path) -> list[str]:
-    """The ``rig`` verb's words for what it writes for a new armature."""
+    """Arguments of the ``rig`` verb for its output files."""
     from ..solver_api import study_folder
 
     files = ["--output", str(folder / study_folder.RIG_FILE), "--standing", str(folder / STANDING_FILE)]
@@ -74,7 +73,7 @@ def output_arguments(folder: Path) -> list[str]:
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
-    """Build the armature of a description beside those that are there, its prior on the bones, coloured by mass."""
+    """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
     from .. import armature, inertials
     from ..capture.apply_pose import show_frame
     from ..legend import show_quantity
@@ -83,27 +82,28 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
 
     body = armature.build_armature(context, read_rig(path))
     avoid_overlap(context, body)
-    stands = path.with_name(STANDING_FILE)
-    if stands.exists():
-        show_frame(body, MOTION.read(stands).scene, 0)
+    standing = path.with_name(STANDING_FILE)
+    if standing.exists():
+        show_frame(body, MOTION.read(standing).scene, 0)
     inertials.write_prior(body)
-    show_quantity(typed.scene(context), body, "mass")
+    show_quantity(bpy_access.scene(context), body, "mass")
     return body
 
 
 def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> JobMessage:
-    """Let the views show a new rig with the others; what is said of it."""
-    from .. import armature
-    from .. import viewport as view
+    """Show all rigs in the 3D views; returns the message about the new one."""
+    from .. import armature, viewport
 
-    dismiss_message(typed.scene(context), job.rig(), job.panel)  # an earlier failure is mended
+    dismiss_message(bpy_access.scene(context), job.rig(), job.panel)  # removes the message of an earlier failure
     job.set_rig(body)
-    view.frame_objects(context, [rig for rig in scene_rigs.find_rigs(typed.scene(context)) if rig.visible_get()])
+    viewport.frame_objects(
+        context, [rig for rig in scene_rigs.find_rigs(bpy_access.scene(context)) if rig.visible_get()]
+    )
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
 class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
-    """Add a human or a robot as an armature with its inertial parameters on the bones"""
+    """Add a human or robot as an armature, with inertial parameters on its bones"""
 
     bl_idname = "exciting_dance.import_rig"
     bl_label = "Add Rig"
@@ -115,9 +115,9 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = study_settings(context)
         kind = self.kind or settings.kind
-        self.shows_success = kind == "urdf"  # what its file lacks, such as meshes that were not found
-        words = rig_arguments(kind, settings, settings.urdf)
-        return [*words, *output_arguments(folder)]
+        self.shows_success = kind == "urdf"  # the message lists what is missing, such as meshes
+        arguments = rig_arguments(kind, settings, settings.urdf)
+        return [*arguments, *output_arguments(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..solver_api import study_folder
@@ -126,7 +126,7 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import a robot from a URDF file, or from an MJCF file where MuJoCo is installed"""
+    """Import a robot from a URDF file, or from an MJCF file if MuJoCo is installed"""
 
     bl_idname = "exciting_dance.import_urdf"
     bl_label = "Import Robot"
@@ -137,8 +137,8 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        words = rig_arguments("urdf", study_settings(context), self.filepath)  # type: ignore[attr-defined]
-        return [*words, *output_arguments(folder)]
+        arguments = rig_arguments("urdf", study_settings(context), self.filepath)  # type: ignore[attr-defined]
+        return [*arguments, *output_arguments(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..solver_api import study_folder
@@ -147,17 +147,17 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
 
 
 class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
-    """Write what the robot's file does not tell into the rig: feet, soles, patches, torques, links that may touch"""
+    """Add data to the rig that the robot's file lacks: feet, soles, patches, torque limits, allowed contacts"""
 
     bl_idname = "exciting_dance.state_rig"
-    bl_label = "State"
+    bl_label = "Add to Rig"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, panel = "Stating", "rig"
+    title, panel = "Adding to the rig", "rig"
     input_names = {INPUT_FILE: "the rig"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig whose bones can be written to."""
+        """A rig with local bones is needed."""
         return find_rig_problem(context, data=True)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
@@ -166,11 +166,9 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
 
         given = override_arguments(study_settings(context))
         if not given:
-            raise errors.InvalidValue(
-                "nothing is stated: fill in feet, soles, patches, torques or links that may touch"
-            )
-        asked = write_rig(folder / INPUT_FILE, armature.rig_of(require_active_rig(context)))
-        return ["rig", str(asked), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
+            raise errors.InvalidValue("no field is set: enter feet, soles, patches, torque limits or allowed contacts")
+        rig_file = write_rig(folder / INPUT_FILE, armature.rig_of(require_active_rig(context)))
+        return ["rig", str(rig_file), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from .. import armature
@@ -180,17 +178,17 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
         armature.store_rig(body, rig)
         added = rig.notes[len(before.notes) :]
-        return JobMessage("Written into the rig, see the notes" if added else "The rig says so already", notes=added)
+        return JobMessage("Added to the rig, see the notes" if added else "The rig already has these data", notes=added)
 
 
 class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
-    """Let hinges stop at their limits while posing, or leave them free"""
+    """Enable or disable joint limits while posing"""
 
     bl_idname = "exciting_dance.limits"
     bl_label = "Joint Limits"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    enforce: bpy.props.BoolProperty(name="Enforce", default=True)  # type: ignore[valid-type]
+    enforce: bpy.props.BoolProperty(name="Enforce", description="Keep hinges within their limits", default=True)  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
         from .. import armature

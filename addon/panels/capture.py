@@ -1,4 +1,4 @@
-"""Panel: Capture. Live motion."""
+"""Panel Capture: live motion."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..bpy_access import scene
 from ..capture.control import Capture, find_calibration
 from ..capture.properties import CaptureSettings, capture_settings
 from ..scene_rigs import active_rig
+from .base import DancePanel
 from .messages import draw_wrapped
-from .tab import DancePanel
 
 if TYPE_CHECKING:
     from ..capture.session import CaptureSession
 
 
 class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Capture."""
+    """Live motion from a stream"""
 
     bl_label = "Capture"
-    bl_order = 1  # those of one order stand as they were registered: after the recordings
+    bl_order = 1  # panels of equal order keep the order of registration: after Recording
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, session = layout_of(self), Capture.session
         settings = capture_settings(scene(context))
         row = layout.row(align=True)
@@ -44,14 +44,14 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
 
 
 class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Where the stream comes from."""
+    """Source of the stream"""
 
     bl_label = "Stream"
     bl_parent_id = "EXCITING_DANCE_PT_capture"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), capture_settings(scene(context))
         layout.enabled = Capture.session is None
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -60,21 +60,23 @@ class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[mis
         column = layout.column(align=True)
         if not bpy.app.online_access:
             column.active = False
-            draw_wrapped(context, column, "Blender is offline: streams of this computer alone (127.0.0.1) are followed",
+            draw_wrapped(context, column, "Blender is offline: only streams from this computer are received",
                   icon="INTERNET_OFFLINE")  # fmt: skip
 
 
 def _draw_subject(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Whom it will follow, and by what."""
+    """Draw which rig will be moved, and by which data."""
     body = active_rig(context)
     column = layout.column(align=True)
     if body is None:
         draw_wrapped(context, column, "Add or select a rig first", icon="INFO")
         return
     by = "markers, segments or joint values" if find_calibration(body) else "segments or joint values"
-    draw_wrapped(context, column, f"{body.name} will follow {by}", icon="ARMATURE_DATA")
+    draw_wrapped(context, column, f"{body.name} will be moved by {by}", icon="ARMATURE_DATA")
     if not find_calibration(body):
-        draw_wrapped(context, column, "For markers track a static trial first: it tells where they sit", icon="INFO")
+        draw_wrapped(
+            context, column, "To use markers, track a static trial first, which gives their locations", icon="INFO"
+        )
 
 
 def _draw_recording(
@@ -92,8 +94,8 @@ def _draw_recording(
 def _draw_readout(
     context: bpy.types.Context, layout: bpy.types.UILayout, session: CaptureSession, settings: CaptureSettings
 ) -> None:
-    """What comes, how late, how well, how balanced, and what was noticed."""
-    from ..capture import status_text as words
+    """Draw state, latency, marker error and balance, and recent messages."""
+    from ..capture import status_text
 
     box = layout.box()
     column = box.column(align=True)
@@ -102,14 +104,14 @@ def _draw_readout(
         draw_wrapped(context, column, session.end_reason, icon="ERROR")
         return
     place = settings.lsl or f"{settings.address}:{settings.port}"
-    draw_wrapped(context, column, words.describe_stream(session, place), icon="PLUGIN")
+    draw_wrapped(context, column, status_text.describe_stream(session, place), icon="PLUGIN")
     if session.pose is None:
         column.operator("exciting_dance.replay", icon="FILE_REFRESH")
     else:
-        draw_wrapped(context, column, words.describe_latency(session), icon="TIME")
-        if said := words.describe_marker_error(session):
-            draw_wrapped(context, column, said, icon="EMPTY_AXIS")
-        draw_wrapped(context, column, words.describe_balance(session), icon="CON_FLOOR")
+        draw_wrapped(context, column, status_text.describe_latency(session), icon="TIME")
+        if error := status_text.describe_marker_error(session):
+            draw_wrapped(context, column, error, icon="EMPTY_AXIS")
+        draw_wrapped(context, column, status_text.describe_balance(session), icon="CON_FLOOR")
         draw_wrapped(context, column, session.state.get("sentence", ""), icon="SORTTIME")
     for message in session.messages:
         draw_wrapped(context, column, message, icon="INFO")

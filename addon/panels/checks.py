@@ -1,4 +1,4 @@
-"""Panel: Checks. What the rig's dance is held to, by every button alike."""
+"""Panel Checks: check settings of the rig, which all buttons use."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from ..bpy_access import require
 from ..check_settings import SHOWN_CHECKS, check_settings, read_checks
 from ..scene_rigs import active_rig
 from ..solver_api import errors
+from .base import DancePanel
 from .messages import draw_wrapped
-from .tab import DancePanel
 
 
 class EXCITING_DANCE_PT_checks(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Checks."""
+    """Settings of all checks of the dance"""
 
     bl_label = "Checks"
-    bl_order = 0  # those of one order stand as they were registered: after Live
+    bl_order = 0  # panels of equal order keep the order of registration: after Live Check
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig, which carries them."""
+        """Whether there is an active rig, which stores the settings."""
         return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, body = layout_of(self), require(active_rig(context), "rig")
-        layout.label(text="For Live, Check, Balance and all others", icon="INFO")
+        layout.label(text="Used by Live Check, Check, Balance and Design", icon="INFO")
         column = layout.column()
         column.use_property_split, column.use_property_decorate = True, False
         for name in SHOWN_CHECKS:
             column.prop(check_settings(body), name)
         try:
             read_checks(body)
-        except errors.InvalidValue as error:  # the fields show the defaults then
+        except errors.InvalidValue as error:  # the fields then show the defaults
             draw_wrapped(context, layout.box().column(align=True), str(error), icon="ERROR")
 
 

@@ -1,4 +1,4 @@
-"""Panel: Arm on a Bench. For rigs without feet, which stand nowhere but bolted down."""
+"""Panel Fixed-Base Arm, for rigs without feet."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from ..bpy_access import layout as layout_of
 from ..bpy_access import scene
 from ..fixed_base import fixed_base_settings
 from ..scene_rigs import active_rig
+from .base import DancePanel
 from .messages import draw_job, draw_message
-from .tab import DancePanel
 
 
 class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Arm on a bench."""
+    """Exciting motion of an arm with a fixed base"""
 
-    bl_label = "Arm on a Bench"
+    bl_label = "Fixed-Base Arm"
     bl_order = 0
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig that has no feet."""
+        """Whether there is an active rig without feet."""
         body = active_rig(context)
         if body is None:
             return False
@@ -29,7 +29,7 @@ class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc
         return not rig_problem(body) and not rig_of(body).soles
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
@@ -46,14 +46,14 @@ class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc
 
 
 class EXCITING_DANCE_PT_bench_how(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """How it is searched, and where the motion goes."""
+    """Limits of the search, and output folder"""
 
     bl_label = "Limits and Results"
     bl_parent_id = "EXCITING_DANCE_PT_bench"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("criterion", "speed", "torque", "clearance", "seed", "output"):

@@ -1,4 +1,4 @@
-"""Panel: Live. What the check says while you work."""
+"""Panel Live Check: results while the user works."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..bpy_access import scene, session_id
 from ..live.control import LiveCheck
 from ..live.properties import live_settings
 from ..scene_rigs import active_rig
+from .base import DancePanel
 from .messages import draw_wrapped
-from .tab import DancePanel
 
 if TYPE_CHECKING:
     from ..live.session import CheckSession
 
 LISTED_FAILURES = 6
-"""Failures in the list."""
+"""Largest number of listed failures."""
 TEXT_WIDTH = 0.82
-"""Share of the width that words beside a button have."""
+"""Fraction of the width for a text beside a button."""
 
 DISPLAY_PROPERTIES = (
     "show_balance",
@@ -31,53 +31,53 @@ DISPLAY_PROPERTIES = (
     "show_timeline",
     "show_excitation",
 )
-"""What is drawn, if wanted."""
+"""Properties that enable single overlays."""
 
 
 class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Live."""
+    """Checks of the dance while you work"""
 
-    bl_label = "Live"
-    bl_order = 0  # those of one order stand as they were registered: after what authors the dance
+    bl_label = "Live Check"
+    bl_order = 0  # panels of equal order keep the order of registration: after Author
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig, or while one is checked."""
+        """Whether there is an active rig, or the check runs."""
         return active_rig(context) is not None or LiveCheck.session is not None
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        """The button, also while the panel is folded."""
+        """Draw the button in the header, so that it is visible while the panel is closed."""
         on = LiveCheck.session is not None
         layout_of(self).operator("exciting_dance.live", text="", icon="PAUSE" if on else "PLAY", emboss=False)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, session = layout_of(self), LiveCheck.session
         settings = live_settings(scene(context))
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.live", icon="PAUSE" if session else "PLAY", depress=session is not None)
-        meant = active_rig(context)
-        own = session is not None and (meant is None or session_id(meant) == session.body)
-        if session is not None and meant is not None and not own:
-            layout.label(text=f"Another rig is checked, not {meant.name}", icon="INFO")
-            layout.operator("exciting_dance.live_restart", text=f"Check {meant.name}", icon="FILE_REFRESH")
+        active = active_rig(context)
+        checks_active = session is not None and (active is None or session_id(active) == session.body)
+        if session is not None and active is not None and not checks_active:
+            layout.label(text=f"Another rig is being checked, not {active.name}", icon="INFO")
+            layout.operator("exciting_dance.live_restart", text=f"Check {active.name}", icon="FILE_REFRESH")
         elif session is not None:
             _draw_state(context, layout, session)
             _draw_failures(context, layout, session)
         header, body = layout.panel("exciting_dance_live_shown", default_closed=True)
-        header.label(text="What Is Drawn")
+        header.label(text="Overlays")
         if body is not None:
             grid = body.grid_flow(columns=2, even_columns=True, align=True)
             for name in DISPLAY_PROPERTIES:
                 grid.prop(settings, name, toggle=True)
-        if own and session is not None and session.results is not None:
+        if checks_active and session is not None and session.results is not None:
             _draw_notes(context, layout, session.results.notes)
 
 
 def _draw_state(context: bpy.types.Context, layout: bpy.types.UILayout, session: CheckSession) -> None:
-    """How far it is, or what went wrong."""
+    """Draw progress or error."""
     from ..live.session import STEPPING_NOTE
     from ..live.status_text import describe_progress
 
@@ -101,7 +101,7 @@ def _draw_state(context: bpy.types.Context, layout: bpy.types.UILayout, session:
 
 
 def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, session: CheckSession) -> None:
-    """The worst frame of every check that fails, and the way there."""
+    """Draw the worst frame of every failed check, with a button that goes to it."""
     import numpy as np
 
     from ..action import frames_at
@@ -121,7 +121,7 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, sessi
 
 
 def _draw_notes(context: bpy.types.Context, layout: bpy.types.UILayout, notes: tuple[str, ...]) -> None:
-    """What this rig cannot be checked for."""
+    """Draw which checks are impossible for this rig."""
     column = layout.column(align=True)
     column.active = False
     for note in notes:

@@ -1,4 +1,4 @@
-"""What several panels show alike: the running job, what the last one said, and words in lines."""
+"""Elements of several panels: the running job, the last message, and wrapped text."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..scene_rigs import active_rig
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
 LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 6.0, 56.0, 20.0
-"""[px] of a letter of a panel, of what stands beside a text in a box, and of its icon, at scale 1."""
+"""[px] Widths of a letter, of the margins of a text in a box, and of its icon, at scale 1."""
 MESSAGE_WIDTH = 0.88
-"""Share of the width that a message has beside the button that dismisses it."""
+"""Fraction of the width for a message beside its Dismiss button."""
 SHOWN_FAILURES = 5
-"""Failures that are shown while the notes are folded away."""
+"""Number of failures that are shown while a message is folded."""
 
 
 def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
-    """Show the job of this panel, if it runs; whether it does."""
+    """Draw the panel's job, if one is running; whether it is."""
     job = CurrentJob.job
     if job is None or job.panel != panel:
         return False
@@ -33,18 +33,18 @@ def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
 
 
 def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
-    """Show why nothing can be done with a rig as it is, if that is so."""
+    """Draw what prevents work with a rig, if anything does."""
     from ..armature import rig_problem
 
-    why = rig_problem(body)
-    if why:
+    problem = rig_problem(body)
+    if problem:
         box = layout.box()
         box.alert = True
-        draw_wrapped(context, box.column(align=True), why, icon="ERROR")
+        draw_wrapped(context, box.column(align=True), problem, icon="ERROR")
 
 
 def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: str) -> None:
-    """Show what the last job of this panel said of the rig that is meant: whole, until it is dismissed."""
+    """Draw the message of the panel's last job about the active rig, until it is dismissed."""
     item = find_message(scene(context), active_rig(context), panel)
     if item is None:
         return
@@ -56,8 +56,8 @@ def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: 
     row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = panel
     failures, notes = item.failures.splitlines(), item.notes.splitlines()
     column = box.column(align=True)
-    for words in failures if item.unfolded else failures[:SHOWN_FAILURES]:
-        draw_wrapped(context, column, words, icon="DOT")
+    for text in failures if item.unfolded else failures[:SHOWN_FAILURES]:
+        draw_wrapped(context, column, text, icon="DOT")
     more = [f"{len(failures) - SHOWN_FAILURES} more"] if len(failures) > SHOWN_FAILURES else []
     more += [f"{len(notes)} note{'s' if len(notes) > 1 else ''}"] if notes else []
     if more:
@@ -68,14 +68,14 @@ def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: 
     if item.unfolded:
         column = box.column(align=True)
         column.active = False
-        for words in notes:
-            draw_wrapped(context, column, words, icon="DOT")
+        for text in notes:
+            draw_wrapped(context, column, text, icon="DOT")
 
 
 def draw_wrapped(
     context: bpy.types.Context, column: bpy.types.UILayout, text: str, *, icon: Any, width_fraction: float = 1.0
 ) -> None:
-    """A text in as many lines as the panel's width, or a share of it, needs."""
+    """Draw a text, wrapped to the panel's width or a fraction of it."""
     region, bare = context.region, icon == "NONE"
     width = (
         letters_per_line(region.width / context.preferences.system.ui_scale, width_fraction, without_icon=bare)
@@ -87,12 +87,12 @@ def draw_wrapped(
 
 
 def letters_per_line(width: float, width_fraction: float = 1.0, *, without_icon: bool = False) -> int:
-    """How many letters fit into a line.
+    """Number of letters that fit into a line.
 
     Args:
-        width: [px] of the sidebar, at scale 1.
-        width_fraction: of the panel's width that the text has.
-        without_icon: without an icon before it.
+        width: [px] width of the sidebar, at scale 1.
+        width_fraction: fraction of the width for the text.
+        without_icon: whether there is no icon before the text.
     """
     return max(
         16, int((width_fraction * (width - MARGIN_WIDTH) - (0.0 if without_icon else ICON_WIDTH)) / LETTER_WIDTH)

@@ -1,4 +1,4 @@
-"""Panel of the rehearsal video."""
+"""Panel Rehearsal Video with its subpanels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import bpy
 from ..bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
 from ..scene_rigs import active_rig
+from .base import DancePanel
 from .messages import draw_job, draw_message
-from .tab import DancePanel
 
 
 class EXCITING_DANCE_PT_rehearsal(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Rehearsal."""
+    """Video that teaches the dance"""
 
     bl_label = "Rehearsal Video"
     bl_order = 8
@@ -20,11 +20,11 @@ class EXCITING_DANCE_PT_rehearsal(DancePanel, bpy.types.Panel):  # type: ignore[
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig only."""
+        """Whether there is an active rig."""
         return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
@@ -46,14 +46,14 @@ class EXCITING_DANCE_PT_rehearsal(DancePanel, bpy.types.Panel):  # type: ignore[
 
 
 class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Film behind the body."""
+    """Film behind the body"""
 
     bl_label = "Film"
     bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "film")
@@ -64,14 +64,14 @@ class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ig
 
 
 class EXCITING_DANCE_PT_rehearsal_picture(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Title, size and engine."""
+    """Title, size and render engine"""
 
     bl_label = "Picture"
     bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         for names in (("title", "title_time"), ("width", "height", "rate"), ("engine", "samples")):

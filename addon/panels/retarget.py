@@ -1,4 +1,4 @@
-"""Panel: Retarget. One armature's motion danced by another rig."""
+"""Panel Retarget: an armature's motion on another rig."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import bpy
 from ..bpy_access import layout as layout_of
 from ..operators.retarget import find_source
 from ..properties import SCENE_RIG, study_settings
+from .base import DancePanel
 from .messages import draw_job, draw_message, draw_wrapped
-from .tab import DancePanel
 
 
 class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Retarget."""
+    """Motion of an armature on another rig"""
 
     bl_label = "Retarget"
-    bl_order = 3  # those of one order stand as they were registered: after what is seen of a recording
+    bl_order = 3  # panels of equal order keep the order of registration: after Display
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw."""
+        """Draw the panel."""
         layout, settings, source = layout_of(self), study_settings(context), find_source(context)
-        words = "Select the armature whose motion is to be followed" if source is None else f"{source.name} is followed"
-        draw_wrapped(context, layout.column(align=True), words, icon="INFO" if source is None else "ARMATURE_DATA")
+        text = "Select the armature whose motion to retarget" if source is None else f"Source: {source.name}"
+        draw_wrapped(context, layout.column(align=True), text, icon="INFO" if source is None else "ARMATURE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "follows")

@@ -1,1 +1,1 @@
-"""A video to learn a dance from."""
+"""Videos that teach a dance."""

@@ -1,4 +1,4 @@
-"""What the learner reads: countdown, which move comes, which foot stands, tempo, progress; held before the camera."""
+"""Captions of a rehearsal video: countdown, next move, supporting feet, tempo, progress; attached to the camera."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
-from .. import meshes
+from .. import bpy_access, meshes
 from ..solver_api import PHRASE, display_name
 from .camera import picture_frame
 from .dance import RehearsedDance
@@ -27,31 +26,31 @@ from .materials import (
 from .plan import COUNTDOWN_START, VideoPlan
 
 CAMERA_DISTANCE = 2.0
-"""Distance of the signs from the camera against the nearest that it sees."""
+"""Distance of the captions from the camera, relative to its clip start."""
 LAYER_DISTANCE = 1e-3
-"""Of a text before its plate, in heights of the picture."""
+"""Distance between layers, in picture heights."""
 PLATE_OPACITY = 0.93
-"""Opacity of the plates; light adds up linearly, so that a tenth of a white floor still shows well."""
+"""Opacity of the plates; a tenth of a white floor is still well visible, because light adds linearly."""
 TITLE_OPACITY = 0.975
-"""Of the title card."""
+"""Opacity of the title card."""
 TOP_HEIGHT, BOTTOM_HEIGHT, PROGRESS_HEIGHT = 0.085, 0.125, 0.018
-"""Heights of the plates at the edges and of the progress bar, in heights of the picture."""
+"""Heights of the plates at the edges and of the progress bar, in picture heights."""
 TEXT_SIZE, COUNT_SIZE = 0.042, 0.24
 MARGIN, OVERHANG = 0.035, 0.02
-"""Of words from the edges; of plates beyond them, for what smooths edges looks there too."""
+"""Distance of text from the edges, and extension of plates beyond them, which antialiasing needs."""
 DISC_RADIUS, DISC_CORNERS = 0.145, 48
 SIDES = {"left": "left foot", "right": "right foot"}
 
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """How words are set.
+    """Style of a text.
 
     Attributes:
-        size: of the letters, in heights of the picture.
-        align: whether a line begins (``"LEFT"``), is centred (``"CENTER"``) or ends (``"RIGHT"``) at its place.
+        size: letter size in picture heights.
+        align: alignment at the position: ``"LEFT"``, ``"CENTER"`` or ``"RIGHT"``.
         colour: sRGB.
-        max_width: beyond this width, in heights of the picture, the letters shrink.
+        max_width: largest width in picture heights; longer texts are scaled down.
     """
 
     size: float = TEXT_SIZE
@@ -64,10 +63,10 @@ DEFAULT_STYLE = TextStyle()
 
 
 class CaptionBoard:
-    """A board before the camera: x to the right and y up from the picture's middle, in heights of the picture."""
+    """A board in front of the camera: x to the right and y up from the picture's centre, in picture heights."""
 
     def __init__(self, scene: bpy.types.Scene, shown: bpy.types.Action) -> None:
-        camera = typed.require(scene.camera, "camera")
+        camera = bpy_access.require(scene.camera, "camera")
         assert isinstance(camera.data, bpy.types.Camera)
         distance = CAMERA_DISTANCE * camera.data.clip_start
         x, y, width, height = picture_frame(scene, camera, distance)
@@ -82,7 +81,7 @@ class CaptionBoard:
     def add_text(
         self, text: str, position: tuple[float, float], visible: np.ndarray, style: TextStyle = DEFAULT_STYLE
     ) -> bpy.types.Object | None:
-        """Words on a line at a place, in those frames (F,)."""
+        """Add a line of text that is visible in some frames (F,)."""
         if not visible.any() or not text:
             return None
         curve = bpy.data.curves.new("Words", "FONT")
@@ -107,7 +106,7 @@ class CaptionBoard:
         layer: float = 0.0,
         position: tuple[float, float] = (0.0, 0.0),
     ) -> bpy.types.Object | None:
-        """A flat shape about a place, in those frames (F,)."""
+        """Add a flat polygon at a position that is visible in some frames (F,)."""
         if not visible.any():
             return None
         points = np.array([(x, y, 0.0) for x, y in corners])
@@ -117,14 +116,16 @@ class CaptionBoard:
     def add_box(
         self, low: tuple[float, float], high: tuple[float, float], visible: np.ndarray, alpha: float = PLATE_OPACITY
     ) -> None:
-        """A plate from corner to corner."""
+        """Add a rectangular plate between two corners."""
         self.add_plate([low, (high[0], low[1]), high, (low[0], high[1])], visible, alpha=alpha)
 
     def key_width(self, item: bpy.types.Object | None, values: np.ndarray) -> None:
-        """Stretch a sign from its left end, in every frame (F,)."""
+        """Key the width of an object from its left end, in every frame (F,)."""
         if item is None:
             return
-        holder = bpy.data.objects.new("Growing", None)  # its own action: the sign's shows and hides it
+        holder = bpy.data.objects.new(
+            "Growing", None
+        )  # needs its own action, because the object's action shows and hides it
         holder.parent, holder.location = self._board, item.location
         item.parent, item.location = holder, (0.0, 0.0, 0.0)
         self._scene.collection.objects.link(holder)
@@ -155,7 +156,7 @@ class CaptionBoard:
 def add_captions(
     scene: bpy.types.Scene, danced: RehearsedDance, plan: VideoPlan, title: str, mirror: bool, shown: bpy.types.Action
 ) -> None:
-    """Put all signs before the scene's camera."""
+    """Add all captions in front of the scene's camera."""
     board = CaptionBoard(scene, shown)
     kinds = plan.part_kinds()
     playing = kinds != "title"
@@ -172,7 +173,7 @@ def add_captions(
 
 
 def describe_stance(patches: Sequence[str], sides: dict[str, str]) -> str:
-    """``"both feet"``, ``"right foot only"``, ... of the patches on the floor."""
+    """Text for the patches in contact: ``"both feet"``, ``"right foot only"``, ..."""
     feet = {sides.get(name, "") for name in patches}
     if not patches:
         return "in the air"
@@ -184,7 +185,7 @@ def describe_stance(patches: Sequence[str], sides: dict[str, str]) -> str:
 
 
 def describe_tempo(kind: str, tempo: float) -> str:
-    """The tempo of a part of the video."""
+    """Text for the tempo of a part of the video."""
     if kind == "real":
         return "real time"
     return f"slow: {100.0 * tempo:.0f} %"
@@ -197,19 +198,19 @@ def _add_title(board: CaptionBoard, plan: VideoPlan, title: str, mirror: bool, w
     board.add_text(title, (0.0, 0.16), when, heading)
     length = plan.stops[-1].stop - plan.stops[0].start
     runs = [part for part in plan.parts if part.kind != "title"]
-    words = [describe_tempo(part.kind, part.tempo) for part in runs]
-    loops = words.count("real time")
-    told = [word for word in words if word != "real time"]
-    told += [f"real time x {loops}" if loops > 1 else "real time"] * (loops > 0)
+    texts = [describe_tempo(part.kind, part.tempo) for part in runs]
+    loops = texts.count("real time")
+    tempos = [word for word in texts if word != "real time"]
+    tempos += [f"real time x {loops}" if loops > 1 else "real time"] * (loops > 0)
     board.add_text(f"{plan.move_count} moves, {length:.0f} s", (0.0, 0.04), when, line)
-    board.add_text(", then ".join(told), (0.0, -0.04), when, line)
-    side = "a mirror: move on the side that you see" if mirror else "no mirror: its left is your left"
+    board.add_text(", then ".join(tempos), (0.0, -0.04), when, line)
+    side = "mirrored: move on the side that you see" if mirror else "not mirrored: its left is your left"
     board.add_text(side, (0.0, -0.17), when, remark)
     board.add_text("left", (-0.3, -0.28), when, TextStyle(0.06, "CENTER", _lighten(LEFT_COLOUR)))
     board.add_text("right", (0.0, -0.28), when, TextStyle(0.06, "CENTER", _lighten(RIGHT_COLOUR)))
     if np.isfinite(plan.ghosts).any():
         board.add_text(
-            "what comes next",
+            "next move",
             (0.15, -0.28),
             when,
             TextStyle(0.06, colour=_lighten(GHOST_COLOUR), max_width=half - 0.18),
@@ -217,53 +218,53 @@ def _add_title(board: CaptionBoard, plan: VideoPlan, title: str, mirror: bool, w
 
 
 def _lighten(colour: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Lighter, to be read on a dark plate."""
+    """A lighter colour, legible on a dark plate."""
     red, green, blue = (0.65 * value + 0.35 for value in colour)
     return red, green, blue
 
 
 def _add_tempo(board: CaptionBoard, plan: VideoPlan) -> None:
-    place = board.half - MARGIN, 0.5 - 0.5 * TOP_HEIGHT
+    position = board.half - MARGIN, 0.5 - 0.5 * TOP_HEIGHT
     runs: dict[str, np.ndarray] = {}
     real = sum(part.kind == "real" for part in plan.parts)
     number = 0
     for part in plan.parts:
         if part.kind == "title":
             continue
-        words = describe_tempo(part.kind, part.tempo)
+        text = describe_tempo(part.kind, part.tempo)
         if part.kind == "real":
             number += 1
-            words += f" {number} of {real}" * (real > 1)
-        runs.setdefault(words, np.zeros(len(plan), bool))[part.start : part.stop] = True
-    for words, when in runs.items():
-        board.add_text(words, place, when, TextStyle(align="RIGHT"))
+            text += f" {number} of {real}" * (real > 1)
+        runs.setdefault(text, np.zeros(len(plan), bool))[part.start : part.stop] = True
+    for text, when in runs.items():
+        board.add_text(text, position, when, TextStyle(align="RIGHT"))
 
 
 def _add_moves(board: CaptionBoard, plan: VideoPlan, playing: np.ndarray) -> None:
-    """Which move it is, and before it starts that it comes next."""
+    """Add the name of the current or next move."""
     low, left = 0.5 - 0.5 * TOP_HEIGHT, -board.half + MARGIN
     ahead, now = (
         TextStyle(colour=colour, max_width=board.half * 1.3) for colour in (_lighten(GHOST_COLOUR), TEXT_COLOUR)
     )
     for index in range(plan.move_count):
         then = plan.stops[index + 1]
-        words = f"{index + 1}/{plan.move_count}   {then.name}" + (f"   {then.difficulty}" if then.difficulty else "")
+        text = f"{index + 1}/{plan.move_count}   {then.name}" + (f"   {then.difficulty}" if then.difficulty else "")
         here = playing & (plan.stop_indices == index)
-        board.add_text(f"next: {words}", (left, low), here & plan.is_still, ahead)
-        board.add_text(words, (left, low), here & ~plan.is_still, now)
+        board.add_text(f"next: {text}", (left, low), here & plan.is_still, ahead)
+        board.add_text(text, (left, low), here & ~plan.is_still, now)
     board.add_text("end", (left, low), playing & (plan.stop_indices == plan.move_count))
 
 
 def _add_stance(board: CaptionBoard, danced: RehearsedDance, plan: VideoPlan, playing: np.ndarray) -> None:
-    """On which feet the body stands, and on which after the next move where that differs."""
+    """Add the supporting feet, and those after the next move if they differ."""
     if not danced.timeline.strips:
         return
     sides = danced.patch_sides()
     edges = np.unique([moment for strip in danced.timeline.strips for moment in (strip.start, strip.stop)])
     piece = np.searchsorted(edges, plan.times, side="right")
     middles = {int(p): float(plan.times[piece == p].mean()) for p in np.unique(piece)}
-    words_of = {p: describe_stance(danced.standing_patches(time), sides) for p, time in middles.items()}
-    now = np.array([words_of[int(p)] for p in piece], dtype=object)
+    stance_by_piece = {p: describe_stance(danced.standing_patches(time), sides) for p, time in middles.items()}
+    now = np.array([stance_by_piece[int(p)] for p in piece], dtype=object)
     then = np.array([describe_stance(danced.standing_patches_in(stop), sides) for stop in plan.stops], dtype=object)
     later = then[np.minimum(plan.stop_indices + 1, plan.move_count)]
     height = -0.5 + PROGRESS_HEIGHT + 0.5 * (BOTTOM_HEIGHT - PROGRESS_HEIGHT)
@@ -271,9 +272,9 @@ def _add_stance(board: CaptionBoard, danced: RehearsedDance, plan: VideoPlan, pl
         board.add_text(f"on {_standing_on(stance)}", (-board.half + MARGIN, height), playing & (now == stance))
     for stance in sorted(set(later)):
         when = playing & (later == stance) & (now != later)
-        place = (board.half - MARGIN, height)
+        position = (board.half - MARGIN, height)
         board.add_text(
-            f"then on {_standing_on(stance)}", place, when, TextStyle(align="RIGHT", colour=_lighten(GHOST_COLOUR))
+            f"then on {_standing_on(stance)}", position, when, TextStyle(align="RIGHT", colour=_lighten(GHOST_COLOUR))
         )
 
 
@@ -282,31 +283,33 @@ def _standing_on(stance: str) -> str:
 
 
 def _add_countdown(board: CaptionBoard, plan: VideoPlan) -> None:
-    place = board.half - DISC_RADIUS - 0.06, 0.14
-    turns = np.linspace(0.0, 2.0 * np.pi, DISC_CORNERS, endpoint=False)
-    round_ = [(DISC_RADIUS * float(np.cos(turn)), DISC_RADIUS * float(np.sin(turn))) for turn in turns]
-    board.add_plate(round_, plan.counts > 0, position=place)
+    position = board.half - DISC_RADIUS - 0.06, 0.14
+    angles = np.linspace(0.0, 2.0 * np.pi, DISC_CORNERS, endpoint=False)
+    disc = [(DISC_RADIUS * float(np.cos(turn)), DISC_RADIUS * float(np.sin(turn))) for turn in angles]
+    board.add_plate(disc, plan.counts > 0, position=position)
     for number in range(1, COUNTDOWN_START + 1):
         board.add_text(
-            str(number), place, plan.counts == number, TextStyle(COUNT_SIZE, "CENTER", _lighten(GHOST_COLOUR))
+            str(number), position, plan.counts == number, TextStyle(COUNT_SIZE, "CENTER", _lighten(GHOST_COLOUR))
         )
 
 
 def _add_beats(board: CaptionBoard, plan: VideoPlan) -> None:
-    """The metronome: counts of the phrase, where no countdown stands."""
-    place = board.half - DISC_RADIUS - 0.06, 0.14
+    """Add the beats of the phrase, where there is no countdown."""
+    position = board.half - DISC_RADIUS - 0.06, 0.14
     for number in range(1, PHRASE + 1):
         when = (plan.beats == number) & (plan.counts == 0)
         if when.any():
-            board.add_text(str(number), place, when, TextStyle(COUNT_SIZE, "CENTER", TEXT_COLOUR))
+            board.add_text(str(number), position, when, TextStyle(COUNT_SIZE, "CENTER", TEXT_COLOUR))
 
 
 def _add_progress(board: CaptionBoard, plan: VideoPlan, playing: np.ndarray) -> None:
-    """A bar along the lower edge with the stops marked."""
+    """Add a progress bar at the lower edge with marks at the stops."""
     half, first, last = board.half, plan.stops[0].start, plan.stops[-1].stop
     bar = [(0.0, 0.0), (2.0 * half, 0.0), (2.0 * half, PROGRESS_HEIGHT), (0.0, PROGRESS_HEIGHT)]
-    done = board.add_plate(bar, playing, colour=_lighten(GHOST_COLOUR), alpha=0.95, layer=1.0, position=(-half, -0.5))
-    board.key_width(done, np.maximum((plan.times - first) / (last - first), 1e-4))
+    bar_done = board.add_plate(
+        bar, playing, colour=_lighten(GHOST_COLOUR), alpha=0.95, layer=1.0, position=(-half, -0.5)
+    )
+    board.key_width(bar_done, np.maximum((plan.times - first) / (last - first), 1e-4))
     for stop in plan.stops[1:-1]:
         x = 2.0 * half * (stop.start - first) / (last - first) - half
         wide = max(2.0 * half * (stop.stop - stop.start) / (last - first), 0.004)

@@ -1,4 +1,4 @@
-"""The dance that is rehearsed: where it comes from, where it stops, which foot stands, how it looks at any moment."""
+"""The dance of a rehearsal video: reads it, finds its stops and contacts, and interpolates it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from ..solver_api import (
 from .plan import TIME_TOLERANCE, Stop
 
 REST_TOLERANCE = 2e-3
-"""[m, or of a quaternion's components] by which a body that stands may still move between two keys."""
+"""[m, or of quaternion components] Largest motion between two keys that counts as rest."""
 SHORTEST_STOP = 0.15
-"""[s] Where nobody set keys, a body that stands for less does not stop."""
+"""[s] Shortest rest that counts as a stop in a dance without keys."""
 CONTACT_OFFSET = 0.05
-"""[s] Contact is read beside the moment at which it changes."""
-REMEDY = "Name the folder of results of `dance`"
+"""[s] Contacts are read this long after they change."""
+REMEDY = "Choose the results folder of `dance`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class RehearsedDance:
     """A dance to rehearse.
 
     Attributes:
-        timeline: the rig that dances, its motion, keys and strips.
-        stops: where it stands still, in order.
+        timeline: the rig, its motion, keys and contact strips.
+        stops: the stops of the dance, in order.
     """
 
     timeline: SceneTimeline
@@ -54,33 +54,33 @@ class RehearsedDance:
         patches = set(self.rig.patches)
         for strip in self.timeline.strips:
             if strip.patch not in patches:
-                raise errors.InvalidValue(f"the dance stands on {strip.patch!r}, which the rig does not have")
+                raise errors.InvalidValue(f"the dance has a contact {strip.patch!r}, which the rig does not have")
         if len(self.timeline) < 2:
-            raise errors.InvalidValue("a dance of one single pose cannot be rehearsed")
+            raise errors.InvalidValue("a dance with a single pose cannot be rehearsed")
 
     @property
     def rig(self) -> Rig:
-        """That dances."""
+        """Rig of the dance."""
         return self.timeline.rig
 
     @property
     def interval(self) -> tuple[float, float]:
-        """First and last moment [s]."""
+        """First and last time [s]."""
         return float(self.timeline.times[0]), float(self.timeline.times[-1])
 
     def motion(self, times: np.ndarray, clock: np.ndarray) -> SceneMotion:
-        """The body at moments (F,) of the dance, to be shown at the times (F,) [s] of another clock."""
+        """The motion at times (F,) of the dance, with the times (F,) [s] of the video."""
         line = self.timeline
         after = np.clip(np.searchsorted(line.times, times, side="right"), 1, len(line) - 1)
-        share = np.clip((times - line.times[after - 1]) / (line.times[after] - line.times[after - 1]), 0.0, 1.0)
-        share = np.where(share < TIME_TOLERANCE, 0.0, share)[:, None]
-        root = _interpolate(line.root, after, share)
-        translations = _interpolate(line.translations, after, share[:, :, None])
+        fraction = np.clip((times - line.times[after - 1]) / (line.times[after] - line.times[after - 1]), 0.0, 1.0)
+        fraction = np.where(fraction < TIME_TOLERANCE, 0.0, fraction)[:, None]
+        root = _interpolate(line.root, after, fraction)
+        translations = _interpolate(line.translations, after, fraction[:, :, None])
         return SceneMotion(
             times=clock,
             links=line.links,
             root=root,
-            rotations=_interpolate_rotations(line.rotations, after, share[:, :, None]),
+            rotations=_interpolate_rotations(line.rotations, after, fraction[:, :, None]),
             translations=translations,
             com=np.zeros((len(times), 3)),
             momentum=np.zeros((len(times), 6)),
@@ -89,19 +89,19 @@ class RehearsedDance:
 
     def links_at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes (F, L, 3, 3) and origins (F, L, 3) [m] of the links in the world."""
-        seen = self.motion(np.asarray(times, float), np.arange(len(times), dtype=float))
-        places = np.array(seen.translations)
-        places[:, 0] = seen.root
-        return convert.link_poses(self.rig, seen.rotations, places)
+        motion = self.motion(np.asarray(times, float), np.arange(len(times), dtype=float))
+        translations = np.array(motion.translations)
+        translations[:, 0] = motion.root
+        return convert.link_poses(self.rig, motion.rotations, translations)
 
     def standing_patches(self, time: float) -> tuple[str, ...]:
-        """Patches on the floor at a moment, in the rig's order; at the last one, those just before it."""
+        """Patches in contact at a time, in the rig's order; at the end, those just before it."""
         time = min(time, self.interval[1] - 2.0 * TIME_TOLERANCE)
         on = {strip.patch for strip in self.timeline.strips if strip.start - TIME_TOLERANCE <= time < strip.stop}
         return tuple(name for name in self.rig.patches if name in on)
 
     def standing_patches_in(self, stop: Stop) -> tuple[str, ...]:
-        """Patches on the floor in a stop; in one without duration, what follows it."""
+        """Patches in contact during a stop; for a stop without duration, just after it."""
         return self.standing_patches(
             min(
                 0.5 * (stop.start + stop.stop) + CONTACT_OFFSET * (stop.stop == stop.start),
@@ -110,24 +110,24 @@ class RehearsedDance:
         )
 
     def patch_sides(self) -> dict[str, str]:
-        """Side of every contact patch: ``"left"``, ``"right"`` or ``""``, which hands and knees have too."""
+        """Side of every contact patch: ``"left"``, ``"right"`` or ``""``; also ``""`` for hands and knees."""
         found = {left: "left" for left, _ in self.rig.pairs} | {right: "right" for _, right in self.rig.pairs}
         return {patch.name: found.get(patch.link, "") * patch.sole for patch in self.rig.contacts}
 
 
 def from_folder(folder: str | Path) -> RehearsedDance:
-    """The dance of a folder that ``python -m solver dance`` (or repair, complete, slow) wrote.
+    """Read the dance that ``python -m solver dance`` (or repair, complete, slow) wrote to a folder.
 
     Raises:
         InputError: the folder or a file is missing or damaged.
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise errors.InputError(folder, "is no folder", remedy=REMEDY)
+        raise errors.InputError(folder, "is not a folder", remedy=REMEDY)
     rig, motion = read_rig(folder / dance_folder.RIG_FILE), MOTION.read(folder / dance_folder.MOTION_FILE).scene
     if motion.links != rig.links:
-        remedy = f"Let one command write the whole folder: {dance_folder.RIG_FILE} is of another rig"
-        raise errors.InputError(folder / dance_folder.MOTION_FILE, "moves other links", remedy=remedy)
+        remedy = f"Write the whole folder with one command: {dance_folder.RIG_FILE} belongs to another rig"
+        raise errors.InputError(folder / dance_folder.MOTION_FILE, "has other links", remedy=remedy)
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = ()
     stops: tuple[Stop, ...] | None = None
@@ -153,7 +153,7 @@ def from_folder(folder: str | Path) -> RehearsedDance:
 
 
 def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> RehearsedDance:
-    """The dance on the timeline of a scene, over the scene's (preview) range."""
+    """Read the dance on the timeline of a scene, over the scene's (preview) range."""
     line, moves = timeline.sample_timeline(scene, armature), find_moves(armature)
     rows = [] if moves is None else moves.rows
     ends = timeline.times_at_frames(scene, np.array([row.last for row in rows]))
@@ -164,19 +164,21 @@ def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> RehearsedD
 def add_difficulties(
     stops: Sequence[Stop], difficulties: Sequence[tuple[float, str]], tolerance: float
 ) -> tuple[Stop, ...]:
-    """Stops with how hard the moves to them are.
+    """Stops with the difficulty of the moves to them.
 
     Args:
-        stops: of a dance.
-        difficulties: when each move ends [s], and how hard it is.
-        tolerance: [s] by which a stop may begin earlier or later than its move ends.
+        stops: stops of a dance.
+        difficulties: end time [s] and difficulty of each move.
+        tolerance: [s] largest difference between the end of a move and the start of its stop.
     """
-    found = {stop: words for stop in stops for end, words in difficulties if abs(stop.start - end) < tolerance}
+    found = {
+        stop: difficulty for stop in stops for end, difficulty in difficulties if abs(stop.start - end) < tolerance
+    }
     return tuple(replace(stop, difficulty=found.get(stop, "")) for stop in stops)
 
 
 def find_stops(line: SceneTimeline) -> tuple[Stop, ...]:
-    """Where a dance stops: between keys that hold one pose, at other keys in passing, without keys where it rests."""
+    """Stops of a dance: between keys with equal poses, at all other keys without duration, or at rests if not keyed."""
     keys = line.keys
     if not keys:
         return _find_rests(line)
@@ -190,7 +192,7 @@ def find_stops(line: SceneTimeline) -> tuple[Stop, ...]:
 
 
 def _find_rests(line: SceneTimeline) -> tuple[Stop, ...]:
-    """Spans in which the pose does not change."""
+    """Intervals in which the pose does not change, as stops."""
     poses = np.concatenate([part.reshape(len(line), -1) for part in (line.root, line.rotations, line.translations)], 1)
     stops: list[Stop] = []
     start = 0
@@ -204,7 +206,7 @@ def _find_rests(line: SceneTimeline) -> tuple[Stop, ...]:
 
 
 def _is_still(line: SceneTimeline, start: float, stop: float) -> bool:
-    """Whether the pose does not change between two moments."""
+    """Whether the pose does not change between two times."""
     inside = (line.times >= start - TIME_TOLERANCE) & (line.times <= stop + TIME_TOLERANCE)
     return all(
         not inside.any() or float(np.ptp(part[inside], axis=0).max(initial=0.0)) < REST_TOLERANCE
@@ -217,7 +219,7 @@ def _stop_name(key: SceneKey, number: int) -> str:
 
 
 def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
-    """Strips and stops of a designed dance: every segment ends at rest, holds last."""
+    """Strips and stops of a designed dance, whose segments end at rest and whose holds have a duration."""
     tree = read_json(path, REMEDY)
     try:
         found = [
@@ -225,7 +227,7 @@ def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]
             for s in tree["segments"]
         ]
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise errors.InputError(path, f"holds no segments of a dance ({error})", remedy=REMEDY) from None
+        raise errors.InputError(path, f"contains no segments of a dance ({error})", remedy=REMEDY) from None
     strips: dict[str, list[SceneStrip]] = {}
     stops: list[Stop] = []
     for name, kind, start, duration, loaded in found:
@@ -247,7 +249,7 @@ def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]
 
 
 def _clip_stops(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
-    """Stops up to the last sample of a motion, which need not fall on its end."""
+    """Clip stops to the last sample of a motion, which can be earlier than its end."""
     return tuple(Stop(min(s.start, last), min(s.stop, last), s.name) for s in stops)
 
 
@@ -256,7 +258,7 @@ def _interpolate(values: np.ndarray, after: np.ndarray, fraction: np.ndarray) ->
 
 
 def _interpolate_rotations(rotations: np.ndarray, after: np.ndarray, fraction: np.ndarray) -> np.ndarray:
-    """Rotations between neighbours in time, by the shorter way; samples are dense, so that chords do for arcs."""
+    """Interpolate rotations linearly with normalisation, along the shorter arc; accurate because samples are dense."""
     before, behind = rotations[after - 1], rotations[after]
     behind = np.where((before * behind).sum(axis=-1, keepdims=True) < 0.0, -behind, behind)
     mixed = (1.0 - fraction) * before + fraction * behind

@@ -1,4 +1,4 @@
-"""A film behind the dancer: a movie, a sequence of images or one image, as the world that the camera sees."""
+"""A film behind the dancer: a movie, an image sequence or an image, as the background of the world."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from .. import bpy_access as typed
+from .. import bpy_access
 from ..action import CONSTANT, curves_of
 from ..solver_api import errors
 from .materials import add_node
 from .options import Film
 from .plan import VideoPlan
 
-REMEDY = "Name a movie that Blender plays, an image, or a folder of numbered images"
+REMEDY = "Choose a movie that Blender can read, an image, or a folder of numbered images"
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".bmp", ".webp")
 
 
 def film_frames(film: Film, plan: VideoPlan, rate: float, count: int) -> np.ndarray:
-    """(F,) which of a film's frames, from 0, each frame of a video shows."""
+    """Indices (F,) of the film's frame, from 0, for each frame of the video."""
     begin = plan.times[0] if film.clock == "dance" else 0.0
     clock = plan.times if film.clock == "dance" else np.arange(len(plan)) / plan.rate
     seconds = film.start + film.speed * np.maximum(clock - begin - film.offset, 0.0)
@@ -28,18 +28,18 @@ def film_frames(film: Film, plan: VideoPlan, rate: float, count: int) -> np.ndar
 
 
 def add_film(scene: bpy.types.Scene, film: Film, plan: VideoPlan, *, mirror: bool) -> None:
-    """Put a film behind everything, whole and in its own proportions, dark where it does not fill the picture.
+    """Put a film behind everything, uncropped and in its own proportions; uncovered areas are dark.
 
-    As the world and not as a plane: there Cycles lets shadows fall on it.
+    It is a world texture and not a plane, so that Cycles can cast shadows on it.
 
     Raises:
         InputError: it cannot be read.
     """
     image, (across, up), rate, first, count = _load_film(film, plan.rate)
-    tree = typed.require(scene.world, "world").node_tree
+    tree = bpy_access.require(scene.world, "world").node_tree
     assert tree is not None
     wide = scene.render.resolution_x / scene.render.resolution_y * up / across
-    shares = max(wide, 1.0), max(1.0 / wide, 1.0)  # of the picture's sides to the film's
+    shares = max(wide, 1.0), max(1.0 / wide, 1.0)  # picture size over film size
     where, place = add_node(tree, "ShaderNodeTexCoord"), add_node(tree, "ShaderNodeMapping")
     side = -1.0 if mirror else 1.0
     place.inputs["Scale"].default_value = side * shares[0], shares[1], 1.0
@@ -55,22 +55,22 @@ def add_film(scene: bpy.types.Scene, film: Film, plan: VideoPlan, *, mirror: boo
 
 
 def _load_film(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:
-    """The image, its size, its frames per second, the number of its first frame and their count."""
+    """Image, size, frame rate [1/s], number of the first frame, and number of frames."""
     path = film.path
     numbered: list[Path] = []
     if path.is_dir():
         numbered = sorted(p for p in path.iterdir() if p.suffix.lower() in IMAGES and re.search(r"\d+$", p.stem))
         if not numbered:
-            raise errors.InputError(path, "holds no numbered images", remedy=REMEDY)
+            raise errors.InputError(path, "contains no numbered images", remedy=REMEDY)
     elif not path.is_file():
-        raise errors.InputError(path, "is no file", remedy=REMEDY)
+        raise errors.InputError(path, "is not a file", remedy=REMEDY)
     try:
         image = bpy.data.images.load(str((numbered[0] if numbered else path).resolve()))
         across, up = (image.size[side] for side in (0, 1))  # type: ignore[index]
     except RuntimeError:
         across, up = 0, 0
     if not across * up:
-        raise errors.InputError(path, "is no film or image that Blender can read", remedy=REMEDY)
+        raise errors.InputError(path, "is not a film or image that Blender can read", remedy=REMEDY)
     if image.source == "MOVIE":
         clip = bpy.data.movieclips.load(str(path.resolve()))
         rate = clip.fps
@@ -80,13 +80,13 @@ def _load_film(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int
         return image, (across, up), rate, 1, 1
     numbers = [int(re.findall(r"\d+$", p.stem)[0]) for p in numbered]
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        raise errors.InputError(path, "holds images whose numbers leave gaps", remedy=REMEDY)
-    image.source = "SEQUENCE"  # after which its size is that of a frame that nobody asked for yet
+        raise errors.InputError(path, "contains images with gaps in their numbers", remedy=REMEDY)
+    image.source = "SEQUENCE"  # resets the size until a frame is loaded
     return image, (across, up), film.rate or rate, numbers[0], len(numbers)
 
 
 def _key_film_frames(tree: bpy.types.NodeTree, user: bpy.types.ImageUser, frames: np.ndarray) -> None:
-    """Let an image's user show its frames as wanted (F,), from the scene's frame 1 on."""
+    """Key which frames (F,) of an image are shown, from the scene's frame 1 on."""
     user.frame_start, user.frame_duration, user.use_auto_refresh = 1, len(frames), True
     ahead = frames - np.arange(1, len(frames) + 1)
     for change in np.flatnonzero(np.diff(ahead, prepend=ahead[0] - 1)).tolist():

@@ -1,4 +1,4 @@
-"""Where a rehearsal is danced: a round floor with footprints to stand on."""
+"""Floor of a rehearsal scene, with footprints at the contacts."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from .materials import (
 from .plan import TIME_TOLERANCE, VideoPlan
 
 FLOOR_RADIUS, FLOOR_CORNERS = 1.35, 96
-"""Radius of the floor in heights of the root, around all that is danced; its corners. The page needs no light."""
+"""Margin of the floor around the dance, in leg lengths, and number of its corners."""
 FLOOR_EMISSION = 0.6
-"""Light of the floor's own."""
+"""Emission of the floor."""
 FOOTPRINT_MARGIN, FOOTPRINT_HEIGHT = 0.075, 0.004
-"""By how much a footprint reaches beyond its sole and lies above the floor, in heights of the root."""
+"""Margin of a footprint around its sole, and its height above the floor, in leg lengths."""
 CURRENT_OPACITY, NEXT_OPACITY = 0.85, 0.28
-"""Opacity of a footprint that the body stands on and of one that it will."""
+"""Opacity of current footprints, and of those after the next move."""
 
 
 def add_floor(
     scene: bpy.types.Scene, stage: bpy.types.Object, danced: RehearsedDance, *, film: bool, shadow: bool
 ) -> None:
-    """A round floor under all that is danced; on a film only the shadow that falls on it, or nothing."""
+    """Add a round floor under the dance; with a film only its shadow is visible, or nothing."""
     root = danced.timeline.root[:, :2]
     low, high = root.min(axis=0), root.max(axis=0)
     middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low)) + FLOOR_RADIUS * danced.rig.leg_length
-    turns = np.linspace(0.0, 2.0 * np.pi, FLOOR_CORNERS, endpoint=False)
-    corners = radius * np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
+    angles = np.linspace(0.0, 2.0 * np.pi, FLOOR_CORNERS, endpoint=False)
+    corners = radius * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
     mesh = meshes.build_mesh("Floor", [(corners, [list(range(FLOOR_CORNERS))])], smooth=False)
     mesh.materials.append(body_material("Floor", FLOOR_COLOUR, FLOOR_EMISSION))
     floor = bpy.data.objects.new("Floor", mesh)
@@ -51,7 +51,7 @@ def add_floor(
 def add_footprints(
     scene: bpy.types.Scene, stage: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan, shown: bpy.types.Action
 ) -> None:
-    """Where the feet stand, and fainter where they will stand after the next move."""
+    """Add footprints at the current contacts, and fainter ones at the contacts after the next move."""
     paints = {
         (side, coming): flat_material(f"Footprint {side}", colour, NEXT_OPACITY if coming else CURRENT_OPACITY)
         for side, colour in (("left", LEFT_COLOUR), ("right", RIGHT_COLOUR), ("", GHOST_COLOUR))
@@ -61,16 +61,14 @@ def add_footprints(
     ahead = np.minimum(plan.stop_indices + 1, plan.move_count)
     arrival = np.array([0.5 * (stop.start + stop.stop) for stop in plan.stops])[ahead]
     height = FOOTPRINT_HEIGHT * danced.rig.leg_length
-    times = np.minimum(
-        plan.times, danced.interval[1] - TIME_TOLERANCE
-    )  # strips end before the moment at which they stop
+    times = np.minimum(plan.times, danced.interval[1] - TIME_TOLERANCE)  # strips exclude their end
     arrival = np.minimum(arrival, danced.interval[1] - TIME_TOLERANCE)
     for strip in danced.timeline.strips:
         now = (times >= strip.start) & (times < strip.stop)
         later = ~now & (arrival >= strip.start) & (arrival < strip.stop)
         index, corners = contacts[strip.patch]
-        turns, places = danced.links_at(np.array([0.5 * (strip.start + strip.stop)]))
-        points = corners @ turns[0, index].T + places[0, index]
+        rotations, origins = danced.links_at(np.array([0.5 * (strip.start + strip.stop)]))
+        points = corners @ rotations[0, index].T + origins[0, index]
         points = _enlarge(points, FOOTPRINT_MARGIN * danced.rig.leg_length)
         points[:, 2] = danced.timeline.ground + height
         for coming, when in ((False, now), (True, later)):
@@ -85,7 +83,7 @@ def add_footprints(
 
 
 def _enlarge(points: np.ndarray, margin: float) -> np.ndarray:
-    """Corners (V, 3) of a polygon on the floor, moved away from its middle."""
-    away = points - points.mean(axis=0)
-    away[:, 2] = 0.0
-    return points + margin * away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
+    """Corners (V, 3) of a polygon on the floor, moved outward by a margin [m]."""
+    offsets = points - points.mean(axis=0)
+    offsets[:, 2] = 0.0
+    return points + margin * offsets / np.maximum(np.linalg.norm(offsets, axis=1, keepdims=True), 1e-9)

@@ -1,4 +1,4 @@
-"""Colours, materials and curves of a rehearsal's scene; nothing here needs light that is sampled."""
+"""Colours, materials and animation curves of a rehearsal scene; no material needs sampled light."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..action import CONSTANT, LINEAR, Curves
 from ..colours import srgb_to_linear
 
 LEFT_COLOUR, RIGHT_COLOUR, MIDDLE_COLOUR = (0.16, 0.44, 0.80), (0.86, 0.30, 0.22), (0.74, 0.74, 0.77)
-"""sRGB of the body's sides: who learns need not know the words."""
+"""sRGB colours of the body's sides, so that learners see left and right."""
 GHOST_COLOUR, GHOST_COLOUR_ON_FILM = (0.05, 0.62, 0.30), (0.45, 1.0, 0.62)
 TEXT_COLOUR, DARK_COLOUR, PLATE_COLOUR, FLOOR_COLOUR = (
     (1.0, 1.0, 1.0),
@@ -21,16 +21,16 @@ TEXT_COLOUR, DARK_COLOUR, PLATE_COLOUR, FLOOR_COLOUR = (
     (0.84, 0.85, 0.87),
 )
 EMISSION, RIM_EMISSION = 0.5, 0.45
-"""Share of a colour that shows without light (soft shadows would have to be sampled), and how much of it does at the
-outline."""
+"""Emission of a material as a fraction of its colour (instead of soft shadows, which need samples), and factor of the
+emission at the outline."""
 OUTLINE_OPACITY, CORE_OPACITY = 0.98, 0.30
-"""Opacity of the ghost at its outline and where it faces the viewer."""
+"""Opacity of the ghost at its outline, and where it faces the viewer."""
 OUTLINE_WIDTH = 0.55
-"""How far the ghost's outline reaches inwards."""
+"""Width of the ghost's outline, as the blend of a Layer Weight node."""
 
 
 def body_material(name: str, colour: tuple[float, float, float], emission: float = EMISSION) -> bpy.types.Material:
-    """Matt; ``own``: light of its own, less toward the outline, so that its form shows in the shadow too."""
+    """A matt material with some emission, which is weaker at the outline, so that shape is visible in shadow too."""
     material, tree = _empty_material(name, colour)
     out, both = add_node(tree, "ShaderNodeOutputMaterial"), add_node(tree, "ShaderNodeAddShader")
     matt, glow = add_node(tree, "ShaderNodeBsdfDiffuse"), add_node(tree, "ShaderNodeEmission")
@@ -48,7 +48,7 @@ def body_material(name: str, colour: tuple[float, float, float], emission: float
 
 
 def ghost_material(name: str, colour: tuple[float, float, float] = GHOST_COLOUR) -> bpy.types.Material:
-    """A bright outline, nearly clear inside, no back."""
+    """A material with a bright outline, nearly transparent inside, with invisible back faces."""
     material, tree, share = _emissive_material(name, colour)
     facing, geometry = add_node(tree, "ShaderNodeLayerWeight"), add_node(tree, "ShaderNodeNewGeometry")
     reach, front, both = (add_node(tree, kind) for kind in ("ShaderNodeMapRange", "ShaderNodeMath", "ShaderNodeMath"))
@@ -66,10 +66,10 @@ def ghost_material(name: str, colour: tuple[float, float, float] = GHOST_COLOUR)
 
 
 def flat_material(name: str, colour: tuple[float, float, float], alpha: float = 1.0) -> bpy.types.Material:
-    """Exactly its colour, whatever the light."""
+    """A material with exactly its colour in any light."""
     material, tree, share = _emissive_material(name, colour)
     share.default_value = alpha  # type: ignore[attr-defined]
-    if alpha == 1.0:  # without the mixture it is opaque in every engine
+    if alpha == 1.0:  # without the mix shader it is opaque in all engines
         tree.links.new(tree.nodes["Glow"].outputs[0], tree.nodes["Out"].inputs["Surface"])
     return material
 
@@ -77,7 +77,7 @@ def flat_material(name: str, colour: tuple[float, float, float], alpha: float = 
 def _emissive_material(
     name: str, colour: tuple[float, float, float]
 ) -> tuple[bpy.types.Material, bpy.types.NodeTree, bpy.types.NodeSocket]:
-    """A material of light and clearness alone, which needs no sampling, with the socket of light's share."""
+    """A mix of emission and transparency, which needs no sampling, with the socket of the mix factor."""
     material, tree = _empty_material(name, colour)
     if hasattr(material, "surface_render_method"):
         material.surface_render_method = "BLENDED"
@@ -104,17 +104,17 @@ def _empty_material(name: str, colour: tuple[float, float, float]) -> tuple[bpy.
 
 
 def add_node(tree: bpy.types.NodeTree, kind: str) -> Any:
-    """A new node; what it holds depends on its kind, which types do not know."""
+    """Add a node; its type is Any because its sockets depend on the kind."""
     return tree.nodes.new(kind)
 
 
 def exclude_from_light(item: bpy.types.Object) -> None:
-    """Seen by the camera alone."""
+    """Make an object visible to the camera only."""
     item.visible_shadow = item.visible_diffuse = item.visible_glossy = item.visible_transmission = False
 
 
 def key_visibility(action: bpy.types.Action, item: bpy.types.Object, visible: np.ndarray) -> None:
-    """Render an object in those frames (F,) of the video only; the first is the scene's frame 1."""
+    """Show an object only in some frames (F,) of the video, which start at the scene's frame 1."""
     changes = np.flatnonzero(np.diff(np.concatenate([[not visible[0]], visible])))
     hidden = ~visible[changes]
     item.hide_render = bool(hidden[0])
@@ -126,6 +126,6 @@ def key_visibility(action: bpy.types.Action, item: bpy.types.Object, visible: np
 def key_values(
     action: bpy.types.Action, item: bpy.types.Object, path: str, index: int, values: Sequence[float]
 ) -> None:
-    """Key one number in every frame of the video."""
+    """Key a property in every frame of the video."""
     frames = np.arange(len(values)) + 1.0
     Curves(action, item).add(path, frames, np.asarray(values), index=index, interpolation=LINEAR)

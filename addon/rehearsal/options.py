@@ -1,4 +1,4 @@
-"""How a dance is rehearsed: the choices, as plain values."""
+"""Options of a rehearsal video."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VIEWS = ("front", "behind", "camera")
 COLOURS = ("sides", "own")
 ENGINES = ("auto", "cycles", "eevee")
 SAMPLES = 4
-"""Of Cycles: they only smooth edges, as no light here has to be sampled."""
+"""Samples of Cycles; they only smooth edges, because no light is sampled."""
 VIDEO_END = ".mp4"
 
 
@@ -25,17 +25,17 @@ class RehearsalOptions:
     """How a dance is taught.
 
     Attributes:
-        rate: frames of the video per second.
-        slow: tempo of the preview; 0 for none.
-        pause: [s] for which the preview stands still before each move, besides the dance's own stops.
-        lead: [s] for which each run through the dance stands still at its start.
-        loops: how often the dance is shown in real time.
-        title: [s] for which the title card shows; 0 for none.
-        rest: [s] for which each run stands still at its end.
-        first, last: [s] of the dance; None for its start and end.
-        ghost: what it shows while the body stands: ``"move"`` plays the next move, ``"posture"`` stands in the next
-            posture, ``"none"``.
-        bpm: beats a minute of the music or the metronome, counted to eight in the picture; 0 for none.
+        rate: frame rate of the video [1/s].
+        slow: tempo of the slow preview relative to real time; 0 for no preview.
+        pause: [s] additional pause of the preview before each move.
+        lead: [s] pause at the start of each run.
+        loops: number of runs in real time.
+        title: [s] duration of the title card; 0 for none.
+        rest: [s] pause at the end of each run.
+        first, last: [s] interval of the dance; None for its start and end.
+        ghost: what the ghost shows while the body is still: ``"move"`` (the next move), ``"posture"`` (the next
+            posture) or ``"none"``.
+        bpm: beats per minute, counted to eight in the picture; 0 for none.
     """
 
     rate: float = 24.0
@@ -52,39 +52,41 @@ class RehearsalOptions:
 
     def __post_init__(self) -> None:
         if not 1.0 <= self.rate <= 240.0:
-            raise errors.InvalidValue(f"a video has 1 to 240 frames per second, not {self.rate:g}")
+            raise errors.InvalidValue(f"the frame rate must be between 1 and 240 per second, not {self.rate:g}")
         if self.slow != 0.0 and not 0.05 <= self.slow <= 1.0:
-            raise errors.InvalidValue(f"the preview's tempo is 0 (none) or between 0.05 and 1, not {self.slow:g}")
+            raise errors.InvalidValue(
+                f"the tempo of the preview must be 0 (none) or between 0.05 and 1, not {self.slow:g}"
+            )
         for name in ("pause", "lead", "title", "rest"):
             if not 0.0 <= getattr(self, name) <= 60.0:
-                raise errors.InvalidValue(f"{name} is between 0 and 60 s, not {getattr(self, name):g}")
+                raise errors.InvalidValue(f"{name} must be between 0 and 60 s, not {getattr(self, name):g}")
         if not 0 <= self.loops <= 100:
-            raise errors.InvalidValue(f"the dance is shown 0 to 100 times in real time, not {self.loops}")
+            raise errors.InvalidValue(f"the number of runs in real time must be between 0 and 100, not {self.loops}")
         if self.loops == 0 and self.slow == 0.0:
-            raise errors.InvalidValue("neither a preview nor a run in real time is asked for: nothing to show")
+            raise errors.InvalidValue("the video would be empty: set a preview tempo or at least one run in real time")
         if self.bpm != 0.0:
             from ..solver_api import FASTEST_BEAT, SLOWEST_BEAT, is_tempo
 
             if not is_tempo(self.bpm):
                 raise errors.InvalidValue(
-                    f"a tempo is 0 (not counted) or between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not "
+                    f"the tempo must be 0 (not counted) or {SLOWEST_BEAT:g} to {FASTEST_BEAT:g} beats per minute, not "
                     f"{self.bpm:g}"
                 )
         if self.ghost not in GHOSTS:
-            raise errors.InvalidValue(f"the ghost is one of {', '.join(GHOSTS)}, not {self.ghost!r}")
+            raise errors.InvalidValue(f"the ghost must be one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A film and how it runs.
+    """A film and its timing.
 
     Attributes:
         path: movie, image, or folder of numbered images.
-        offset: [s] of the video before it starts; until then its first frame stands.
-        start: [s] of the film at which it starts.
-        speed: of the film against its clock.
-        clock: ``"video"``, or ``"dance"``: it runs, slows down and stops with the dance.
-        rate: [1/s] of images; None for the video's. A movie has its own.
+        offset: [s] time of the video at which the film starts; before, its first frame is shown.
+        start: [s] first time of the film that is shown.
+        speed: speed of the film.
+        clock: ``"video"``, or ``"dance"`` to slow down and stop with the dance.
+        rate: [1/s] frame rate of numbered images; None for that of the video. A movie has its own.
     """
 
     path: Path
@@ -96,24 +98,24 @@ class Film:
 
     def __post_init__(self) -> None:
         if self.clock not in CLOCKS:
-            raise errors.InvalidValue(f"the film's clock is one of {', '.join(CLOCKS)}, not {self.clock!r}")
+            raise errors.InvalidValue(f"the film's clock must be one of {', '.join(CLOCKS)}, not {self.clock!r}")
         if not (math.isfinite(self.speed) and self.speed > 0.0 and self.start >= 0.0):
-            raise errors.InvalidValue("a film starts at 0 s or later and runs at a positive speed")
+            raise errors.InvalidValue("the film's start must be 0 s or later, and its speed positive")
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """How a rehearsal looks.
+    """Appearance of a rehearsal video.
 
     Attributes:
-        size: of the picture in pixels.
+        size: picture size in pixels.
         view: ``"front"``, ``"behind"`` or ``"camera"``.
-        camera: of the view ``"camera"``; it stays as it is.
-        mirror: swap left and right, as a teacher who faces the pupil.
-        colours: ``"sides"`` (left blue, right red) or ``"own"``, the materials that the body has.
-        title: on the title card.
-        film: behind the body, or None.
-        shadow_on_film: let the body cast its shadow on the film (Cycles).
+        camera: camera of the view ``"camera"``; it is not changed.
+        mirror: whether to swap left and right, as for a teacher who faces the learner.
+        colours: ``"sides"`` (left blue, right red) or ``"own"`` (the body's materials).
+        title: text of the title card.
+        film: film behind the body, or None.
+        shadow_on_film: whether the body casts a shadow on the film (Cycles only).
     """
 
     size: tuple[int, int] = (640, 360)
@@ -127,21 +129,21 @@ class Staging:
 
     def __post_init__(self) -> None:
         if not all(16 <= side <= 8192 and side % 2 == 0 for side in self.size):
-            raise errors.InvalidValue(f"a video's sides are even numbers from 16 to 8192 pixels, not {self.size}")
+            raise errors.InvalidValue(f"width and height must be even numbers from 16 to 8192 pixels, not {self.size}")
         if self.view not in VIEWS:
-            raise errors.InvalidValue(f"the view is one of {', '.join(VIEWS)}, not {self.view!r}")
+            raise errors.InvalidValue(f"the view must be one of {', '.join(VIEWS)}, not {self.view!r}")
         if self.colours not in COLOURS:
-            raise errors.InvalidValue(f"the colours are one of {', '.join(COLOURS)}, not {self.colours!r}")
+            raise errors.InvalidValue(f"the colours must be one of {', '.join(COLOURS)}, not {self.colours!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How the frames are made.
+    """Rendering of the frames.
 
     Attributes:
-        engine: ``"cycles"``, ``"eevee"`` (needs a graphics card), or ``"auto"``: EEVEE where a window shows one.
-        samples: per pixel.
-        denoise: of Cycles; costs more than it saves here.
+        engine: ``"cycles"``, ``"eevee"`` (needs a GPU), or ``"auto"``: EEVEE if Blender has a window with a GPU.
+        samples: samples per pixel.
+        denoise: denoising of Cycles; here it costs more time than it saves.
     """
 
     engine: str = "auto"
@@ -150,6 +152,6 @@ class Rendering:
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
-            raise errors.InvalidValue(f"the engine is one of {', '.join(ENGINES)}, not {self.engine!r}")
+            raise errors.InvalidValue(f"the engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
         if not 1 <= self.samples <= 4096:
-            raise errors.InvalidValue(f"1 to 4096 samples are possible, not {self.samples}")
+            raise errors.InvalidValue(f"the number of samples must be between 1 and 4096, not {self.samples}")

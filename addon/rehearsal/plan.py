@@ -1,6 +1,6 @@
-"""What every frame of a rehearsal video shows: which moment of the dance, the next move's ghost, the countdown.
+"""Plans every frame of a rehearsal video: time of the dance, ghost of the next move, countdown.
 
-Plain values, nothing of Blender: times of the dance and of the video in seconds, frames of the video from zero.
+Uses no Blender data. Times of dance and video are in seconds; frames of the video count from zero.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from ..solver_api import counts_at, errors
 from .options import RehearsalOptions
 
 COUNTDOWN_START = 3
-"""From where the countdown counts down."""
+"""First number of the countdown."""
 COUNT_DURATION, SHORTEST_COUNT = 1.0, 0.4
-"""[s] One number of the countdown, and the least that can be read: a short stop counts from 2 or 1."""
+"""[s] Duration of one number of the countdown, and the shortest one that can be read; short stops count from 2 or 1."""
 GHOST_TRAVEL_FRACTION = 0.7
-"""Share of a stop after which the ghost that plays the next move has arrived and waits."""
+"""Fraction of a stop after which the ghost has finished the next move and waits."""
 TIME_TOLERANCE = 1e-6
-"""[s] Two times that differ by less are one."""
+"""[s] Times that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The body stands still.
+    """A stop of the dance.
 
     Attributes:
-        start, stop: [s] of the dance; equal where it only passes through a posture.
-        name: of the posture.
-        difficulty: how hard the move to it is, in words; empty where nobody judged it.
+        start, stop: [s] times of the dance; equal if it only passes through a posture.
+        name: name of the posture.
+        difficulty: difficulty of the move to it, in words; empty if unknown.
     """
 
     start: float
@@ -42,8 +42,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class VideoPart:
-    """A run of frames: ``"title"``, ``"slow"`` or ``"real"``; ``start`` to before ``stop``, of which the dance itself
-    plays from ``play`` on in the tempo (real time: without a break)."""
+    """A part of the video from frame ``start`` to before ``stop``: ``"title"``, ``"slow"`` or ``"real"``.
+
+    The dance itself starts at frame ``play`` and runs in the given tempo.
+    """
 
     kind: str
     tempo: float
@@ -57,15 +59,15 @@ class VideoPlan:
     """A rehearsal video, frame by frame.
 
     Attributes:
-        rate: [1/s] of the video.
-        stops: of the dance in the range that is shown; the first and the last are the range's ends.
-        times: (F,) [s] moment of the dance.
-        stop_indices: (F,) index of the stop where the body stands or which it left last.
-        is_still: (F,) whether it stands there.
-        ghosts: (F,) [s] moment of the dance that the ghost shows; NaN without a ghost.
-        counts: (F,) number of the countdown to the next move; 0 for none.
-        parts: of the video, in order.
-        beats: (F,) count of the phrase, 1 to 8, while the dance plays; 0 where nothing is counted.
+        rate: [1/s] frame rate of the video.
+        stops: stops in the interval that is shown; the first and last are its ends.
+        times: (F,) [s] time of the dance.
+        stop_indices: (F,) index of the current or last stop.
+        is_still: (F,) whether the body is at that stop.
+        ghosts: (F,) [s] time of the dance that the ghost shows; NaN without a ghost.
+        counts: (F,) number of the countdown; 0 for none.
+        parts: parts of the video, in order.
+        beats: (F,) beat of the phrase, 1 to 8, while the dance runs; 0 for none.
     """
 
     rate: float
@@ -83,35 +85,35 @@ class VideoPlan:
 
     @property
     def duration(self) -> float:
-        """[s] of the video."""
+        """Duration of the video [s]."""
         return len(self.times) / self.rate
 
     @property
     def move_count(self) -> int:
-        """From stop to stop."""
+        """Number of moves between stops."""
         return len(self.stops) - 1
 
     def part_kinds(self) -> np.ndarray:
-        """(F,) kind of each frame's part."""
+        """Kind (F,) of each frame's part."""
         return np.repeat([part.kind for part in self.parts], [part.stop - part.start for part in self.parts])
 
 
 def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: RehearsalOptions) -> VideoPlan:
-    """Lay out a video.
+    """Plan a video.
 
     Args:
-        stops: of the dance, in any order.
-        interval: first and last moment [s] of the dance.
-        options: how it is taught.
+        stops: stops of the dance, in any order.
+        interval: first and last time [s] of the dance.
+        options: how the dance is taught.
 
     Raises:
-        InvalidValue: the range holds no dance, or stops overlap.
+        InvalidValue: the interval is outside the dance, or stops overlap.
     """
     first = interval[0] if options.first is None else options.first
     last = interval[1] if options.last is None else options.last
     if not interval[0] - TIME_TOLERANCE <= first < last <= interval[1] + TIME_TOLERANCE:
         raise errors.InvalidValue(
-            f"{first:g} to {last:g} s is no part of a dance from {interval[0]:g} to {interval[1]:g} s"
+            f"the interval {first:g} to {last:g} s is not within the dance, {interval[0]:g} to {interval[1]:g} s"
         )
     stops = _clip_stops(stops, first, last)
     runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
@@ -137,11 +139,11 @@ def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: Re
 
 
 def _clip_stops(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...]:
-    """The stops of a range, in order, its ends among them."""
+    """The stops in an interval, in order, with its ends."""
     ordered = sorted(stops, key=lambda stop: (stop.start, stop.stop))
     for before, after in pairwise(ordered):
         if after.start < before.stop - TIME_TOLERANCE:
-            raise errors.InvalidValue(f"the stop {after.name!r} at {after.start:g} s starts within the one before it")
+            raise errors.InvalidValue(f"the stop {after.name!r} at {after.start:g} s overlaps the one before it")
     inside = [
         replace(stop, start=max(stop.start, first), stop=min(stop.stop, last))
         for stop in ordered
@@ -155,16 +157,16 @@ def _clip_stops(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop,
 
 
 def _sample_run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times of the dance from the first stop to the last in a tempo, and where it pauses."""
-    held = _to_frames(pause, rate)
-    breaks = [stop.start for stop in stops[1:-1]] if held else []
+    """Times (F,) [s] of the dance for one run in a tempo, and whether it pauses (F,)."""
+    pause_frames = _to_frames(pause, rate)
+    breaks = [stop.start for stop in stops[1:-1]] if pause_frames else []
     edges = [stops[0].start, *breaks, stops[-1].stop]
     times: list[np.ndarray] = []
     paused: list[np.ndarray] = []
     for number, (begin, end) in enumerate(pairwise(edges)):
         if number:
-            times.append(np.full(held, begin))
-            paused.append(np.ones(held, bool))
+            times.append(np.full(pause_frames, begin))
+            paused.append(np.ones(pause_frames, bool))
         final = number == len(edges) - 2
         steps = (end - begin) / tempo * rate
         count = int(np.floor(steps + TIME_TOLERANCE)) + 1 if final else int(np.ceil(steps - TIME_TOLERANCE))
@@ -181,7 +183,7 @@ def _complete_plan(
     parts: tuple[VideoPart, ...],
     beats: np.ndarray,
 ) -> VideoPlan:
-    """Find what the frames show from the moments of the dance."""
+    """Complete a plan from the times of the dance: stops, ghosts, countdowns."""
     starts, ends = np.array([s.start for s in stops]), np.array([s.stop for s in stops])
     at = np.clip(np.searchsorted(starts, times + TIME_TOLERANCE, side="right") - 1, 0, len(stops) - 1)
     still = paused | (times < ends[at] - TIME_TOLERANCE) | (at == len(stops) - 1)
@@ -202,19 +204,19 @@ def _complete_plan(
                 counts[begin:frame] = _countdown(frame - begin, options.rate)
                 ghosts[begin:frame] = _ghost_times(options.ghost, frame - begin, ends[place], starts[place + 1])
             elif not standing and not _ghost_was_shown(ghosts, begin, part.start):
-                ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost is where the move leads
+                ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost shows the end of the move
     if options.ghost == "none":
         ghosts[:] = np.nan
     return VideoPlan(options.rate, stops, times, at, still, ghosts, counts, parts, beats)
 
 
 def _ghost_was_shown(ghosts: np.ndarray, frame: int, start: int) -> bool:
-    """Whether the stop just before a frame showed a ghost."""
+    """Whether the frame before this one showed a ghost."""
     return frame > start and bool(np.isfinite(ghosts[frame - 1]))
 
 
 def _countdown(frames: int, rate: float) -> np.ndarray:
-    """(frames,) numbers that end with the last frame; 0 before they begin."""
+    """Numbers (frames,) of a countdown that ends with the last frame; 0 before it starts."""
     seconds = frames / rate
     numbers = min(int(seconds / SHORTEST_COUNT + TIME_TOLERANCE), COUNTDOWN_START)
     beat = min(COUNT_DURATION, seconds / numbers)
@@ -224,7 +226,7 @@ def _countdown(frames: int, rate: float) -> np.ndarray:
 
 
 def _ghost_times(kind: str, frames: int, leaves: float, arrives: float) -> np.ndarray:
-    """(frames,) [s] of the dance that the ghost shows while the body stands: on its way, then in the next posture."""
+    """Times (frames,) [s] of the dance that the ghost shows during a stop: the next move, then the next posture."""
     if kind == "posture":
         return np.full(frames, arrives)
     share = np.minimum(np.arange(frames) / max(GHOST_TRAVEL_FRACTION * (frames - 1), 1.0), 1.0)

@@ -1,4 +1,4 @@
-"""How a dance is rehearsed, kept with the scene."""
+"""Settings for rehearsal videos, stored with the scene."""
 
 from __future__ import annotations
 
@@ -18,30 +18,29 @@ def _is_camera(settings: RehearsalSettings, item: bpy.types.Object) -> bool:
 
 
 class RehearsalSettings(bpy.types.PropertyGroup):
-    """The rehearsal video of a scene's dance."""
+    """Settings for the rehearsal video of a scene."""
 
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Video",
-        description="File to write (.mp4)",
+        description="Video file to write (.mp4)",
         subtype="FILE_PATH",
         default=f"//rehearsal{VIDEO_END}",
         options={"PATH_SUPPORTS_BLEND_RELATIVE"},
     )
     slow: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Preview Tempo", description="Of the slow run before real time; "
-            "0 for none", default=DEFAULT_OPTIONS.slow, min=0.0,
-        max=1.0,
+        name="Preview Tempo", description="Tempo of the slow run before real time; 0 for no slow run",
+        default=DEFAULT_OPTIONS.slow, min=0.0, max=1.0,
     )  # fmt: skip
     pause: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Pause",
-        description="Before each move of the slow run",
+        description="Pause before each move of the slow run",
         default=DEFAULT_OPTIONS.pause,
         unit="TIME_ABSOLUTE",
         min=0.0,
         max=60.0,
     )
     lead: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Lead",
+        name="Lead-in",
         description="Time to get ready before each run",
         default=DEFAULT_OPTIONS.lead,
         unit="TIME_ABSOLUTE",
@@ -49,16 +48,15 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         max=60.0,
     )
     loops: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Real-time Runs", description="How often the dance is shown in "
-            "real time", default=DEFAULT_OPTIONS.loops, min=0,
-        max=100,
+        name="Real-Time Runs", description="Number of times that the dance is shown in real time",
+        default=DEFAULT_OPTIONS.loops, min=0, max=100,
     )  # fmt: skip
     title: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Title", description="On the card at the start; empty: the action's name"
+        name="Title", description="Text of the title card. If empty, the name of the action"
     )
     title_time: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Title Time",
-        description="0 for no title card",
+        description="Duration of the title card; 0 for none",
         default=DEFAULT_OPTIONS.title,
         unit="TIME_ABSOLUTE",
         min=0.0,
@@ -66,33 +64,39 @@ class RehearsalSettings(bpy.types.PropertyGroup):
     )
     ghost: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Ghost",
+        description="What the ghost shows while the body is still",
         items=(
-            ("move", "Plays Next Move", "While the body stands, the ghost dances what comes next"),
-            ("posture", "Next Posture", "While the body stands, the ghost stands where the next move leads"),
-            ("none", "None", "No ghost"),
+            ("move", "Next Move", "Play the next move"),
+            ("posture", "Next Posture", "Show the posture at the end of the next move"),
+            ("none", "None", "Show no ghost"),
         ),
     )
     bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Tempo", description="Beats a minute of the music, counted to eight in the picture; 0: not counted",
+        name="Tempo", description="Beats per minute of the music, counted to eight in the picture; 0 to show no counts",
         default=DEFAULT_OPTIONS.bpm, min=0.0, max=400.0, precision=0,
     )  # fmt: skip
     mirror: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Mirror", description="Left and right swapped, as a teacher who faces the pupil"
+        name="Mirror", description="Swap left and right, as for a teacher who faces the learner"
     )
     view: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="View",
+        description="Camera of the video",
         items=(
-            ("front", "Front", "From a place in front that sees the whole dance"),
-            ("behind", "Behind", "From a place behind that sees the whole dance"),
-            ("camera", "Camera", "The chosen camera, where it stands now"),
+            ("front", "Front", "Show the whole dance from the front"),
+            ("behind", "Behind", "Show the whole dance from behind"),
+            ("camera", "Camera", "Use the chosen camera at its current place"),
         ),
     )
     camera: bpy.props.PointerProperty(  # type: ignore[valid-type]
-        name="Camera", description="Empty: the scene's", type=bpy.types.Object, poll=_is_camera
+        name="Camera",
+        description="Camera of the video. If empty, the scene's camera",
+        type=bpy.types.Object,
+        poll=_is_camera,
     )
     colours: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Colours",
-        items=(("sides", "Sides", "Left blue, right red"), ("own", "Own", "The materials that the body has")),
+        description="Colours of the body",
+        items=(("sides", "Sides", "Left blue, right red"), ("own", "Materials", "Materials of the body")),
     )
     film: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Film",
@@ -101,45 +105,55 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         options={"PATH_SUPPORTS_BLEND_RELATIVE"},
     )
     film_offset: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Offset", description="Of the video before the film starts", unit="TIME_ABSOLUTE", min=0.0
+        name="Offset", description="Time of the video at which the film starts", unit="TIME_ABSOLUTE", min=0.0
     )
     film_start: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Start", description="Where in the film it starts", unit="TIME_ABSOLUTE", min=0.0
+        name="Start", description="First time of the film that is shown", unit="TIME_ABSOLUTE", min=0.0
     )
     film_speed: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Speed", description="Of the film", default=1.0, min=0.01, max=100.0
+        name="Speed", description="Speed of the film", default=1.0, min=0.01, max=100.0
     )
     film_clock: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Runs with",
+        name="Timing",
+        description="What the film is synchronised with",
         items=(
-            ("video", "Video", "It runs on whatever the dance does"),
-            ("dance", "Dance", "It slows down and stops with the dance: for a film of somebody who dances it"),
+            ("video", "Video", "The film runs at constant speed"),
+            ("dance", "Dance", "The film slows down and stops with the dance, as for a film of a performer"),
         ),
     )
     shadow: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Shadow on Film", description="The body casts its shadow on the film (Cycles)", default=True
+        name="Shadow on Film", description="Let the body cast a shadow on the film (Cycles only)", default=True
     )
-    width: bpy.props.IntProperty(name="Width", default=DEFAULT_STAGING.size[0], min=16, max=8192, step=2)  # type: ignore[valid-type]
-    height: bpy.props.IntProperty(name="Height", default=DEFAULT_STAGING.size[1], min=16, max=8192, step=2)  # type: ignore[valid-type]
+    width: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Width", description="Width of the video in pixels", default=DEFAULT_STAGING.size[0], min=16, max=8192,
+        step=2,
+    )  # fmt: skip
+    height: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Height", description="Height of the video in pixels", default=DEFAULT_STAGING.size[1], min=16, max=8192,
+        step=2,
+    )  # fmt: skip
     rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Frame Rate",
-        description="Frames of the video per second",
+        description="Frames per second of the video",
         default=DEFAULT_OPTIONS.rate,
         min=1.0,
         max=240.0,
     )
     engine: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Engine",
+        description="Render engine",
         items=(
-            ("auto", "Automatic", "EEVEE where this window has a graphics card, otherwise Cycles"),
-            ("cycles", "Cycles", "On the processor; works everywhere"),
-            ("eevee", "EEVEE", "On the graphics card; faster, no shadow on a film"),
+            ("auto", "Automatic", "EEVEE if this window uses a GPU, otherwise Cycles"),
+            ("cycles", "Cycles", "Runs on the CPU, on all computers"),
+            ("eevee", "EEVEE", "Runs on the GPU; faster, but without shadows on a film"),
         ),
     )
-    samples: bpy.props.IntProperty(name="Samples", default=SAMPLES, min=1, max=4096)  # type: ignore[valid-type]
+    samples: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Samples", description="Samples per pixel", default=SAMPLES, min=1, max=4096
+    )
 
     def options(self) -> RehearsalOptions:
-        """How the dance is taught."""
+        """Options for teaching the dance."""
         return RehearsalOptions(
             rate=self.rate,
             slow=self.slow,
@@ -152,7 +166,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         )
 
     def staging(self, scene: bpy.types.Scene) -> Staging:
-        """How it looks; through the scene's camera where none is chosen."""
+        """Options for the appearance, with the scene's camera if none is chosen."""
         film = None
         if self.film:
             film = Film(
@@ -163,20 +177,22 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         return Staging(size, self.view, self.mirror, self.colours, self.title, film, self.shadow, camera)
 
     def rendering(self) -> Rendering:
-        """How its frames are made."""
+        """Options for rendering."""
         return Rendering(self.engine, self.samples)
 
     def video(self) -> Path:
-        """The file to write.
+        """Path of the video.
 
         Raises:
-            InvalidValue: it is not named, or beside a .blend file that was never saved.
+            InvalidValue: the path is relative to a .blend file that was never saved, or does not end in .mp4.
         """
         if self.output.startswith(BLEND_FOLDER) and not bpy.data.filepath:
-            raise errors.InvalidValue("the video is to stand beside the .blend file: save that first, or name a place")
+            raise errors.InvalidValue(
+                "the path of the video is relative to the .blend file: save the file first, or choose another path"
+            )
         path = Path(bpy.path.abspath(self.output))
         if path.suffix.lower() != VIDEO_END:
-            raise errors.InvalidValue(f"the video's name must end in {VIDEO_END}: {self.output!r}")
+            raise errors.InvalidValue(f"the name of the video must end in {VIDEO_END}, not {self.output!r}")
         return path
 
 

@@ -1,4 +1,4 @@
-"""A dance as a video to learn it from: a slow preview, then real time, the next move as a ghost, a countdown."""
+"""Renders rehearsal videos: a slow preview, then real time, with a ghost of the next move and a countdown."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CHILD_CODE = (
     "import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; "
     "from addon.rehearsal.video import run_child; run_child(*sys.argv[-2:])"
 )
-"""The child's program: what this Blender finds it finds too, after what is its own."""
+"""Program of the child process; it appends this Blender's search paths to its own."""
 
 
 def plan_rehearsal(danced: RehearsedDance, options: RehearsalOptions) -> VideoPlan:
-    """The video of a dance, frame by frame."""
+    """Plan the video of a dance."""
     return plan_video(danced.stops, danced.interval, options)
 
 
@@ -38,22 +38,22 @@ def rehearse_folder(
     rendering: Rendering,
     report: Report = rehearsal_video.print_progress,
 ) -> tuple[Path, VideoPlan]:
-    """Render the dance of a folder in a Blender of its own, which is emptied for it.
+    """Render the dance of a folder; empties the open Blender session.
 
     Returns:
-        what was written, and what its frames show.
+        path of the video, and its plan.
 
     Raises:
-        SolverError: the dance, the film or the output is at fault; nothing was written.
+        SolverError: dance, film or output are invalid; nothing was written.
     """
     danced = from_folder(folder)
-    plan_rehearsal(danced, options)  # what is wrong with it is said before anything is built
+    plan_rehearsal(danced, options)  # reports errors before anything is built
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = armature.build_armature(bpy.context, danced.rig)
-    done = plan_rehearsal(danced, options)
-    scene = build_scene(body, danced, done, staging)
+    plan = plan_rehearsal(danced, options)
+    scene = build_scene(body, danced, plan, staging)
     set_engine(scene, rendering)
-    return render_video(scene, Path(output), report, own_process=True), done
+    return render_video(scene, Path(output), report, own_process=True), plan
 
 
 def write_scene(
@@ -64,34 +64,36 @@ def write_scene(
     staging: Staging,
     rendering: Rendering,
 ) -> VideoPlan:
-    """Write a rehearsal's scene to a .blend file for a child to render; the open file stays as it is.
+    """Write a rehearsal scene to a .blend file, which a child process renders; the open file is not changed.
 
     Raises:
-        SolverError: there is no dance, film or camera; nothing was written.
+        SolverError: dance, film or camera are missing or invalid; nothing was written.
     """
     scene = context.scene
     if scene is None:
         raise errors.InvalidValue("Blender has no scene here")
     danced = from_scene(scene, body)
-    done = plan_rehearsal(danced, options)
+    plan = plan_rehearsal(danced, options)
     with remove_added_data():
-        made = build_scene(body, danced, done, staging)
+        made = build_scene(body, danced, plan, staging)
         set_engine(made, rendering)
         bpy.data.libraries.write(str(path), {made}, path_remap="ABSOLUTE", compress=True)
-    return done
+    return plan
 
 
 def render_interpreter() -> Interpreter:
-    """What renders a written scene: this Blender without a window, or the Python that has Blender as a module."""
-    own = Path(bpy.utils.resource_path("LOCAL")).resolve()  # holds parts of the module, which only it can load
+    """The program that renders a scene file: this Blender in background mode, or a Python with the `bpy` module."""
+    own = Path(
+        bpy.utils.resource_path("LOCAL")
+    ).resolve()  # contains parts of Blender's module, which other Pythons cannot load
     paths = [path for path in sys.path if path and own not in Path(path).resolve().parents]
     code = CHILD_CODE.format(root=str(ROOT), paths=paths)
     if bpy.app.binary_path:
-        words = ("--background", "--factory-startup", "--python-exit-code", "2", "--python-expr", code, "--")
-        return Interpreter(bpy.app.binary_path, build_environment([str(ROOT)]), words)
+        arguments = ("--background", "--factory-startup", "--python-exit-code", "2", "--python-expr", code, "--")
+        return Interpreter(bpy.app.binary_path, build_environment([str(ROOT)]), arguments)
     return Interpreter(sys.executable, build_environment([str(ROOT)]), ("-c", code))
 
 
-def describe_plan(done: VideoPlan) -> str:
-    """A plan in one line."""
-    return f"{done.move_count} moves, {done.duration:.0f} s of video, {len(done)} frames"
+def describe_plan(plan: VideoPlan) -> str:
+    """Summary of a plan in one line."""
+    return f"{plan.move_count} moves, {plan.duration:.0f} s of video, {len(plan)} frames"

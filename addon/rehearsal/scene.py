@@ -1,4 +1,4 @@
-"""A rehearsal as a scene of its own beside the user's: body, ghost, floor with footprints, light, signs, film."""
+"""Builds a separate scene for a rehearsal video: body, ghost, floor, footprints, light, captions, film."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from .. import bpy_access as typed
-from .. import convert
+from .. import bpy_access, convert
 from ..action import add_motion_action, set_frame_rate
 from ..armature import shapes_of
 from ..solver_api import Rig, errors
@@ -39,18 +38,18 @@ TEMPORARY_STORES = (
     *("lights", "worlds", "images", "movieclips"),
 )
 GHOST_OFFSET = 0.008
-"""By how much the ghost is farther away than it seems, as a share of its distance."""
+"""Displacement of the ghost away from the camera, as a fraction of its distance."""
 LIGHT_SETTINGS = -0.6, 1.5, 1.9
 """Azimuth from the camera [rad], height over distance, strength."""
 BACKGROUND_GREY = 0.80
-"""Linear grey behind all."""
+"""Linear grey of the background."""
 SUN_ANGLE = np.radians(1.0)
-"""Apparent size of the light: a sharp shadow needs few samples."""
+"""[rad] Angular size of the light; sharp shadows need few samples."""
 
 
 @contextmanager
 def remove_added_data() -> Iterator[None]:
-    """Whatever the block adds to the open file is gone after it."""
+    """Within this context data may be added to the open file; it is removed afterwards."""
     before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in TEMPORARY_STORES}
     try:
         yield
@@ -65,16 +64,16 @@ def remove_added_data() -> Iterator[None]:
 
 
 def build_scene(body: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan, staging: Staging) -> bpy.types.Scene:
-    """A scene whose frames 1 to len(plan) are those of the video.
+    """Build a scene whose frames 1 to len(plan) are those of the video.
 
     Args:
-        body: armature whose shapes dance; it stays as it is.
-        danced: its dance.
-        plan: of the video.
-        staging: how it looks.
+        body: armature with the shapes; it is not changed.
+        danced: the dance.
+        plan: plan of the video.
+        staging: appearance of the video.
 
     Raises:
-        InvalidValue: the body has no shapes, or the view no camera.
+        InvalidValue: the body has no shapes, or the view has no camera.
         InputError: the film cannot be read.
     """
     if not shapes_of(body):
@@ -110,7 +109,7 @@ def _choose_camera(danced: RehearsedDance, plan: VideoPlan, staging: Staging) ->
         return automatic_camera(danced, plan.times, staging.size, behind=staging.view == "behind")
     camera = staging.camera
     if camera is None or not isinstance(camera.data, bpy.types.Camera):
-        raise errors.InvalidValue("the view is that of a camera, and none is chosen: choose one, or the front")
+        raise errors.InvalidValue("no camera is chosen: choose a camera, or the view Front")
     return copy_camera(camera)
 
 
@@ -122,7 +121,7 @@ def _add_dancer(
     plan: VideoPlan,
     colours: str,
 ) -> None:
-    """Who dances the video's moves, in the colours of a `Staging`."""
+    """Add the dancer with the colours of a `Staging`."""
     sides = {left: "left" for left, _ in danced.rig.pairs} | {right: "right" for _, right in danced.rig.pairs}
     paints = {"left": body_material("Left", LEFT_COLOUR), "right": body_material("Right", RIGHT_COLOUR)}
     middle = body_material("Middle", MIDDLE_COLOUR)
@@ -141,14 +140,14 @@ def _add_ghost(
     plan: VideoPlan,
     colour: tuple[float, float, float],
 ) -> list[bpy.types.Object]:
-    """Who shows the next move, in pieces; none where the plan has no ghost."""
+    """Add the ghost and return its objects; none if the plan has no ghost."""
     frames = np.flatnonzero(np.isfinite(plan.ghosts))
     if not len(frames):
         return []
     behind = bpy.data.objects.new("Behind", None)
     behind.parent, behind.matrix_basis = (
         stage,
-        convert.to_matrix(_ghost_offset_matrix(typed.require(scene.camera, "camera"))),
+        convert.to_matrix(_ghost_offset_matrix(bpy_access.require(scene.camera, "camera"))),
     )
     scene.collection.objects.link(behind)
     ghost = _copy_armature(scene, behind, body, danced.rig, "Ghost")
@@ -166,8 +165,9 @@ def _video_times(plan: VideoPlan) -> np.ndarray:
 
 
 def _ghost_offset_matrix(camera: bpy.types.Object) -> np.ndarray:
-    """(4, 4) that moves things a little away and leaves a camera's picture of them: where the ghost is as the body is,
-    the body hides it.
+    """Transform (4, 4) that moves objects slightly away from a camera without changing their image.
+
+    Where ghost and body coincide, the body then hides the ghost.
     """
     seat = convert.to_array(camera.matrix_basis)
     assert isinstance(camera.data, bpy.types.Camera)
@@ -182,8 +182,8 @@ def _ghost_offset_matrix(camera: bpy.types.Object) -> np.ndarray:
 def _copy_armature(
     scene: bpy.types.Scene, stage: bpy.types.Object, body: bpy.types.Object, rig: Rig, name: str
 ) -> bpy.types.Object:
-    """The body's armature once more, free of all that moves it."""
-    double = typed.require(body.copy(), "copy")
+    """Copy the body's armature, without animation and constraints."""
+    double = bpy_access.require(body.copy(), "copy")
     double.name = name
     double.animation_data_clear()
     for key in list(double.keys()):
@@ -195,12 +195,12 @@ def _copy_armature(
     double.delta_location, double.delta_rotation_euler = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     double.delta_rotation_quaternion, double.delta_scale = (1.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
     double.hide_render = double.hide_viewport = False
-    if typed.armature(double).pose_position != "POSE":
-        double.data = typed.armature(double).copy()
-        typed.armature(double).pose_position = "POSE"
+    if bpy_access.armature(double).pose_position != "POSE":
+        double.data = bpy_access.armature(double).copy()
+        bpy_access.armature(double).pose_position = "POSE"
     scene.collection.objects.link(double)
     for link, joint in zip(rig.links, rig.joints, strict=True):
-        bone = typed.pose_bones(double)[link]
+        bone = bpy_access.pose_bones(double)[link]
         for constraint in list(bone.constraints):
             bone.constraints.remove(constraint)
         bone.matrix_basis = Matrix()
@@ -212,10 +212,10 @@ def _copy_armature(
 def _copy_shape(
     scene: bpy.types.Scene, armature: bpy.types.Object, shape: bpy.types.Object, material: bpy.types.Material | None
 ) -> bpy.types.Object:
-    """A shape once more on another armature, its mesh shared, in a material of the object or as it is."""
-    mesh = typed.mesh(shape)
-    if material is not None and not mesh.materials:  # an object's material needs the mesh's slot
-        mesh = typed.require(mesh.copy(), "copy")
+    """Copy a shape to another armature with a shared mesh, optionally with a material."""
+    mesh = bpy_access.mesh(shape)
+    if material is not None and not mesh.materials:  # an object material needs a slot of the mesh
+        mesh = bpy_access.require(mesh.copy(), "copy")
         mesh.materials.append(None)
     piece = bpy.data.objects.new(f"{armature.name} {shape.name}", mesh)
     piece.parent, piece.parent_type, piece.parent_bone = armature, "BONE", shape.parent_bone
@@ -228,7 +228,7 @@ def _copy_shape(
 
 
 def _add_light(scene: bpy.types.Scene) -> None:
-    camera = typed.require(scene.camera, "camera")
+    camera = bpy_access.require(scene.camera, "camera")
     away = convert.to_array(camera.matrix_basis)[:3, 2]
     heading = float(np.arctan2(away[1], away[0]))
     azimuth, height, strength = LIGHT_SETTINGS
@@ -248,6 +248,6 @@ def _add_light(scene: bpy.types.Scene) -> None:
         (BACKGROUND_GREY, BACKGROUND_GREY, BACKGROUND_GREY, 1.0),
         1.0,
     )
-    seen = world.node_tree.nodes.new("ShaderNodeLightPath")  # it lights nothing, which would be noise
-    world.node_tree.links.new(seen.outputs["Is Camera Ray"], sky.inputs["Strength"])
+    light_path = world.node_tree.nodes.new("ShaderNodeLightPath")  # light from the background would add noise
+    world.node_tree.links.new(light_path.outputs["Is Camera Ray"], sky.inputs["Strength"])
     world.cycles.sampling_method = "NONE"  # type: ignore[attr-defined]

@@ -16,9 +16,7 @@ import bpy
 
 from addon.job_messages import find_message
 from addon.jobs import CurrentJob, JobOperator
-from addon.operators import check_and_repair as dances
-from addon.operators import dance_base as dance_jobs
-from addon.operators import identify, rigs
+from addon.operators import check_and_repair, dance_base, identify, rigs
 from solver.motion import Motion
 from solver.rigs import human
 from solver.scene.motion import scene_motion
@@ -55,13 +53,13 @@ class _Told:
         self.reports.append(words)
 
 
-class Check(_Told, dance_jobs.DanceJob):
+class Check(_Told, dance_base.DanceJob):
     """The button Check."""
 
-    title, verb, apply = "Checking", "check", dances.EXCITING_DANCE_OT_check_dance.apply
+    title, verb, apply = "Checking", "check", check_and_repair.EXCITING_DANCE_OT_check_dance.apply
 
 
-class Slow(_Told, dance_jobs.GhostJob):
+class Slow(_Told, dance_base.GhostJob):
     """The button Slow Down."""
 
     title, verb, done = "Slowing down", "slow", "slower"
@@ -251,8 +249,8 @@ def _run(button: Any, job: BrokenJob, before: dict[str, str]) -> set[str]:
 def _message(button: Any) -> str:
     """What the panel shows, or what was reported."""
     scene = CONTEXT.scene
-    for item in (next((one for one in DATA.objects if one.session_uid == button._about), None), None):
-        found = find_message(scene, item, button.place)
+    for item in (next((one for one in DATA.objects if one.session_uid == button._rig_id), None), None):
+        found = find_message(scene, item, button.panel)
         if found is not None and found.message != "a word":
             return str(found.message)
     return button.reports[-1] if button.reports else ""

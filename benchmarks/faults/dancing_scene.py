@@ -15,10 +15,7 @@ import bpy
 import numpy as np
 
 from addon import action, armature, recording, registration, scores
-from addon.authoring import dance_import as dances
-from addon.authoring import failure_markers as marks
-from addon.authoring import ghost, timeline
-from addon.authoring import keying as author
+from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
 from addon.colours import colour_body
 from addon.interpreter import PACKAGE
 from addon.job_messages import JobMessage, store_message
@@ -123,9 +120,9 @@ def dancing(rig: Rig) -> Any:
     for frame, angle, role in POSTURES:
         scene.frame_set(frame)
         body.pose.bones["left_upper_arm"].rotation_euler.x = angle
-        author.key_posture(scene, body, role)
+        keying.key_posture(scene, body, role)
     scene.frame_set(1)
-    author.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
     return body
 
 
@@ -173,10 +170,10 @@ def dress(stage: Stage, body: Any) -> None:
     show_study(context, read_study(stage.study), onto=body)
     slot = danced.slots[0]
     body.animation_data.action, body.animation_data.action_slot = danced, slot
-    checked = dances.read_dance(stage.kept("check"))
+    checked = dance_import.read_dance(stage.kept("check"))
     scores.write_scores(body, checked.summary.excitation, checked.summary.deviation)
-    marks.mark_failures(scene, body, checked.summary)
-    ghost.show_ghost(context, body, dances.read_dance(stage.kept("slow")), "slower", beside=False)
+    failure_markers.mark_failures(scene, body, checked.summary)
+    ghost.show_ghost(context, body, dance_import.read_dance(stage.kept("slow")), "slower", beside=False)
     proposed: Any = ghost.find_ghost(scene, body)
     proposed[ghost.OPERATION_KEY] = "slower"
     colour_body(CONTEXT.scene, body, "mass")

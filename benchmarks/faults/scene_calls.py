@@ -15,9 +15,8 @@ from typing import Any
 import bpy
 
 from addon import flight_strip, overlays, registration
-from addon.live import control as switch
+from addon.live import control, timeline_overlays
 from addon.live import overlays as live_overlays
-from addon.live import timeline_overlays
 
 from ..panel import Paper
 from .dancing_scene import Stage
@@ -133,7 +132,7 @@ def seen() -> Iterator[Outcome]:
         yield _tried(f"overlay {draw.__name__}", lambda draw=draw: _over("VIEW_3D", draw))  # type: ignore[misc]
     for draw in (timeline_overlays._draw, flight_strip.draw):
         yield _tried(f"overlay {draw.__module__}", lambda draw=draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
-    yield _tried("live tick", switch._tick)
+    yield _tried("live tick", control._tick)
     yield _tried("another frame", lambda: CONTEXT.scene.frame_set(2))
     yield _tried("and back", lambda: CONTEXT.scene.frame_set(1))
 
@@ -217,7 +216,7 @@ def everything(
     yield from seen()
     yield from fields()
     with heard(outcome):
-        switch.LiveCheck.stop(wait=True)
+        control.LiveCheck.stop(wait=True)
 
 
 def _settle() -> None:

@@ -201,19 +201,17 @@ def read_back(folder: Path, rate: float) -> None:
     """Have Blender show the dance of a folder at a frame rate [1/s], and write there what its timeline says then."""
     import bpy
 
-    from addon import action, armature
-    from addon import bpy_access as typed
-    from addon.authoring import dance_import as dances
-    from addon.authoring import timeline
+    from addon import action, armature, bpy_access
+    from addon.authoring import dance_import, timeline
     from solver.scene.dance_folder import MOTION_FILE
     from solver.scene.motion_record import MOTION
     from solver.scene.timeline import TIMELINE
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene = typed.scene(bpy.context)
+    scene = bpy_access.scene(bpy.context)
     action.set_frame_rate(scene, rate)
     body = armature.build_armature(bpy.context, MOTION.read(folder / MOTION_FILE).rig)
-    dances.show_dance(bpy.context, dances.read_dance(folder), target=body)
+    dance_import.show_dance(bpy.context, dance_import.read_dance(folder), target=body)
     TIMELINE.write(folder / AS_READ, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
 
 

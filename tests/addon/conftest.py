@@ -1,4 +1,4 @@
-"""Tests of the add-on run inside bpy from PyPI."""
+"""Fixtures of the add-on's tests, which run with the `bpy` package."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RIGS: dict[str, Callable[[], Rig]] = {
 
 @pytest.fixture
 def empty_scene() -> None:
-    """Blender with nothing in it."""
+    """Blender with an empty scene."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
 
 
 @pytest.fixture
 def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
+    """The registered add-on in an empty scene."""
     registration.register()
     yield
     registration.unregister()
@@ -38,7 +38,7 @@ def registered(empty_scene: None) -> Iterator[None]:
 
 @pytest.fixture
 def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where jobs make their folders."""
+    """The folder in which jobs create their folders."""
     folder = tmp_path / "own"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""Waiting for a live check, as a window does."""
+"""Runs a live check without a window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATIENCE = 90.0
 
 
 def until(session: CheckSession, reached: Callable[[], bool]) -> None:
-    """Look again and again, as the window's timer does."""
+    """Poll repeatedly, as the window's timer does."""
     stop = time.monotonic() + PATIENCE
     while not reached():
         assert time.monotonic() < stop, session.problem or "the child takes too long"

@@ -1,4 +1,4 @@
-"""What several tests of the add-on build."""
+"""Data that several tests of the add-on build."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STORES = ("objects", "collections", "armatures", "meshes", "curves", "materials"
 
 
 def fingerprint() -> dict[str, object]:
-    """Everything of the open file that this add-on may touch, comparable."""
+    """All data of the open file that the add-on may change, for comparison."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     state: dict[str, object] = {store: sorted(item.name for item in getattr(bpy.data, store)) for store in STORES}
     render = scene.render

@@ -1,4 +1,4 @@
-"""The armature moves as the rig does."""
+"""Armatures move like their rigs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SINGLE = 1e-5
 
 
 def link_frames(body: bpy.types.Object, rig: Rig) -> np.ndarray:
-    """(L, 4, 4) link frames in the world as the evaluated bones show them."""
+    """Link frames (L, 4, 4) in the world, from the evaluated bones."""
     axes = armature.bone_axes(body, armature.rig_of(body))
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
     frames = np.array([np.array(evaluated.matrix_world @ evaluated.pose.bones[link].matrix) for link in rig.links])
@@ -25,7 +25,7 @@ def link_frames(body: bpy.types.Object, rig: Rig) -> np.ndarray:
 
 
 def test_bones_follow_the_forward_kinematics(empty_scene: None, rig: Rig) -> None:
-    """At every frame of a random motion each bone's evaluated frame is the link's forward kinematics."""
+    """At every frame of a random motion each evaluated bone agrees with the forward kinematics of its link."""
     body, motion = build(rig), random_motion(rig)
     scene = bpy.context.scene
     action.set_frame_rate(scene, 100.0)
@@ -40,7 +40,7 @@ def test_bones_follow_the_forward_kinematics(empty_scene: None, rig: Rig) -> Non
 
 
 def test_keys_at_any_frame_rate_keep_their_time(empty_scene: None, person: Rig) -> None:
-    """At 24 frames per second the keys of a 100 Hz motion stand at fractional frames of the same instants."""
+    """At 24 frames per second the keys of a 100 Hz motion lie at fractional frames with the original times."""
     body, motion = build(person), random_motion(person)
     scene = bpy.context.scene
     action.set_frame_rate(scene, 24.0)
@@ -53,8 +53,8 @@ def test_keys_at_any_frame_rate_keep_their_time(empty_scene: None, person: Rig) 
     assert np.abs(link_frames(body, person) - expected).max() < 10 * SINGLE
 
 
-def test_at_rest_the_body_stands_on_the_floor(empty_scene: None, person: Rig) -> None:
-    """Without a motion every link keeps its neutral orientation and the lowest sole touches z = 0."""
+def test_rest_pose_stands_on_the_floor(empty_scene: None, person: Rig) -> None:
+    """In rest pose every link has its neutral orientation, and the lowest sole touches z = 0."""
     body = build(person)
     frames = link_frames(body, person)
     assert np.abs(frames[:, :3, :3] - np.eye(3)).max() < SINGLE
@@ -65,8 +65,8 @@ def test_at_rest_the_body_stands_on_the_floor(empty_scene: None, person: Rig) ->
     assert abs(lowest) < SINGLE
 
 
-def test_shapes_sit_on_their_links(empty_scene: None, rig: Rig) -> None:
-    """A link's mesh, seen from the world, has the link's frame, at rest and after the motion."""
+def test_shapes_are_attached_to_their_links(empty_scene: None, rig: Rig) -> None:
+    """A link's mesh has the link's frame in the world, in rest pose and after a motion."""
     body, motion = build(rig), random_motion(rig)
     action.add_motion_action(bpy.context.scene, body, scene_motion(rig, motion), "random")
     for frame in (1, 2):
@@ -79,7 +79,7 @@ def test_shapes_sit_on_their_links(empty_scene: None, rig: Rig) -> None:
 
 
 def test_limits_never_change_a_measured_motion(empty_scene: None, person: Rig) -> None:
-    """Limits are there to be switched on, and until then every constraint is muted."""
+    """Joint limits can be enabled; until then all their constraints are muted."""
     body = build(person)
     limits = [c for bone in body.pose.bones for c in bone.constraints if c.name == armature.LIMITS_NAME]
     assert len(limits) == 4  # elbows and knees
@@ -88,8 +88,8 @@ def test_limits_never_change_a_measured_motion(empty_scene: None, person: Rig) -
     assert not any(c.mute for c in limits)
 
 
-def test_the_armature_remembers_its_rig(empty_scene: None, rig: Rig) -> None:
-    """From the armature alone the rig comes back by value, meshes and all."""
+def test_armature_stores_its_rig(empty_scene: None, rig: Rig) -> None:
+    """The rig can be restored from the armature alone, with equal values and meshes."""
     body = build(rig)
     assert armature.rig_of(body).differences(rig) == ()
     armature.RIG_CACHE.clear()

@@ -1,4 +1,4 @@
-"""An armature's own motion as a recording: what moves its bones is followed by a rig."""
+"""Any armature's motion can be recorded and tracked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.formats.skeletons import LAFAN1
 
 
 def dancer() -> bpy.types.Object:
-    """An armature with somebody's bones, whose left upper leg is keyed to swing."""
+    """An armature with common bone names, whose left upper leg swings."""
     data = bpy.data.armatures.new("dancer")
     body = bpy.data.objects.new("dancer", data)
     bpy.context.scene.collection.objects.link(body)
@@ -42,8 +42,8 @@ def dancer() -> bpy.types.Object:
     return body
 
 
-def test_bones_are_taken_as_they_are_evaluated(registered: None, tmp_path: Path) -> None:
-    """The file holds every frame of every bone; the rig's links are found in it; the scene's frame stays."""
+def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
+    """The file has every frame of every bone, the rig's links are recognised, and the scene's frame is restored."""
     body = dancer()
     bpy.context.scene.frame_set(4)
     path = tmp_path / "dancer.npz"
@@ -63,6 +63,6 @@ def test_bones_are_taken_as_they_are_evaluated(registered: None, tmp_path: Path)
     assert record_segments(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
 
 
-def test_nothing_is_taken_without_an_armature(registered: None) -> None:
-    """The button is grey where no armature is selected."""
+def test_recording_needs_an_armature(registered: None) -> None:
+    """The button is disabled if no armature is selected."""
     assert not bpy.ops.exciting_dance.take_armature.poll()

@@ -1,4 +1,4 @@
-"""Live motion in Blender: a stream moves the rig, is recorded to an action in one step, and leaves nothing behind."""
+"""Live capture: a stream moves the rig, a recording becomes one action, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from addon import registration
 from addon.action import curves_of
-from addon.capture import status_text as words
+from addon.capture import status_text
 from addon.capture.control import Capture
 from addon.capture.properties import capture_settings
 from addon.capture.responses import parse_response
@@ -42,7 +42,7 @@ def robot() -> Rig:
 
 @pytest.fixture
 def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
-    """It stands, nothing is keyed."""
+    """A standing robot without keys."""
     import socket
 
     registration.register()
@@ -67,7 +67,7 @@ def sent(robot: Rig) -> list[bytes]:
 
 
 def until(session: CaptureSession, reached: Callable[[], bool]) -> None:
-    """Look again and again, as the window's timer does."""
+    """Poll repeatedly, as the window's timer does."""
     stop = time.monotonic() + PATIENCE
     while not reached():
         assert time.monotonic() < stop, (session.end_reason, session.state, list(session.messages))
@@ -84,12 +84,12 @@ def send(data: list[bytes]) -> None:
 
 
 def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, robot: Rig, sent: list[bytes]) -> None:
-    """The bones stand as the newest sample says; what was recorded is one action, whose curves are the stream's."""
+    """The bones have the pose of the newest sample, and the recording becomes one action with the stream's values."""
     assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
     session = Capture.session
     assert session is not None
     until(session, lambda: bool(session.state))
-    assert words.describe_stream(session, "here").startswith("Waiting")
+    assert status_text.describe_stream(session, "here").startswith("Waiting")
     assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
     until(session, lambda: session.state.get("recording", False))
     assert not bpy.ops.exciting_dance.capture.poll()
@@ -103,8 +103,8 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     angle = body.pose.bones[LINK].rotation_euler[frame.axis]
     assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
     assert any(elsewhere(body) for elsewhere in Overrides.trial)
-    assert "ms to the pose" in words.describe_latency(session)
-    assert "inside the support" in words.describe_balance(session)
+    assert "Latency " in status_text.describe_latency(session)
+    assert "inside the support" in status_text.describe_balance(session)
     actions = len(bpy.data.actions)
     assert bpy.ops.exciting_dance.capture_keep() == {"FINISHED"}
     assert len(bpy.data.actions) == actions + 1
@@ -121,8 +121,8 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert not any(elsewhere(body) for elsewhere in Overrides.trial)
 
 
-def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -> None:
-    """Stopped without a recording, the bones stand as before, and no process is left."""
+def test_stopping_a_capture_leaves_nothing_behind(body: bpy.types.Object, sent: list[bytes]) -> None:
+    """Stopping without a recording restores the bones' pose and ends all processes."""
     before = [list(map(list, bone.matrix_basis)) for bone in body.pose.bones]
     Capture.start(bpy.context, body)
     session = Capture.session
@@ -138,8 +138,8 @@ def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -
         os.kill(session.process.pid, 0)
 
 
-def test_other_machines_need_blender_s_permission(body: bpy.types.Object) -> None:
-    """An address beyond this machine, or a stream of the laboratory's network, is refused while Blender is offline."""
+def test_streams_from_other_machines_need_online_access(body: bpy.types.Object) -> None:
+    """An address beyond this machine, or an LSL stream, is an error while Blender is offline."""
     assert not bpy.app.online_access
     settings = capture_settings(bpy.context.scene)
     for name, value in (("address", "0.0.0.0"), ("lsl", "Qualisys")):
@@ -150,8 +150,8 @@ def test_other_machines_need_blender_s_permission(body: bpy.types.Object) -> Non
         settings.property_unset(name)
 
 
-def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
-    """Kept without a stream, a recording is an error that says so, and the scene has no new action."""
+def test_empty_take_is_an_error(body: bpy.types.Object) -> None:
+    """Keeping a recording without a stream is an error with a message, and adds no action."""
     bpy.ops.exciting_dance.capture()
     session = Capture.session
     assert session is not None
@@ -163,13 +163,13 @@ def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
 
 
 @pytest.mark.parametrize("line", [None, b"", b"[]", b"{}", b'{"kind": "pose"}', b'{"kind": "pose", "rotations": 3}'])
-def test_what_is_no_answer_is_an_error(line: bytes | None) -> None:
-    """Whatever a child says that is no answer is told as such, never raised."""
+def test_invalid_response_becomes_an_error_message(line: bytes | None) -> None:
+    """A line that is not a response becomes an error response instead of an exception."""
     assert parse_response(line).kind == "error"
 
 
-def test_the_error_of_the_markers_is_a_curve(body: bpy.types.Object, tmp_path: Path) -> None:
-    """Each frame's root mean square over the markers seen is a key of one property; a frame without any has none."""
+def test_marker_error_is_a_curve(body: bpy.types.Object, tmp_path: Path) -> None:
+    """The RMS marker error of each frame is a key of one property; frames without markers have no key."""
     path = tmp_path / "walk.markers.csv"
     path.write_text("time [s],A [m],B [m]\n0.0,0.003,0.004\n0.5,,\n1.0,0.002,\n")
     made = bpy.data.actions.new("walk")

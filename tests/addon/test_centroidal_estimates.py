@@ -1,4 +1,4 @@
-"""Centroidal estimates on an armature: curves, properties, marks, and a job that changes nothing when it fails."""
+"""Centroidal estimates on an armature: curves, properties, lines, and jobs that change nothing when they fail."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ import pytest
 
 import solver
 from addon import (
-    centroidal_estimates as estimates,
-)
-from addon import (
-    centroidal_overlay as estimate_marks,
-)
-from addon import (
+    centroidal_estimates,
+    centroidal_overlay,
     flight_strip,
     overlays,
     registration,
@@ -54,7 +50,7 @@ LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.0
 
 @pytest.fixture(scope="module")
 def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a simulated robot's study, with forces."""
+    """Folder of a simulated robot's study with forces."""
     robot = solver.demo.simulated_robot()
     found = solver.identify(
         robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
@@ -66,13 +62,13 @@ def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def study(identified: Path, tmp_path: Path) -> Path:
-    """The same, of one test alone."""
+    """The same folder, copied for one test."""
     return Path(shutil.copytree(identified, tmp_path / "study"))
 
 
 @pytest.fixture
 def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[bpy.types.Object]:
-    """The study opened in an empty scene."""
+    """The study in an empty scene."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     registration.register()
     assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
@@ -84,7 +80,7 @@ def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
     """Values of the estimate's curves by data path, three columns each."""
     found: dict[str, list[np.ndarray]] = {}
     for curve in curves_of(body):
-        if curve.data_path.startswith(f'["{estimates.PREFIX}'):
+        if curve.data_path.startswith(f'["{centroidal_estimates.PREFIX}'):
             values = np.empty(2 * len(curve.keyframe_points), np.float32)
             curve.keyframe_points.foreach_get("co", values)
             found.setdefault(curve.data_path, []).append(values[1::2])
@@ -92,38 +88,40 @@ def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
 
 
 def jump() -> SceneEstimate:
-    """A simulated jump with half a second in the air, and its estimate."""
+    """A simulated jump with a flight of half a second, and its estimate."""
     return build_scene_estimate(jumping().data, estimate_centroidal(jumping().data))
 
 
-def test_the_methods_on_offer_are_the_estimators() -> None:
-    """The panel offers what the solver has, the default first."""
+def test_panel_offers_all_estimators() -> None:
+    """The panel offers the solver's estimators, the default first."""
     assert [name for name, _, _ in ESTIMATORS] == list(METHODS)
 
 
-def test_the_button_keys_what_the_solver_wrote(body: bpy.types.Object, study: Path) -> None:
-    """Curves and properties are the archive's numbers under stable names, a table beside; again changes nothing."""
+def test_estimate_keys_the_solvers_values(body: bpy.types.Object, study: Path) -> None:
+    """Curves and properties have the solver's values under stable names, a table is written, and repeating changes
+    nothing.
+    """
     moved = len(curves_of(body))
     for _ in range(2):
         assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
-        found = estimates.read_estimates(study / ESTIMATES_FOLDER)["dance"]
+        found = centroidal_estimates.read_estimates(study / ESTIMATES_FOLDER)["dance"]
         curves = keyed(body)
-        assert len(curves_of(body)) == moved + 3 * len(estimates.DESCRIPTIONS)
-        assert set(curves) == {f'["{estimates.PREFIX}{name}"]' for name in estimates.DESCRIPTIONS}
+        assert len(curves_of(body)) == moved + 3 * len(centroidal_estimates.DESCRIPTIONS)
+        assert set(curves) == {f'["{centroidal_estimates.PREFIX}{name}"]' for name in centroidal_estimates.DESCRIPTIONS}
         np.testing.assert_allclose(curves['["centroidal_com"]'], found.com, atol=1e-6)
         np.testing.assert_allclose(curves['["centroidal_momentum_rate"]'], found.momentum_rate, atol=1e-4)
         kinematic = found.source("kinematic", "momentum")
         np.testing.assert_allclose(curves['["centroidal_kinematic_momentum"]'], kinematic, atol=1e-4)
     assert "[kg m²/s]" in body.id_properties_ui("centroidal_momentum").as_dict()["description"]
     assert (study / ESTIMATES_FOLDER / f"dance{ESTIMATE_TABLE_END}").exists()
-    assert estimates.find_estimate_file(body) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    assert centroidal_estimates.find_estimate_file(body) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
     assert "1 recording" in find_message(bpy.context.scene, body, "centroidal").message
     bpy.context.scene.frame_set(40)
     np.testing.assert_allclose(list(body["centroidal_com"]), found.com[39], atol=0.02)
 
 
 def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) -> None:
-    """Curves, units and where the estimate lies are in the .blend; another trial played does not lose them."""
+    """The .blend file keeps curves, units and the estimate's file; playing another trial does not remove them."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
     before = keyed(body)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
@@ -133,17 +131,17 @@ def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) 
     after = keyed(again)
     assert before.keys() == after.keys()
     assert all(np.array_equal(before[path], after[path]) for path in before)
-    assert estimates.find_estimate_file(again) is not None
+    assert centroidal_estimates.find_estimate_file(again) is not None
 
 
 def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -> None:
-    """An archive that is damaged before it is read, and a job that fails, leave scene and curves as they were."""
+    """A damaged estimate and a failing job leave scene and curves unchanged."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
     archive = study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
     kept, before, curves = archive.read_bytes(), fingerprint(), keyed(body)
     archive.write_bytes(kept[: len(kept) // 2])
     with pytest.raises(solver.InputError, match="dance"):
-        estimates.key_estimates(bpy.context, body, estimates.read_estimates(archive.parent))
+        centroidal_estimates.key_estimates(bpy.context, body, centroidal_estimates.read_estimates(archive.parent))
     motion = study / "dance.motion.npz"
     motion.write_bytes(motion.read_bytes()[:1000])
     with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
@@ -153,8 +151,8 @@ def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -
     assert all(np.array_equal(curves[path], values) for path, values in keyed(body).items())
 
 
-def test_what_was_only_tracked_keeps_no_forces(body: bpy.types.Object, study: Path) -> None:
-    """The button is off where nothing was identified, instead of a job that fails for want of forces."""
+def test_estimate_needs_an_identified_study(body: bpy.types.Object, study: Path) -> None:
+    """For a study that was only tracked the button is disabled, because it has no forces."""
     assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
     result = study / RESULT_FILE
     result.rename(study / "kept.json")
@@ -164,18 +162,18 @@ def test_what_was_only_tracked_keeps_no_forces(body: bpy.types.Object, study: Pa
 
 
 def test_without_results_the_button_says_what_is_missing(empty_scene: None) -> None:
-    """A rig that plays no recording has nothing to estimate from."""
+    """A rig without recordings has nothing to estimate from, and the button says so."""
     registration.register()
     assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
     registration.unregister()
 
 
-def test_momentum_is_flat_in_flight() -> None:
-    """The curve of what a flight should keep is one number throughout it, and the estimate elsewhere."""
+def test_momentum_is_constant_in_flight() -> None:
+    """The flight momentum curve is constant in each flight and equals the estimate elsewhere."""
     found = jump()
     ((start, stop),) = found.flights
     assert (found.times[stop - 1] - found.times[start]) == pytest.approx(0.5, abs=0.05)
-    curve = estimates.property_values(found)[estimates.FLIGHT_MOMENTUM]
+    curve = centroidal_estimates.property_values(found)[centroidal_estimates.FLIGHT_MOMENTUM]
     assert np.ptp(curve[start:stop], axis=0).max() == 0.0
     assert np.array_equal(curve[:start], found.momentum[:start])
     spun = np.array(found.source("kinematic", "momentum"))
@@ -185,9 +183,9 @@ def test_momentum_is_flat_in_flight() -> None:
     assert np.abs(values[0].mean(axis=0)).max() < 1e-9
 
 
-def test_marks_show_where_things_are(empty_scene: None) -> None:
-    """The drop line ends on the floor below the estimate, the axis passes where the wrench has no moment; in the air
-    there is no axis, and what is switched off is not there.
+def test_lines_are_at_the_estimated_positions(empty_scene: None) -> None:
+    """The vertical line ends on the floor below the estimate, the contact moment is parallel to the central axis, there
+    is no axis in flight, and disabled lines are missing.
     """
     registration.register()
     settings, found = study_settings(bpy.context), jump()
@@ -211,9 +209,9 @@ def test_marks_show_where_things_are(empty_scene: None) -> None:
     registration.unregister()
 
 
-def test_colours_can_be_told_apart(empty_scene: None) -> None:
-    """Of all that is drawn at once no two meanings have colours that lie near each other in OKLab over the viewport's
-    grey, nor any one and the grey, by eyes of all three cones or of two (Machado and others 2009).
+def test_colours_are_distinguishable(empty_scene: None) -> None:
+    """No two colours that are drawn together are close in OKLab, nor is any close to the viewport's grey, for normal
+    colour vision and for the deficiencies of Machado et al. (2009).
     """
     registration.register()
     settings, found = study_settings(bpy.context), jump()
@@ -221,9 +219,9 @@ def test_colours_can_be_told_apart(empty_scene: None) -> None:
     flying = found.flights[0][0] + 20
     drawn_at = [mark for frame in (100, flying) for mark in estimate_lines(found, frame, settings)]
     registration.unregister()
-    seen = {mark.colour for mark in drawn_at} | {estimate_marks.MOMENTUM_COLOUR, estimate_marks.RATE_COLOUR}
-    assert estimate_marks.WRENCH_COLOUR in seen
-    assert estimate_marks.AXIS_COLOUR in seen
+    seen = {mark.colour for mark in drawn_at} | {centroidal_overlay.MOMENTUM_COLOUR, centroidal_overlay.RATE_COLOUR}
+    assert centroidal_overlay.WRENCH_COLOUR in seen
+    assert centroidal_overlay.AXIS_COLOUR in seen
     grey = np.full(3, 0.24)
     shown = np.array([[*grey, 1.0], *sorted(seen)])
     mixed = shown[:, 3:] * shown[:, :3] + (1.0 - shown[:, 3:]) * grey
@@ -236,9 +234,9 @@ def test_colours_can_be_told_apart(empty_scene: None) -> None:
         assert min(pairs) > 0.09
 
 
-def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, study: Path) -> None:
-    """The window reads the archive that the job wrote."""
+def test_estimate_file_is_cached_until_it_changes(body: bpy.types.Object, study: Path) -> None:
+    """The overlays read the file that the job wrote."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
-    path = estimates.find_estimate_file(body)
+    path = centroidal_estimates.find_estimate_file(body)
     assert path is not None
     assert overlays.ESTIMATES.get(path) is overlays.ESTIMATES.get(path) is not None

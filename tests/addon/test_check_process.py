@@ -1,4 +1,4 @@
-"""A child of the live check that fails: said in words, the scene as it was, and it can be started again."""
+"""A failing process of the live check is reported, leaves the scene unchanged, and can be restarted."""
 
 from __future__ import annotations
 
@@ -61,26 +61,31 @@ def body(empty_scene: None) -> Iterator[bpy.types.Object]:
 
 
 def started(body: bpy.types.Object, script: str) -> CheckSession:
-    """The live check with a child that does something else."""
+    """The live check with another program as its process."""
     own = replace(chosen_interpreter(bpy.context), executable=sys.executable, prefix_arguments=("-c", script))
     return LiveCheck.start(bpy.context, body, own)
 
 
 @pytest.mark.parametrize(
     ("script", "said"),
-    [(GARBAGE, "no answer: '[[["), (HALF, "ended: out of paper"), (HANGS, NO_RESPONSE), (BABBLES, "no answer: 'xxx")],
+    [
+        (GARBAGE, "invalid response: '[[["),
+        (HALF, "ended: out of paper"),
+        (HANGS, NO_RESPONSE),
+        (BABBLES, "no answer: 'xxx"),
+    ],
 )
-def test_a_child_that_fails_is_told_and_started_again(
+def test_failing_process_is_reported_and_restarted(
     body: bpy.types.Object, script: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Garbage, half an answer, silence, endless words: a sentence for the panel, and the scene as it was.
+    """After invalid, partial, missing or endless output the panel shows a message, and the scene is unchanged.
 
-    The next child checks it as if nothing had been.
+    The next process checks the rig normally.
     """
     scene = bpy.context.scene
     before = fingerprint(scene, body, {})
     with monkeypatch.context() as impatient:
-        impatient.setattr(live_session, "SILENCE", 0.3)
+        impatient.setattr(live_session, "RESPONSE_TIMEOUT", 0.3)
         first = started(body, script)
         until(first, lambda: said in first.problem)
     assert fingerprint(scene, body, {}) == before
@@ -94,8 +99,8 @@ def test_a_child_that_fails_is_told_and_started_again(
         time.sleep(0.02)
 
 
-def test_a_timeline_that_cannot_be_written_is_told(body: bpy.types.Object) -> None:
-    """As on a full disk: the reason stands in the panel, and the next timeline is sent again."""
+def test_unwritable_timeline_is_reported(body: bpy.types.Object) -> None:
+    """The reason, such as a full disk, is shown in the panel, and the next timeline is sent again."""
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)
     folder = session.process.folder
@@ -109,8 +114,8 @@ def test_a_timeline_that_cannot_be_written_is_told(body: bpy.types.Object) -> No
     assert session.results.message == ""
 
 
-def test_no_interpreter_is_one_error_and_no_check(body: bpy.types.Object) -> None:
-    """A program that is not there starts nothing and leaves nothing."""
+def test_missing_interpreter_is_one_error(body: bpy.types.Object) -> None:
+    """A missing program starts nothing and leaves nothing behind."""
     before = set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*"))
     nowhere = replace(chosen_interpreter(bpy.context), executable="/nowhere/python")
     with pytest.raises(MissingDependency, match="nowhere"):
@@ -119,16 +124,16 @@ def test_no_interpreter_is_one_error_and_no_check(body: bpy.types.Object) -> Non
     assert set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*")) <= before
 
 
-def test_good_answers_are_understood() -> None:
-    """Each kind, whatever it is made of."""
+def test_valid_responses_are_parsed() -> None:
+    """Responses of each kind are parsed, with any valid content."""
     found = [parse_response(json.dumps(tree)) for tree in GOOD]
     assert [each.kind for each in found] == ["frames", "excitation", "done", "error"]
     assert found[1].links == {"arm": 3.0, "leg": float("inf")}
     assert (found[2].notes, found[3].unchecked) == (("no torque limits",), ((0, 1),))
 
 
-def test_no_answer_breaks_the_readings() -> None:
-    """One entry out of place: either it is still an answer, which the readings take, or it is said to be none."""
+def test_no_response_breaks_the_results() -> None:
+    """A response with one changed entry is either accepted by the results or becomes an invalid response."""
     chance, garbled = random.Random(8), 0
     for _ in range(3000):
         tree = json.loads(json.dumps(chance.choice(GOOD)))
@@ -147,13 +152,13 @@ def test_no_answer_breaks_the_readings() -> None:
 
 
 def _plain() -> SceneTimeline:
-    """Two links that stay where they are, for two frames."""
+    """Two links at rest, for two frames."""
     rotations = [[[0.0, 0.0, 0.0, 1.0]] * 2] * 2
     return SceneTimeline("plain", planar_pair(0.1), [0.0, 0.5], [[0.0] * 3] * 2, rotations, [[[0.0] * 3] * 2] * 2)
 
 
-def test_the_last_child_is_not_stopped_by_words_unread(body: bpy.types.Object) -> None:
-    """A child that says more than anybody reads is ended all the same, at once."""
+def test_process_with_unread_output_can_be_ended(body: bpy.types.Object) -> None:
+    """A process that writes more than is read is ended at once."""
     session = started(body, BABBLES)
     time.sleep(0.5)
     assert session.process.running

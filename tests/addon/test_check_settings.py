@@ -1,4 +1,4 @@
-"""What a rig's dance is held to: fields of the panel, one value for every button."""
+"""Check settings of a rig: the fields of the panel and all buttons use one value."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.authoring import dance_import as dances
-from addon.authoring import timeline
+from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
 from addon.live.session import watched_options
 from solver.check_options import DANCE_CHECKS, CheckOptions
@@ -39,12 +38,12 @@ WORDS = [
 
 @pytest.fixture
 def body(registered: None) -> bpy.types.Object:
-    """A rig that carries nothing yet."""
+    """A rig without stored checks."""
     return build(hoap3())
 
 
-def test_a_new_rig_has_the_defaults_of_dances(body: bpy.types.Object) -> None:
-    """The fields show the package's defaults, and showing them stores nothing."""
+def test_new_rig_has_default_checks(body: bpy.types.Object) -> None:
+    """The fields show the defaults of the package, and displaying them stores nothing."""
     fields = check_settings(body)
     assert fields.shrink == pytest.approx(DANCE_CHECKS.shrink)
     assert fields.allowed_slip == pytest.approx(DANCE_CHECKS.allowed_slip)
@@ -53,8 +52,8 @@ def test_a_new_rig_has_the_defaults_of_dances(body: bpy.types.Object) -> None:
     assert CHECKS_KEY not in body
 
 
-def test_a_field_changes_its_own_choice_alone(body: bpy.types.Object) -> None:
-    """What was set elsewhere, in double precision or without a field, stays; what is typed has its digits."""
+def test_field_changes_only_its_own_option(body: bpy.types.Object) -> None:
+    """Other options keep their values in double precision; a typed value is rounded to its digits."""
     own = CheckOptions(shrink=1.0 / 3.0, pairs=(("chest", "left_foot"),), distribution="line", flight=0.05)
     store_checks(body, own)
     fields = check_settings(body)
@@ -69,11 +68,11 @@ def test_a_field_changes_its_own_choice_alone(body: bpy.types.Object) -> None:
     assert read_checks(body).reach > read_checks(body).clearance == 0.05
 
 
-def test_the_timeline_of_a_designed_dance_is_held_to_what_it_was_designed_for(registered: None, tmp_path: Path) -> None:
-    """From Design through the scene to what Check, Balance and Live are given it is the same value."""
+def test_designed_dance_is_checked_with_its_design_options(registered: None, tmp_path: Path) -> None:
+    """Check, Balance and Live Check get the check options with which a dance was designed."""
     chosen = ["--shrink", "0.3", "--friction", "0.45"]
     assert main([*WORDS, *chosen, "--output", str(tmp_path / "dance")]) == OK
-    body = dances.show_dance(bpy.context, dances.read_dance(tmp_path / "dance"))
+    body = dance_import.show_dance(bpy.context, dance_import.read_dance(tmp_path / "dance"))
     expected = replace(DANCE_CHECKS, shrink=0.3, friction=0.45)
     assert read_checks(body) == expected
     shown = timeline.sample_timeline(bpy.context.scene, body)
@@ -82,16 +81,16 @@ def test_the_timeline_of_a_designed_dance_is_held_to_what_it_was_designed_for(re
     assert all(getattr(expected, name) == value for name, value in requested_checks(options).items())
 
 
-def test_a_changed_choice_is_a_change_to_the_live_check(body: bpy.types.Object) -> None:
-    """Whoever sets it, the live check sees other choices than before."""
+def test_changed_check_option_restarts_the_live_check(body: bpy.types.Object) -> None:
+    """The live check detects changed check options, whoever changes them."""
     scene = bpy.context.scene
     before = watched_options(scene, body)
     check_settings(body).shrink = 0.2
     assert watched_options(scene, body) != before
 
 
-def test_a_damaged_choice_is_told(body: bpy.types.Object) -> None:
-    """A custom property edited by hand: the error names it and the rig; the panel can still be drawn."""
+def test_damaged_check_options_are_reported(body: bpy.types.Object) -> None:
+    """For a damaged custom property the error names property and rig, and the panel can still be drawn."""
     body[CHECKS_KEY] = '{"shrink": 7}'
     with pytest.raises(InvalidValue, match=r"dance checks.*share in"):
         read_checks(body)

@@ -1,4 +1,4 @@
-"""Children and folders of a Blender that is killed, and children that are killed themselves."""
+"""Child processes and folders of a Blender that was killed, and child processes that are killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ import sys, time
 from pathlib import Path
 from addon import jobs
 from addon.interpreter import Interpreter, build_environment
-folder, lock = jobs.new_folder()
+folder, lock = jobs.create_job_folder()
 job = jobs.Job("Testing", ["rig", "hoap3"], Interpreter(sys.executable, build_environment([sys.argv[1], sys.argv[2]])))
 while job.message == "starting":
     time.sleep(0.05)
@@ -36,15 +36,15 @@ time.sleep(600)
 """
 BUSY = """
 import time
-from {solver}.stopping import own_process
-own_process()
+from {solver}.termination import handle_signals
+handle_signals()
 print('{{"fraction": 0.5, "message": "on"}}', flush=True)
 time.sleep(600)
 """
 
 
 def alive(pid: int) -> bool:
-    """Whether a process that is nobody's zombie exists."""
+    """Whether a process exists and is not a zombie."""
     try:
         return "(zombie)" not in Path(f"/proc/{pid}/status").read_text() if Path("/proc").is_dir() else _signalled(pid)
     except OSError:
@@ -59,7 +59,7 @@ def _signalled(pid: int) -> bool:
     return True
 
 
-def gone(pid: int, seconds: float = LONG) -> bool:
+def has_ended(pid: int, seconds: float = LONG) -> bool:
     """Whether a process ends in time."""
     end = time.monotonic() + seconds
     while alive(pid) and time.monotonic() < end:
@@ -67,10 +67,8 @@ def gone(pid: int, seconds: float = LONG) -> bool:
     return not alive(pid)
 
 
-def test_a_killed_blender_takes_its_job_along_and_the_next_sweeps_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The job of a Blender that gets no chance to end it ends; its folder goes when the next job begins."""
+def test_killing_blender_ends_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job of a killed Blender ends, and the next job removes its folder."""
     package = tmp_path / "run" / "ours"
     package.mkdir(parents=True)
     (package / "solver").symlink_to(ROOT / "solver")
@@ -90,7 +88,7 @@ def test_a_killed_blender_takes_its_job_along_and_the_next_sweeps_its_folder(
         assert alive(int(pid))
         parent.kill()
         parent.wait()
-    assert gone(int(pid))
+    assert has_ended(int(pid))
     assert Path(folder).is_dir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     new, lock = jobs.create_job_folder()
@@ -98,8 +96,8 @@ def test_a_killed_blender_takes_its_job_along_and_the_next_sweeps_its_folder(
     lock.release()
 
 
-def test_a_kept_folder_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results that a job left for the user stay when another job begins, as does the folder of one that still runs."""
+def test_released_and_locked_folders_are_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another job removes neither results that were kept for the user nor the folder of a running job."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     kept, lock = jobs.create_job_folder()
     (kept / "result.json").write_text("{}")
@@ -114,10 +112,10 @@ def test_a_kept_folder_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(
     ("number", "what", "remedy"),
-    [(signal.SIGKILL, "killed by the system", "memory"), (signal.SIGSEGV, "bad memory access", "start it again")],
+    [(signal.SIGKILL, "killed by the system", "memory"), (signal.SIGSEGV, "invalid memory access", "try again")],
 )
-def test_a_killed_job_tells_what_happened(tmp_path: Path, number: signal.Signals, what: str, remedy: str) -> None:
-    """A job that is killed says by what, amid which step, with its last words, and what to do; never only a code."""
+def test_killed_job_is_explained(tmp_path: Path, number: signal.Signals, what: str, remedy: str) -> None:
+    """The message of a killed job names the cause, the current step, its last output and what to do."""
     job = child(
         tmp_path,
         'import os, sys\nprint(\'{"fraction": 0.5, "message": "tracking walk"}\', flush=True)\n'
@@ -131,35 +129,35 @@ def test_a_killed_job_tells_what_happened(tmp_path: Path, number: signal.Signals
 
 
 @pytest.mark.parametrize("code", [0xC0000005, 0xC0000005 - (1 << 32), 137, -9, -64])
-def test_every_system_s_codes_are_words(code: int) -> None:
-    """Windows' statuses, signed or not, and a shell's codes are told in words, with a remedy."""
+def test_exit_codes_of_all_systems_are_explained(code: int) -> None:
+    """Windows statuses, signed or not, and exit codes of shells are explained, with a remedy."""
     words = describe_failure([], code)
     assert str(code) not in words
     assert ": " in words
 
 
 @pytest.mark.parametrize(
-    ("end", "told"),
+    ("end", "expected"),
     [
         ("ModuleNotFoundError: No module named 'scipy.spatial'", "the package 'scipy' is missing"),
         ("ImportError: libcoal.so: cannot open shared object file", "(libcoal.so: cannot open shared object file)"),
         ("ImportError: DLL load failed while importing _osqp: not found.", "(DLL load failed while importing _osqp"),
     ],
 )
-def test_a_package_that_is_not_there_is_told_with_a_remedy(end: str, told: str) -> None:
-    """No internal error, for nothing of the program is wrong: what is missing, and that the zip brings it."""
-    words = describe_failure(["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', end], 1)
-    assert told in words
-    assert "install the extension from its zip again" in words
-    assert "internal error" not in words
+def test_missing_package_is_reported_with_a_remedy(end: str, expected: str) -> None:
+    """A missing package is not an internal error: the message names it and the extension's zip file."""
+    message = describe_failure(["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', end], 1)
+    assert expected in message
+    assert "reinstall the extension from its zip file" in message
+    assert "internal error" not in message
     assert describe_import_error("KeyError: 'No module named'") == ""
 
 
-def test_a_solver_without_its_packages_tells_which_one_it_misses() -> None:
-    """A Python that has none of them, as that of an extension whose wheels did not arrive."""
+def test_solver_without_packages_names_the_missing_one() -> None:
+    """A Python without the packages, as in an extension without its wheels, reports the missing package."""
     bare = Interpreter(sys.executable, build_environment([str(ROOT)]), ("-S", "-m", "solver"))
     job = jobs.Job("Adding the rig", ["rig", "hoap3"], bare)
     job.wait()
-    with pytest.raises(BackendError, match="the package 'numpy' is missing: install the extension") as caught:
+    with pytest.raises(BackendError, match="the package 'numpy' is missing: reinstall the extension") as caught:
         job.raise_on_failure()
     assert "internal error" not in str(caught.value)

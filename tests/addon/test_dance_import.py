@@ -1,4 +1,4 @@
-"""Dances between folders and the timeline, and what an animator does to their keys."""
+"""Dance folders on the timeline, and editing of their keys."""
 
 from __future__ import annotations
 
@@ -11,20 +11,12 @@ from mathutils import Vector
 
 from addon import action, armature, command, recording, scene_rigs, scores, study
 from addon.authoring import (
-    dance_import as dances,
-)
-from addon.authoring import (
-    failure_markers as marks,
-)
-from addon.authoring import (
+    dance_import,
+    failure_markers,
     ghost,
+    keying,
+    posture_cache,
     timeline,
-)
-from addon.authoring import (
-    keying as author,
-)
-from addon.authoring import (
-    posture_cache as keyed,
 )
 from addon.colours import compute_colouring
 from addon.solver_api import study_folder
@@ -48,46 +40,46 @@ WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--shorte
 
 @pytest.fixture(scope="session")
 def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small designed dance."""
+    """Folder of a small designed dance."""
     folder = tmp_path_factory.mktemp("designed") / "dance"
     assert main([*WORDS, "--workers", "1", "--seed", "1", "--output", str(folder), "--progress", "none"]) == OK
     return folder
 
 
 def danced(folder: Path, rate: float) -> bpy.types.Object:
-    """A body that dances, in a scene of a frame rate."""
+    """A rig with the dance, in a scene with a frame rate."""
     action.set_frame_rate(bpy.context.scene, rate)
-    return dances.show_dance(bpy.context, dances.read_dance(folder))
+    return dance_import.show_dance(bpy.context, dance_import.read_dance(folder))
 
 
 def shapes_now(body: bpy.types.Object) -> dict[str, np.ndarray]:
-    """Where the shapes of a body or a ghost are at this frame."""
+    """Transforms of the shapes of a body or ghost at the current frame."""
     graph = bpy.context.evaluated_depsgraph_get()
     return {link: np.array(shape.evaluated_get(graph).matrix_world) for link, shape in armature.shapes_of(body).items()}
 
 
 def test_a_dance_hides_the_recordings_of_its_body(registered: None, designed: Path) -> None:
-    """A body that dances is not what was measured: its study's recordings go out of sight, others' stay."""
-    body = dances.show_dance(bpy.context, dances.read_dance(designed))
+    """Showing a dance hides the recordings of the body's study, but not those of other bodies."""
+    body = dance_import.show_dance(bpy.context, dance_import.read_dance(designed))
     for name, owner in (("own", body), ("other", None)):
         shown = recording.add_recording(bpy.context, shown_recording(), name)
         shown[study.TRIAL_KEY] = name
         if owner is not None:
             shown[study.BODY_KEY] = owner
-    dances.show_dance(bpy.context, dances.read_dance(designed), target=body)
+    dance_import.show_dance(bpy.context, dance_import.read_dance(designed), target=body)
     layers = bpy.context.view_layer.layer_collection.children
     assert {name: layers[name].exclude for name in ("own", "other")} == {"own": True, "other": False}
 
 
-def test_the_timeline_has_the_dance(registered: None, designed: Path) -> None:
-    """At the dance's own rate every frame is a sample of it; postures, contacts and scores are the summary's.
+def test_timeline_contains_the_dance(registered: None, designed: Path) -> None:
+    """At the dance's own rate every frame is a sample; postures, contacts and scores are those of the summary.
 
-    The last key stands on the last whole frame.
+    The last key lies on the last integer frame.
     """
     body, motion = danced(designed, 60.0), MOTION.read(designed / "dance.motion.npz").scene
-    summary = dances.read_dance(designed).summary
+    summary = dance_import.read_dance(designed).summary
     got = timeline.sample_timeline(bpy.context.scene, body)
-    own = dances.resample(motion, got.times)
+    own = dance_import.resample(motion, got.times)
     assert difference(got, own) < SINGLE
     keyed = [key for key in got.keys if any(abs(key.time - other.time) < 1.0 / 60.0 for other in summary.keys)]
     assert len(keyed) == len(summary.keys)
@@ -100,8 +92,10 @@ def test_the_timeline_has_the_dance(registered: None, designed: Path) -> None:
     assert compute_colouring(body, "excitation").values["chest"] == pytest.approx(np.log10(summary.excitation["chest"]))
 
 
-def test_another_clock_keeps_the_users_frames(registered: None, designed: Path) -> None:
-    """At 24 frames a second the rate stays, every key stands on a whole frame and shows the dance of that instant."""
+def test_other_frame_rate_is_kept(registered: None, designed: Path) -> None:
+    """At 24 frames per second the rate stays, and every key lies on an integer frame with the dance's pose at that
+    time.
+    """
     body = danced(designed, 24.0)
     assert action.frame_rate(bpy.context.scene) == 24.0
     for curve in timeline.pose_curves(body):
@@ -111,8 +105,8 @@ def test_another_clock_keeps_the_users_frames(registered: None, designed: Path) 
     assert np.abs(got.root - np.array([np.interp(got.times, motion.times, x) for x in motion.root.T]).T).max() < 1e-3
 
 
-def test_a_ghost_shows_and_changes_nothing_else(registered: None, designed: Path) -> None:
-    """The ghost dances the proposal; body and action stay, it is no rig; discarded, nothing of it is left."""
+def test_ghost_changes_nothing_else(registered: None, designed: Path) -> None:
+    """The ghost shows the proposed dance; body and action stay; discarding it leaves nothing behind."""
     body, scene = build(hoap3(torque="peak")), bpy.context.scene
     action.set_frame_rate(scene, 60.0)
     body.location = (0.4, 0.0, 0.0)
@@ -120,7 +114,7 @@ def test_a_ghost_shows_and_changes_nothing_else(registered: None, designed: Path
     posed(body, 0.0, 1, "fixed")
     posed(body, 0.5, 30)
     before, action_before = fingerprint(), body.animation_data.action.name
-    dance = dances.read_dance(designed)
+    dance = dance_import.read_dance(designed)
     ghost.show_ghost(bpy.context, body, dance, "proposal", beside=False)
     shown = ghost.find_ghost(scene, body)
     assert body.animation_data.action.name == action_before
@@ -133,15 +127,15 @@ def test_a_ghost_shows_and_changes_nothing_else(registered: None, designed: Path
     sizes = [np.ptp([v.co for v in mesh.vertices], axis=0) for mesh in (shape.data, shape.evaluated_get(graph).data)]
     assert np.all(sizes[1] > sizes[0])  # in one place the surfaces would flicker
     root = np.array(shown.evaluated_get(graph).matrix_world @ shown.evaluated_get(graph).pose.bones[0].head)
-    expected = dances.resample(dance.motion, np.array([19.0 / 60.0])).root[0]
+    expected = dance_import.resample(dance.motion, np.array([19.0 / 60.0])).root[0]
     assert np.abs(root - expected).max() < SINGLE
     scene.frame_set(30)
     ghost.discard_ghost(bpy.context, body)
     assert fingerprint() == before
 
 
-def test_applying_a_ghost_is_the_proposal(registered: None, designed: Path) -> None:
-    """Applied, the body dances the proposal under its action's name; the old keys stay in the file."""
+def test_applied_ghost_is_the_proposed_dance(registered: None, designed: Path) -> None:
+    """After applying, the body has the proposed dance under its action's name; the old keys stay in the file."""
     body, scene = build(hoap3(torque="peak")), bpy.context.scene
     action.set_frame_rate(scene, 60.0)
     posed(body, 0.0, 1, "fixed")
@@ -149,14 +143,14 @@ def test_applying_a_ghost_is_the_proposal(registered: None, designed: Path) -> N
     body["mine"] = 1.0
     body.keyframe_insert('["mine"]', frame=3)
     name, keys = body.animation_data.action.name, timeline.read_key_roles(body)
-    ghost.show_ghost(bpy.context, body, dances.read_dance(designed), "proposal", beside=False)
+    ghost.show_ghost(bpy.context, body, dance_import.read_dance(designed), "proposal", beside=False)
     scene.frame_set(20)
     proposed = shapes_now(ghost.find_ghost(scene, body))
     ghost.apply_ghost(bpy.context, body)
     scene.frame_set(20)
     assert all(np.abs(shape - proposed[link]).max() < SINGLE for link, shape in shapes_now(body).items())
     got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
-    assert difference(got, dances.resample(MOTION.read(designed / "dance.motion.npz").scene, got.times)) < SINGLE
+    assert difference(got, dance_import.resample(MOTION.read(designed / "dance.motion.npz").scene, got.times)) < SINGLE
     assert body.animation_data.action.name == name
     assert ghost.find_ghost(scene, body) is None
     assert any(curve.data_path == '["mine"]' for curve in action.curves_of(body))
@@ -166,8 +160,8 @@ def test_applying_a_ghost_is_the_proposal(registered: None, designed: Path) -> N
         ghost.apply_ghost(bpy.context, body)
 
 
-def test_clearing_in_betweens_leaves_the_postures(registered: None, designed: Path) -> None:
-    """Only generated keys go; every posture keeps its frame, role and pose."""
+def test_clearing_inbetweens_keeps_postures(registered: None, designed: Path) -> None:
+    """Only generated keys are removed; every posture keeps frame, role and pose."""
     body = danced(designed, 24.0)
     scene = bpy.context.scene
     before = timeline.sample_timeline(scene, body)
@@ -181,8 +175,8 @@ def test_clearing_in_betweens_leaves_the_postures(registered: None, designed: Pa
     assert (1 - np.abs((after.rotations[places] * before.rotations[places]).sum(axis=2))).max() < SINGLE**1.5
 
 
-def test_a_new_posture_in_a_dance_replaces_what_led_to_the_old(registered: None, designed: Path) -> None:
-    """Keyed between two postures, a posture is met from both without the generated keys; the rest stays."""
+def test_new_posture_replaces_neighbouring_inbetweens(registered: None, designed: Path) -> None:
+    """Keying a posture between two others removes the generated keys between them and no others."""
     body, scene = danced(designed, 24.0), bpy.context.scene
     frames = list(timeline.read_key_roles(body))
     middle = int((frames[1] + frames[2]) // 2)
@@ -196,7 +190,9 @@ def test_a_new_posture_in_a_dance_replaces_what_led_to_the_old(registered: None,
 
 
 def test_roles_names_and_jumps(registered: None) -> None:
-    """A role goes to every key of a posture or to the selected keys; jumps go from posture to posture; names stay."""
+    """A role applies to all keys of a posture or to selected keys; jumping goes from posture to posture; names are
+    kept.
+    """
     body, scene = build(hoap3()), bpy.context.scene
     for frame, angle in ((1, 0.0), (10, 0.4), (20, 0.1)):
         posed(body, angle, frame)
@@ -212,11 +208,11 @@ def test_roles_names_and_jumps(registered: None) -> None:
     assert bpy.ops.exciting_dance.jump_posture(forward=True) == {"FINISHED"}
     assert scene.frame_current == 20
     assert bpy.ops.exciting_dance.jump_posture(forward=True) == {"CANCELLED"}
-    assert keyed.summarise_postures(body).counts == {"fixed": 1, "preferred": 1, "free": 1}
+    assert posture_cache.summarise_postures(body).counts == {"fixed": 1, "preferred": 1, "free": 1}
 
 
-def test_contacts_hold_from_the_frame_on(registered: None) -> None:
-    """A button changes the present and what follows; before it the soles stand as the motion had them."""
+def test_contact_keys_hold_from_their_frame_on(registered: None) -> None:
+    """A contact key changes the current frame and later ones; earlier contacts stay as in the motion."""
     body, scene = build(hoap3()), bpy.context.scene
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
@@ -224,23 +220,23 @@ def test_contacts_hold_from_the_frame_on(registered: None) -> None:
     left, right = sorted(armature.rig_of(body).patches)
     scene.frame_set(11)
     assert bpy.ops.exciting_dance.contact(standing="one", patch=right) == {"FINISHED"}
-    assert author.standing_patches(scene, body) == {right}
+    assert keying.standing_patches(scene, body) == {right}
     strips = {(s.patch, round(s.start, 6), round(s.stop, 6)) for s in timeline.read_strips(scene, body, 1, 21)}
     assert strips == {(left, 0.0, 1.0), (right, 0.0, 2.0)}
-    assert [round(frame) for _, frame, _ in author.nearby_strips(scene, body)] == [1, 1]
+    assert [round(frame) for _, frame, _ in keying.nearby_strips(scene, body)] == [1, 1]
     with pytest.raises(RuntimeError, match="third_foot"):
         bpy.ops.exciting_dance.contact(standing="one", patch="third_foot")
 
 
-def test_contacts_said_from_the_first_frame_on_are_as_said(registered: None) -> None:
-    """A lifted body: whoever says stand, fly and stand again gets those two strips, not where the soles leave."""
+def test_contacts_keyed_from_the_first_frame_on_are_kept(registered: None) -> None:
+    """Contacts that are keyed on, off and on from the first frame give two strips, whatever the motion does."""
     body, scene = build(hoap3()), bpy.context.scene
     action.set_frame_rate(scene, 10.0)
     root = body.pose.bones[armature.rig_of(body).links[0]]
     for frame, height in ((1, 0.0), (11, 0.3), (21, 0.0)):
         scene.frame_set(frame)
         root.location = body.data.bones[root.name].matrix_local.to_3x3().transposed() @ Vector((0.0, 0.0, height))
-        author.key_posture(scene, body, "preferred")
+        keying.key_posture(scene, body, "preferred")
     as_moved = {(s.patch, s.start) for s in timeline.read_strips(scene, body, 1, 21)}
     assert len(as_moved) == 4, "the soles leave the floor by themselves"
     for frame, standing in ((1, "all"), (9, "none"), (15, "all")):
@@ -250,8 +246,8 @@ def test_contacts_said_from_the_first_frame_on_are_as_said(registered: None) -> 
     assert strips == {(0.0, 0.8), (1.4, 2.0)}
 
 
-def test_a_patch_comes_on_besides_soles_that_nobody_keyed(registered: None) -> None:
-    """Both soles stand as the motion has them: taking one away leaves the other."""
+def test_toggling_an_unkeyed_sole_keeps_the_other(registered: None) -> None:
+    """With both soles in contact by the motion, toggling one leaves the other in contact."""
     body, scene = build(hoap3()), bpy.context.scene
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
@@ -259,33 +255,33 @@ def test_a_patch_comes_on_besides_soles_that_nobody_keyed(registered: None) -> N
     left, right = sorted(armature.rig_of(body).patches)
     for frame in (11, 1):
         scene.frame_set(frame)
-        assert author.standing_patches(scene, body) == set()
+        assert keying.standing_patches(scene, body) == set()
         assert bpy.ops.exciting_dance.contact(standing="other", patch=left) == {"FINISHED"}
-        assert author.standing_patches(scene, body) == {right}
+        assert keying.standing_patches(scene, body) == {right}
         body.animation_data_clear()
         posed(body, 0.0, 1)
         posed(body, 0.4, 21)
 
 
-def test_contact_keys_and_strips_are_two_words_for_one(registered: None) -> None:
-    """Strips written as keys and read again are the same strips."""
+def test_contact_strips_survive_keying(registered: None) -> None:
+    """Strips that are written as keys and read again are unchanged."""
     strips = (SceneStrip("a", 0.0, 1.0), SceneStrip("a", 1.5, 2.0), SceneStrip("b", 0.5, 3.0))
-    times, values = dances.contact_keys(strips, "a", 0.0, 3.0)
+    times, values = dance_import.contact_keys(strips, "a", 0.0, 3.0)
     assert list(zip(times, values)) == [(0.0, 1.0), (1.0, 0.0), (1.5, 1.0), (2.0, 0.0)]
-    times, values = dances.contact_keys(strips, "b", 0.0, 3.0)
+    times, values = dance_import.contact_keys(strips, "b", 0.0, 3.0)
     assert list(zip(times, values)) == [(0.0, 0.0), (0.5, 1.0)]
-    assert dances.contact_keys(strips, "c", 0.0, 3.0)[1].tolist() == [0.0]
+    assert dance_import.contact_keys(strips, "c", 0.0, 3.0)[1].tolist() == [0.0]
 
 
-def test_marks_are_replaced_and_the_users_markers_stay(registered: None) -> None:
-    """Every check's marks replace the last one's, one for each failing frame, and clear away alone."""
+def test_failure_markers_are_replaced_and_user_markers_stay(registered: None) -> None:
+    """Every check replaces the last one's markers, one per failing frame; clearing removes only them."""
     scene, body = bpy.context.scene, build(hoap3())
     scene.timeline_markers.new("mine", frame=3)
     failures = (SceneFailure("joint torque", "left_ankle", "Nm", -1.0, 0.5, "joint torque of left ankle is too large"),)
     summary = SceneSummary("check", "failed", False, "it fails", failures=failures, ranges=((0.4, 0.6), (2.0, 2.1)))
     for _ in range(2):
-        marks.mark_failures(scene, body, summary)
-    assert sorted(marker.name for marker in marks.find_failure_markers(scene, body)) == [
+        failure_markers.mark_failures(scene, body, summary)
+    assert sorted(marker.name for marker in failure_markers.find_failure_markers(scene, body)) == [
         "✗",
         "✗ joint torque: left ankle",
     ]
@@ -293,8 +289,8 @@ def test_marks_are_replaced_and_the_users_markers_stay(registered: None) -> None
     assert [marker.name for marker in scene.timeline_markers] == ["mine"]
 
 
-def test_a_cancelled_child_may_finish_what_is_done(tmp_path: Path) -> None:
-    """A child with patience ends by itself after the cancel; its results count only if they are whole."""
+def test_cancelled_child_may_write_partial_results(tmp_path: Path) -> None:
+    """A child with an end timeout ends by itself after cancelling; its results count only if they are complete."""
     program = (
         "import signal, sys, time\n"
         'def stop(*_):\n    time.sleep(0.3)\n    print(\'{"fraction": 1.0, "message": "late"}\')\n    sys.exit(130)\n'
@@ -305,7 +301,7 @@ def test_a_cancelled_child_may_finish_what_is_done(tmp_path: Path) -> None:
     while job.message != "on":
         pass
     job.cancel()
-    assert job.message == "finishing what is done"
+    assert job.message == "writing partial results"
     job.wait()
     assert job.fraction == 1.0
     job.raise_on_failure(finished=True)
@@ -313,9 +309,9 @@ def test_a_cancelled_child_may_finish_what_is_done(tmp_path: Path) -> None:
         job.raise_on_failure()
 
 
-def test_blender_s_command_line_makes_the_scene(empty_scene: None, designed: Path) -> None:
-    """The scene of a designed dance opens with a body that dances it."""
-    path, image = dances.make_dance_scene(designed, picture=False)
+def test_command_line_writes_the_scene(empty_scene: None, designed: Path) -> None:
+    """The scene of a designed dance contains the rig with the dance."""
+    path, image = dance_import.make_dance_scene(designed, picture=False)
     assert image is None
     assert "dance" in command.SCENE_VERBS
     bpy.ops.wm.open_mainfile(filepath=str(path))
@@ -324,15 +320,15 @@ def test_blender_s_command_line_makes_the_scene(empty_scene: None, designed: Pat
 
 
 def test_a_folder_without_a_dance_is_one_error(registered: None, tmp_path: Path) -> None:
-    """Opening a folder that holds no dance changes nothing."""
+    """Opening a folder without a dance is one error and changes nothing."""
     before = fingerprint()
     with pytest.raises(RuntimeError, match=r"summary\.json"):
         bpy.ops.exciting_dance.open_dance(directory=str(tmp_path))
     assert fingerprint() == before
 
 
-def test_a_partial_dance_has_its_scene_and_its_code(registered: None, tmp_path: Path) -> None:
-    """`blender --command exciting_dance dance` of one of two postures: the scene is made, and the code is not 0."""
+def test_partial_dance_has_a_scene_and_an_exit_code(registered: None, tmp_path: Path) -> None:
+    """`blender --command exciting_dance dance` with one of two postures writes the scene and does not exit with 0."""
     robot, output = Biped(ankle=(("pitch", "0 1 0"),)).write(tmp_path), tmp_path / "out"
     words = ["dance", str(robot), "--postures", "both=1", "right=1", "--effort", "0.05", "--workers", "1"]
     assert command.run([*words, "--output", str(output), "--no-picture"]) == INCOMPLETE

@@ -1,4 +1,4 @@
-"""From a button of a dance to the scene, through a real child process; a failure changes nothing."""
+"""Dance operators from the button to the scene, with real child processes; a failure changes nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ import pytest
 
 from addon import action, convert, registration, scores
 from addon.armature import rig_of
-from addon.authoring import dance_import as dances
-from addon.authoring import failure_markers as marks
-from addon.authoring import ghost, timeline
-from addon.authoring import keying as author
+from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
 from addon.check_settings import read_checks, store_checks
 from addon.dance_moves import find_moves
 from addon.job_messages import find_message
@@ -46,7 +43,7 @@ HUG = -0.6
 def standing(
     empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[bpy.types.Object, Path]]:
-    """HOAP-3 that raises an arm, in three postures, on both feet; and the folder where jobs make theirs."""
+    """HOAP-3 on both feet, which raises an arm in three postures; and the folder of jobs."""
     registration.register()
     own = tmp_path / "own"
     own.mkdir()
@@ -56,16 +53,16 @@ def standing(
     for frame, angle, role in ((1, 0.0, "fixed"), (6, 0.1, "preferred"), (11, 0.0, "preferred")):
         posed(body, angle, frame, role)
     scene.frame_set(1)
-    author.key_contacts(scene, body, list(rig_of(body).patches))
+    keying.key_contacts(scene, body, list(rig_of(body).patches))
     yield body, own
     registration.unregister()
 
 
 def posed(body: bpy.types.Object, angle: float, frame: int, role: str = "preferred") -> None:
-    """Key a posture with an arm at an angle."""
+    """Key a posture with the arm at an angle."""
     bpy.context.scene.frame_set(frame)
     body.pose.bones["left_upper_arm"].rotation_euler.x = angle
-    author.key_posture(bpy.context.scene, body, role)
+    keying.key_posture(bpy.context.scene, body, role)
 
 
 def written(body: bpy.types.Object, tmp_path: Path) -> str:
@@ -75,15 +72,15 @@ def written(body: bpy.types.Object, tmp_path: Path) -> str:
     return str(TIMELINE.write(path, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))))
 
 
-def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) -> None:
-    """An arm that is too fast is told in the panel and marked where it is; every bone gets its score."""
+def test_check_reports_marks_and_scores(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A joint that is too fast is reported in the panel and marked on the timeline; all bones get scores."""
     body, own = standing
     posed(body, 0.6, 6)
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
     said = find_message(bpy.context.scene, body, "dance")
     assert said.verdict == "bad"
     assert "left upper arm is" in said.failures
-    found = marks.find_failure_markers(bpy.context.scene, body)
+    found = failure_markers.find_failure_markers(bpy.context.scene, body)
     assert any("joint speed: left upper arm" in marker.name and 1 <= marker.frame <= 6 for marker in found)
     for name in (scores.DEVIATION, scores.EXCITATION):
         values = scores.read_score(body, name)
@@ -92,7 +89,7 @@ def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) ->
 
 
 def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> None:
-    """A knee pulled up in a recording: its sole stands before and after, the other all along; keyed in one step."""
+    """For a raised knee in a recording, its sole has contact before and after, the other one always; one undo step."""
     rig, scene = human(1.7, 65.0, "female"), bpy.context.scene
     action.set_frame_rate(scene, RATE)
     motion = rising(rig, arm_swing(rig, 0.9, 0.8).motion(100.0), "left")
@@ -100,14 +97,14 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     body = build(rig)
     for frame in (1, 1 + round(RATE * motion.times[-1])):
         scene.frame_set(frame)
-        author.key_posture(scene, body, "preferred")
+        keying.key_posture(scene, body, "preferred")
     for curve in action.curves_of(body):  # the samples of a recording are no postures
         for point in curve.keyframe_points:
             point.type = "JITTER"
     assert not bpy.ops.exciting_dance.find_contacts.poll()
     assert not bpy.ops.exciting_dance.balance_dance.poll()
     body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
-    author.key_contacts(scene, body, [])  # what was keyed before goes
+    keying.key_contacts(scene, body, [])  # what was keyed before goes
     assert bpy.ops.exciting_dance.find_contacts() == {"FINISHED"}
     strips = timeline.read_strips(scene, body, *timeline.motion_range(scene, body))
     spans = {name: [(s.start, s.stop) for s in strips if s.patch == name] for name in rig.patches}
@@ -122,8 +119,8 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert not bpy.ops.exciting_dance.complete_dance.poll()
 
 
-def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> None:
-    """A posture that the animator named comes back in the dance, by its name; without any name the panel says so."""
+def test_named_postures_are_used(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A named posture occurs in the designed dance with its name; without names there is an error message."""
     body, own = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
@@ -131,7 +128,7 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     with pytest.raises(RuntimeError, match="none of its 3 postures has a name"):
         bpy.ops.exciting_dance.design_dance()
     scene.frame_set(6)
-    author.name_posture(scene, body, "wave")
+    keying.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert "1: wave" in [key.name for key in timeline.read_keys(scene, body)]
     assert (
@@ -140,24 +137,24 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     assert list(own.iterdir()) == []
 
 
-def test_a_named_posture_that_is_not_danced_is_told_with_its_reason(standing: tuple[bpy.types.Object, Path]) -> None:
-    """An arm in the chest has no variation, one that is raised has: the message tells of the first, and why."""
+def test_unused_named_posture_is_reported_with_the_reason(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A posture with an arm in the chest has no feasible variation; the message names it and the reason."""
     body, _ = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
     settings.postures, settings.effort, settings.shortest, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
     posed(body, HUG, 11)
-    author.name_posture(scene, body, "hug")
+    keying.name_posture(scene, body, "hug")
     scene.frame_set(6)
-    author.name_posture(scene, body, "wave")
+    keying.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     said = find_message(scene, body, "dance").message
     assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said
     assert "wave" not in said
 
 
-def test_a_refusal_names_the_timeline_and_not_a_file_that_nobody_made(standing: tuple[bpy.types.Object, Path]) -> None:
-    """Postures without names are not danced; the message is about the timeline, not a path of the job."""
+def test_error_names_the_timeline_and_not_an_internal_file(standing: tuple[bpy.types.Object, Path]) -> None:
+    """An error about postures without names mentions the timeline, not a path in the job's folder."""
     body, own = standing
     bpy.context.scene.exciting_dance_dance.posed = True
     with pytest.raises(RuntimeError, match="The timeline: none of its 3 postures has a name"):
@@ -167,7 +164,7 @@ def test_a_refusal_names_the_timeline_and_not_a_file_that_nobody_made(standing: 
 
 
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    """The ghost dances what the verb writes; applied and compared with that motion, it is performed without error."""
+    """The ghost has the motion that the verb writes; applied and compared with it, the performance has no error."""
     body, own = standing
     scene = bpy.context.scene
     posed(body, 0.6, 6)
@@ -180,7 +177,7 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
     assert timeline.read_key_roles(body) == keys
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
     got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
-    assert difference(got, dances.resample(motion, got.times)) < 1e-4
+    assert difference(got, dance_import.resample(motion, got.times)) < 1e-4
     assert len(timeline.read_key_roles(body)) == len(keys)
     write_rig(tmp_path / "s" / "rig.json", hoap3(torque="peak"))
     body[STUDY_KEY] = str(tmp_path / "s")
@@ -193,13 +190,13 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
 
 
 def test_balance_plants_the_feet(standing: tuple[bpy.types.Object, Path]) -> None:
-    """A sole that a posture tilted lies flat in the ghost; the body changes only when it is applied, roles never."""
+    """A tilted sole is flat in the ghost; the body changes only when the ghost is applied, and roles never change."""
     body, _ = standing
     scene = bpy.context.scene
     store_checks(body, replace(read_checks(body), allowed_slip=0.0))  # by default a tilt as small as this one may stay
     scene.frame_set(6)
-    body.pose.bones["left_foot"].rotation_euler[author.hinge_axes(body.pose.bones["left_foot"])[0]] += 0.02
-    author.key_posture(scene, body, "preferred")
+    body.pose.bones["left_foot"].rotation_euler[keying.hinge_axes(body.pose.bones["left_foot"])[0]] += 0.02
+    keying.key_posture(scene, body, "preferred")
     before = timeline.sample_timeline(scene, body, 1, 11)
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
     assert find_message(scene, body, "dance").verdict == "good", find_message(scene, body, "dance").message
@@ -213,7 +210,7 @@ def test_balance_plants_the_feet(standing: tuple[bpy.types.Object, Path]) -> Non
 
 
 def tilt(motion: SceneTimeline, body: bpy.types.Object) -> float:
-    """Largest angle [rad] by which the left foot turns against its first frame."""
+    """Largest rotation [rad] of the left foot relative to its first frame."""
     rig = rig_of(body)
     translations = np.array(motion.translations)
     translations[:, 0] = motion.root
@@ -221,19 +218,19 @@ def tilt(motion: SceneTimeline, body: bpy.types.Object) -> float:
     return float(np.arccos(np.clip((np.einsum("nij,ij->n", turns, turns[0]) - 1.0) / 2.0, -1.0, 1.0)).max())
 
 
-def test_complete_fills_and_a_refusal_changes_nothing(standing: tuple[bpy.types.Object, Path]) -> None:
-    """A free posture between others is filled; a free first one is refused in the verb's words, nothing changes."""
+def test_complete_fills_free_postures_and_an_error_changes_nothing(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A free posture between others is filled; a free first posture is an error of the verb that changes nothing."""
     body, own = standing
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance_dance
-    author.set_role(body, "free", frame=1.0)
+    keying.set_role(body, "free", frame=1.0)
     before = fingerprint()
     with pytest.raises(RuntimeError, match="free"):
         bpy.ops.exciting_dance.complete_dance()
     assert fingerprint() == before
     assert find_message(scene, body, "dance").verdict == "failed"
     assert list(own.iterdir()) == []
-    author.set_role(body, "fixed", frame=1.0)
-    author.set_role(body, "free", frame=6.0)
+    keying.set_role(body, "fixed", frame=1.0)
+    keying.set_role(body, "free", frame=6.0)
     settings.calm = True
     assert bpy.ops.exciting_dance.complete_dance() == {"FINISHED"}
     assert ghost.find_ghost(scene, body) is not None
@@ -242,7 +239,7 @@ def test_complete_fills_and_a_refusal_changes_nothing(standing: tuple[bpy.types.
 
 
 def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    """A table of the dance's length at the rate asked for."""
+    """The table has the dance's duration and the chosen rate."""
     path = tmp_path / "dance.csv"
     assert bpy.ops.exciting_dance.export_dance(filepath=str(path), rate=50.0) == {"FINISHED"}
     table = np.loadtxt(path, delimiter=",", skiprows=1)
@@ -250,8 +247,8 @@ def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_pat
     assert len(table) == 26
 
 
-def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) -> None:
-    """The button's dance lies on the timeline of the scene's rig; the keys it had stay in the file."""
+def test_design_adds_the_dance_to_the_active_rig(standing: tuple[bpy.types.Object, Path]) -> None:
+    """The designed dance is on the timeline of the active rig; its earlier keys stay in the file."""
     body, own = standing
     settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
     settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
@@ -265,10 +262,11 @@ def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) ->
     assert list(own.iterdir()) == []
 
 
-def test_how_hard_each_move_is_stays_with_the_dance(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    """The list holds what the solver judged, at the keys of its postures; a choice goes there, a rehearsal tells it.
+def test_difficulty_of_moves_is_stored_with_the_dance(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    """The list has the solver's difficulties at the frames of the postures; selecting a move goes there, and a
+    rehearsal shows it.
 
-    Another pace makes it another dance: the ghost of the slower one has no list.
+    The ghost of a slower dance has no list, because it is another dance.
     """
     body, _ = standing
     scene = bpy.context.scene
@@ -287,7 +285,7 @@ def test_how_hard_each_move_is_stays_with_the_dance(standing: tuple[bpy.types.Ob
     (stop,) = [stop for stop in from_scene(scene, body).stops if stop.name == "posture 1"]
     assert stop.difficulty == row.difficulty
     assert plan_video((stop,), (stop.start, stop.stop), RehearsalOptions()).stops[0].difficulty == row.difficulty
-    dance = dances.read_dance(_designed_again(body, tmp_path))
+    dance = dance_import.read_dance(_designed_again(body, tmp_path))
     assert [move.difficulty for move in dance.summary.moves] == [move.difficulty for move in moves.rows]
     assert [stop.difficulty for stop in from_folder(dance.folder).stops if stop.name == "both posture 1"] == [
         row.difficulty
@@ -303,7 +301,7 @@ def test_how_hard_each_move_is_stays_with_the_dance(standing: tuple[bpy.types.Ob
 
 
 def _designed_again(body: bpy.types.Object, folder: Path) -> Path:
-    """The same dance by the command line."""
+    """The same dance from the command line."""
     words = ["dance", str(write_rig(folder / "body.json", rig_of(body))), *design_arguments(bpy.context)]
     assert main([*words, "--output", str(folder / "dance"), "--progress", "none"]) == OK
     return folder / "dance"

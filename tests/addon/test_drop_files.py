@@ -1,4 +1,4 @@
-"""Recordings dropped onto the view are ready to be tracked, shown once, and stay once when they were identified."""
+"""Recordings dropped onto the 3D view are listed and shown once, ready for tracking."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def recorded(folder: Path, name: str, rate: float = 100.0, seconds: float = 1.0)
 
 
 def drop(*paths: Path) -> set[str]:
-    """As Blender does: files of one folder at once."""
+    """Drop files of one folder, as Blender does."""
     return bpy.ops.exciting_dance.import_recording(
         directory=str(paths[0].parent), files=[{"name": path.name} for path in paths]
     )
 
 
 def listed() -> list[str]:
-    """Files on the list."""
+    """The listed files."""
     return [Path(item.path).name for item in bpy.context.scene.exciting_dance.files]
 
 
@@ -62,8 +62,8 @@ def clouds() -> dict[str, set[str]]:
     return {child.name: {item.name for item in child.objects} for child in find_recordings(bpy.context.scene)}
 
 
-def test_a_dropped_recording_is_ready(registered: None, tmp_path: Path) -> None:
-    """Markers on the list, shown at their own rate over their own length; Track and Identify are no longer grey."""
+def test_dropped_recording_is_ready_for_tracking(registered: None, tmp_path: Path) -> None:
+    """The files are listed, the recording is shown with its own rate and range, and Track and Identify are enabled."""
     assert not bpy.ops.exciting_dance.track.poll()
     markers, _ = recorded(tmp_path, "walk", rate=200.0, seconds=0.5)
     assert drop(markers) == {"FINISHED"}
@@ -76,7 +76,7 @@ def test_a_dropped_recording_is_ready(registered: None, tmp_path: Path) -> None:
 
 
 def test_forces_dropped_later_join_their_markers(registered: None, tmp_path: Path) -> None:
-    """A .mot can be dropped; it is paired by its name, and nothing is shown or listed twice."""
+    """A dropped .mot file is combined with markers of the same name; nothing is shown or listed twice."""
     markers, forces = recorded(tmp_path, "walk")
     drop(markers)
     assert [len(items) for items in clouds().values()] == [2]
@@ -89,8 +89,8 @@ def test_forces_dropped_later_join_their_markers(registered: None, tmp_path: Pat
     assert len(listed()) == 2
 
 
-def test_a_folder_at_once(registered: None, tmp_path: Path) -> None:
-    """A folder gives all of its trials; one of another rate does not set the first one's frames awry."""
+def test_dropped_folder_adds_all_trials(registered: None, tmp_path: Path) -> None:
+    """A folder adds all of its trials; one with another rate does not change the frames of the first."""
     recorded(tmp_path, "walk", rate=100.0)
     recorded(tmp_path, "squat", rate=50.0, seconds=2.0)
     assert bpy.ops.exciting_dance.import_recording(directory=str(tmp_path)) == {"FINISHED"}
@@ -108,9 +108,8 @@ def test_a_folder_at_once(registered: None, tmp_path: Path) -> None:
     assert ends == pytest.approx([201.0] * 3)
 
 
-def test_a_dance_keeps_its_clock(registered: None, tmp_path: Path, person: Rig) -> None:
-    """Where a rig dances already, a dropped recording takes the scene's rate and leaves the range as it is, chosen on
-    the list, too."""
+def test_recording_does_not_change_the_rate_of_a_dance(registered: None, tmp_path: Path, person: Rig) -> None:
+    """With an animated rig, a dropped or selected recording uses the scene's rate and does not change its range."""
     body, scene = build(person), bpy.context.scene
     body.keyframe_insert("location", frame=1)
     before = action.frame_rate(scene), scene.frame_end
@@ -119,8 +118,8 @@ def test_a_dance_keeps_its_clock(registered: None, tmp_path: Path, person: Rig) 
     assert (action.frame_rate(scene), scene.frame_end) == before
 
 
-def test_a_wrong_one_says_so_in_the_panel(registered: None, tmp_path: Path) -> None:
-    """A file that is none changes nothing, and what was wrong stays to be read."""
+def test_invalid_file_is_reported_in_the_panel(registered: None, tmp_path: Path) -> None:
+    """A file that is not a recording changes nothing, and the panel keeps the error message."""
     markers, _ = recorded(tmp_path, "walk")
     drop(markers)
     before = clouds(), listed()
@@ -131,8 +130,8 @@ def test_a_wrong_one_says_so_in_the_panel(registered: None, tmp_path: Path) -> N
     assert "bad.trc" in find_message(bpy.context.scene, None, "recording").message
 
 
-def test_removing_a_file_removes_what_shows_it(registered: None, tmp_path: Path) -> None:
-    """Off the list, out of the scene."""
+def test_removing_a_file_removes_its_recording(registered: None, tmp_path: Path) -> None:
+    """The file is removed from the list, and its recording from the scene."""
     drop(recorded(tmp_path, "walk")[0])
     assert bpy.ops.exciting_dance.remove_file() == {"FINISHED"}
     assert listed() == []
@@ -141,8 +140,9 @@ def test_removing_a_file_removes_what_shows_it(registered: None, tmp_path: Path)
 
 
 def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, person: Rig) -> None:
-    """What was dropped gives way to the study's own, at the study's rate and by its name; so does that to another
-    study of the body."""
+    """A study's recordings replace dropped ones and those of an earlier study of the body, with the study's rate and
+    names.
+    """
     drop(recorded(tmp_path, "walk", rate=50.0)[0])
     folder = tmp_path / "study"
     folder.mkdir()
@@ -164,8 +164,8 @@ def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, per
     assert not [child for child in find_recordings(bpy.context.scene) if FILES_KEY in child]
 
 
-def test_the_window_takes_every_suffix_that_the_library_reads(registered: None) -> None:
-    """The file picker, the drop and the menu name the suffixes of the readers' table, each once."""
+def test_all_readable_suffixes_are_offered(registered: None) -> None:
+    """File browser, drop and menu offer all suffixes of the table of readers, each once."""
     picker = bpy.ops.exciting_dance.import_recording.get_rna_type().properties["filter_glob"].default
     handler = bpy.types.EXCITING_DANCE_FH_recording
     assert picker.split(";") == [f"*{suffix}" for suffix in recording_suffixes()]

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import solver_api as values
+from addon import solver_api
 from benchmarks.enabling import enabled
 
 
@@ -19,7 +19,7 @@ def test_enabling_imports_no_numerics() -> None:
     panels where there is no rig; of the solver only plain Python is imported.
     """
     done = enabled()
-    assert {"addon.registration", "addon.operators.identify", "addon.panels.dance", "solver.errors"} <= done.modules
+    assert {"addon.registration", "addon.operators.identify", "addon.panels.author", "solver.errors"} <= done.modules
     numerics = (
         "numpy",
         "scipy",
@@ -38,7 +38,7 @@ def test_enabling_imports_no_numerics() -> None:
 
 def test_names_of_the_solver_are_those_that_type_checkers_see() -> None:
     """Every name that is imported from the solver late exists, is the solver's own, and is known to type checkers."""
-    tree = ast.parse(Path(values.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(solver_api.__file__).read_text(encoding="utf-8"))
     (seen,) = (node for node in tree.body if isinstance(node, ast.If))
     assert ast.unparse(seen.test) == "TYPE_CHECKING"
     found = {
@@ -47,9 +47,11 @@ def test_names_of_the_solver_are_those_that_type_checkers_see() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert set(values.__all__) == set(found)
+    assert set(solver_api.__all__) == set(found)
     for name, (module, own) in found.items():
         home = import_module(module)
-        assert getattr(values, name) is (getattr(home, own) if hasattr(home, own) else import_module(f"{module}.{own}"))
+        assert getattr(solver_api, name) is (
+            getattr(home, own) if hasattr(home, own) else import_module(f"{module}.{own}")
+        )
     with pytest.raises(AttributeError, match="no_such_name"):
-        values.no_such_name  # noqa: B018
+        solver_api.no_such_name  # noqa: B018

@@ -1,4 +1,4 @@
-"""The extension as Blender sees it: manifest, registering, operators against functions, jobs."""
+"""The extension in Blender: manifest, registration, operators, jobs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from solver.version import VERSION
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_root_file_imports_nothing_of_blender() -> None:
-    """Tools without Blender may import the root: it imports nothing on its own."""
+def test_root_file_does_not_import_blender() -> None:
+    """Tools without Blender can import the root file, which imports nothing by itself."""
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     assert not [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
-def test_manifest_says_what_blender_s_rules_ask() -> None:
-    """Tagline short and without a full stop, version as the package's, permissions for files and the loopback."""
+def test_manifest_follows_blenders_rules() -> None:
+    """The tagline is short and has no full stop, the version is the package's, and permissions cover files and
+    loopback.
+    """
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     assert len(manifest["tagline"]) <= 64
     assert not manifest["tagline"].endswith(".")
@@ -37,8 +39,8 @@ def test_manifest_says_what_blender_s_rules_ask() -> None:
     assert all(len(words) <= 64 and not words.endswith(".") for words in manifest["permissions"].values())
 
 
-def test_registering_twice_and_back_leaves_nothing(empty_scene: None) -> None:
-    """After unregistering, Blender knows neither settings nor operators; registering again works."""
+def test_unregistering_leaves_nothing_behind(empty_scene: None) -> None:
+    """After unregistering, Blender has no settings and operators of the add-on; registering again works."""
     for _ in range(2):
         registration.register()
         assert bpy.context.scene.exciting_dance.kind == "human"
@@ -47,22 +49,22 @@ def test_registering_twice_and_back_leaves_nothing(empty_scene: None) -> None:
         assert not hasattr(bpy.context.scene, "exciting_dance")
 
 
-def test_every_operator_and_panel_is_known(registered: None) -> None:
-    """All classes arrived: a broken one would only have printed."""
+def test_all_classes_are_registered(registered: None) -> None:
+    """All classes are registered; a broken one would only print an error."""
     for cls in registration.CLASSES:
         assert getattr(cls, "is_registered", False), cls.__name__
 
 
-def test_a_subject_becomes_the_words_of_the_verb(registered: None) -> None:
-    """The interface says to the solver what the user set."""
+def test_subject_settings_become_arguments(registered: None) -> None:
+    """The settings of the subject become arguments of the verb."""
     settings = bpy.context.scene.exciting_dance
     settings.height, settings.mass, settings.sex = 1.62, 58.5, "female"
     words = rig_arguments("human", settings, "")
     assert words == ["rig", "human", "--height", "1.62", "--mass", "58.5", "--sex", "female"]
 
 
-def test_a_robot_s_packages_are_looked_for_where_the_panel_says(registered: None, tmp_path: Path) -> None:
-    """Meshes of package:// paths are found in the chosen folder; a file that knows none is not asked for them."""
+def test_mesh_packages_are_found_in_the_chosen_folder(registered: None, tmp_path: Path) -> None:
+    """Meshes of package:// paths are found in the chosen folder; files without such paths get no such option."""
     settings = bpy.context.scene.exciting_dance
     settings.packages, settings.up = str(tmp_path), "y"
     assert rig_arguments("urdf", settings, "/r.urdf") == ["rig", "/r.urdf", "--up", "y", "--packages", str(tmp_path)]
@@ -72,7 +74,7 @@ def test_a_robot_s_packages_are_looked_for_where_the_panel_says(registered: None
 
 
 def test_passes_are_odd(registered: None) -> None:
-    """A dance that went back and not forth again would end elsewhere: an even number becomes the next odd one."""
+    """An even number of passes becomes the next odd one, so that a dance ends where it should."""
     settings = bpy.context.scene.exciting_dance_dance
     for given, kept in ((1, 1), (2, 3), (3, 3), (8, 9)):
         settings.passes = given
@@ -80,7 +82,7 @@ def test_passes_are_odd(registered: None) -> None:
 
 
 def child(tmp_path: Path, program: str, patience: float = END_TIMEOUT) -> Job:
-    """A job whose solver package is the given program."""
+    """A job that runs the given program in place of the solver package."""
     package = tmp_path / "solver"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -88,16 +90,16 @@ def child(tmp_path: Path, program: str, patience: float = END_TIMEOUT) -> Job:
     return Job("Testing", [], Interpreter(sys.executable, build_environment([str(tmp_path)])), end_timeout=patience)
 
 
-def test_progress_reaches_the_window(tmp_path: Path) -> None:
-    """JSON lines on stdout become fraction and message; other output is passed over."""
+def test_job_reads_progress(tmp_path: Path) -> None:
+    """JSON lines on stdout become fraction and message; other output is ignored."""
     job = child(tmp_path, 'print("a table")\nprint(\'{"fraction": 0.25, "message": "tracking"}\')')
     job.wait()
     job.raise_on_failure()
     assert (job.fraction, job.message) == (0.25, "tracking")
 
 
-def test_a_failing_child_tells_why(tmp_path: Path) -> None:
-    """The error is the child's own words, not a code."""
+def test_failed_child_reports_its_error(tmp_path: Path) -> None:
+    """The error is the child's own message, not an exit code."""
     job = child(tmp_path, 'import sys\nprint("error: a.trc, line 3: short row.", file=sys.stderr)\nsys.exit(2)')
     job.wait()
     with pytest.raises(BackendError, match=r"^a\.trc, line 3: short row\.$"):
@@ -105,7 +107,7 @@ def test_a_failing_child_tells_why(tmp_path: Path) -> None:
 
 
 def test_cancelling_ends_the_child(tmp_path: Path) -> None:
-    """A cancelled job has no living child and says so, even when the child ignores the polite request."""
+    """A cancelled job ends its child, even if the child ignores SIGTERM, and reports it."""
     program = (
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('on', flush=True)\ntime.sleep(60)"
     )
@@ -117,7 +119,7 @@ def test_cancelling_ends_the_child(tmp_path: Path) -> None:
 
 
 def test_a_wrong_file_is_one_error_and_changes_nothing(registered: None, tmp_path: Path) -> None:
-    """Importing a recording that is none reports once and leaves the scene empty."""
+    """Importing a file that is not a recording reports one error and leaves the scene empty."""
     (tmp_path / "bad.trc").write_text("no recording", encoding="utf-8")
     before = len(bpy.data.objects), len(bpy.data.collections)
     with pytest.raises(RuntimeError, match=r"bad\.trc"):
@@ -125,8 +127,8 @@ def test_a_wrong_file_is_one_error_and_changes_nothing(registered: None, tmp_pat
     assert (len(bpy.data.objects), len(bpy.data.collections)) == before
 
 
-def test_a_real_recording_stands_in_the_scene(registered: None, shared_data: Path) -> None:
-    """A TRC of a person: as many balls as markers, and none above three metres."""
+def test_real_recording_is_shown(registered: None, shared_data: Path) -> None:
+    """For a TRC file of a person there is one ball per marker, none above three metres."""
     folder = str(shared_data / "subject_a" / "markers")
     assert bpy.ops.exciting_dance.import_recording(directory=folder, files=[{"name": "squats1.trc"}]) == {"FINISHED"}
     balls = [item for item in bpy.data.objects if "exciting_dance_recording" in item]
@@ -154,6 +156,6 @@ Blender quit"""
         ("", 3, "ended with code 3"),
     ],
 )
-def test_a_child_s_command_line_is_no_error_message(lines: str, code: int, words: str) -> None:
-    """Of what a failed child writes, its own error is told; never the script it was started with."""
+def test_command_line_is_not_part_of_the_error_message(lines: str, code: int, words: str) -> None:
+    """The error of a failed child contains its own message, but never the script that it was started with."""
     assert describe_failure(lines.splitlines(), code) == words

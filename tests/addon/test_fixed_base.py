@@ -1,4 +1,4 @@
-"""An arm that is bolted down: added, excited where it stands and as it is turned, laid on the timeline, undone."""
+"""Fixed-base arms: adding one, designing its motion at any mounting angle, undo."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS = 1.0
 
 @pytest.fixture
 def body(own: Path, tmp_path: Path) -> bpy.types.Object:
-    """An arm, added from its file by the button."""
+    """An arm that was added from its file by the button."""
     settings = bpy.context.scene.exciting_dance
     settings.kind, settings.urdf = "urdf", str(tmp_path / "arm.urdf")
     Path(settings.urdf).write_text(arm_text(), encoding="utf-8")
@@ -37,10 +37,10 @@ def body(own: Path, tmp_path: Path) -> bpy.types.Object:
     return require(bpy.context.view_layer.objects.active, "arm")
 
 
-def test_an_arm_on_a_slope_is_excited_as_it_stands(body: bpy.types.Object, own: Path, tmp_path: Path) -> None:
-    """The motion of the command line with the object's turn as its mount; the root stays where it is bolted.
+def test_motion_of_a_tilted_arm_uses_its_mounting_angle(body: bpy.types.Object, own: Path, tmp_path: Path) -> None:
+    """The motion equals the command line's with the object's rotation as mounting angles; the root does not move.
 
-    The table it leaves is read as the angles of a trial of the same bench, and the job's own folder goes.
+    The written table can be read as joint angles of a trial of the same arm, and the job's folder is removed.
     """
     scene, found = bpy.context.scene, tmp_path / "found"
     body.location, body.rotation_euler = (1.0, 2.0, 0.5), (0.0, math.radians(60.0), math.radians(30.0))
@@ -73,8 +73,8 @@ def test_an_arm_on_a_slope_is_excited_as_it_stands(body: bpy.types.Object, own: 
     assert list(own.iterdir()) == []
 
 
-def test_it_is_one_step_to_undo(body: bpy.types.Object) -> None:
-    """The keys that the arm had are back."""
+def test_designed_motion_is_one_undo_step(body: bpy.types.Object) -> None:
+    """Undo restores the arm's earlier keys."""
     name = body.name
     body.keyframe_insert("location", frame=1)
     old = body.animation_data.action.name
@@ -86,8 +86,8 @@ def test_it_is_one_step_to_undo(body: bpy.types.Object) -> None:
     assert bpy.data.objects[name].animation_data.action.name == old
 
 
-def test_what_is_wrong_is_one_sentence_and_changes_nothing(body: bpy.types.Object, own: Path) -> None:
-    """A link that nobody has is told with those there are; no folder is left."""
+def test_unknown_link_is_one_error_without_changes(body: bpy.types.Object, own: Path) -> None:
+    """An unknown link is reported with the existing ones, and no folder is left."""
     before = fingerprint()
     fixed_base_settings(bpy.context.scene).held = "tail"
     with pytest.raises(RuntimeError, match=r"unknown name 'tail'.*turret") as caught:
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_one_sentence_and_changes_nothing(body: bpy.types.Objec
 
 
 def test_a_cancelled_search_changes_nothing(body: bpy.types.Object, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It ends amid its work, says so, and the scene is as before."""
+    """A cancelled search ends, reports it, and leaves the scene unchanged."""
     before = fingerprint()
     fixed_base_settings(bpy.context.scene).seconds = 60.0
     wait = Job.wait
@@ -114,15 +114,15 @@ def test_a_cancelled_search_changes_nothing(body: bpy.types.Object, own: Path, m
     assert list(own.iterdir()) == []
 
 
-def test_the_panel_is_that_of_rigs_without_feet(body: bpy.types.Object, own: Path) -> None:
-    """Who stands on feet dances; where nothing is chosen there is neither."""
+def test_panel_is_shown_for_rigs_without_feet(body: bpy.types.Object, own: Path) -> None:
+    """The panel is hidden for rigs with feet and without a rig."""
     panel = bpy.types.EXCITING_DANCE_PT_bench
     assert panel.poll(bpy.context)
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
     assert not panel.poll(bpy.context)
 
 
-def test_the_note_of_an_arm_names_the_button(body: bpy.types.Object) -> None:
-    """What its import says leads to the panel, not to the command line."""
+def test_import_note_names_the_button(body: bpy.types.Object) -> None:
+    """The import's note refers to the panel, not to the command line."""
     notes = find_message(bpy.context.scene, body, "rig").notes
     assert "python -m" not in notes

@@ -1,4 +1,4 @@
-"""The gravity arc: drawn where the strips leave a body in the air between two stances, from frames that are checked."""
+"""Gravity arcs are drawn for checked flights between two contacts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ STANDING = tuple(SceneStrip(f"{side}_sole", 0.0, STOP) for side in ("right", "le
 
 @pytest.fixture(scope="module")
 def robot() -> Rig:
-    """Two soles."""
+    """A robot with two soles."""
     return hoap3()
 
 
 def readings(
     rig: Rig, strips: Sequence[SceneStrip], *, carried: bool = False, known: int | None = None
 ) -> CheckResults:
-    """Of a body that flies from 0.4 to 0.6 s, or is carried in a straight line; the first ``known`` frames checked."""
+    """Results for a body that flies, or moves in a straight line, from 0.4 to 0.6 s; the first ``known`` frames are
+    checked.
+    """
     times = np.arange(int(RATE * STOP) + 1) / RATE
     count, links = len(times), len(rig.links)
     rotations = np.tile([0.0, 0.0, 0.0, 1.0], (count, links, 1))
@@ -51,8 +53,8 @@ def readings(
     return found
 
 
-def test_the_arc_is_the_parabola_of_the_whole_flight(robot: Rig) -> None:
-    """From the frame of take-off to that of landing, its apex in the middle, in the colour of what holds."""
+def test_arc_is_the_parabola_of_the_flight(robot: Rig) -> None:
+    """The arc goes from take-off to landing with its apex between them, in the colour of a passed check."""
     (shown,) = gravity_arcs.build_arcs(readings(robot, JUMP))
     assert (shown.arc.start, shown.arc.stop) == (TAKE_OFF, LANDING)
     np.testing.assert_allclose(shown.arc.apex, [0.1, 0.0, 0.3 + GRAVITY * 0.2**2 / 8.0], atol=1e-9)
@@ -66,17 +68,17 @@ def test_the_arc_is_the_parabola_of_the_whole_flight(robot: Rig) -> None:
     assert words == ["take-off 0.98 m/s up", "apex 5 cm up", "landing after 0.20 s"]
 
 
-def test_a_body_that_is_carried_is_told_by_how_much(robot: Rig) -> None:
-    """Where the check of free fall fails the arc is red and says how far off the keyed motion is."""
+def test_failing_arc_shows_the_distance(robot: Rig) -> None:
+    """If the check of free fall fails, the arc is red and its label gives the distance of the keyed motion."""
     (shown,) = gravity_arcs.build_arcs(readings(robot, JUMP, carried=True))
     assert not shown.follows_arc
     assert shown.colour == FAIL_COLOUR
     assert shown.largest_distance == pytest.approx(GRAVITY * 0.2**2 / 8.0)
-    assert shown.labels[1][0] == "apex 5 cm up, keyed 5 cm off"
+    assert shown.labels[1][0] == "apex 5 cm up, keyed path 5 cm away"
 
 
-def test_it_is_drawn_only_where_a_strip_is_airborne(robot: Rig) -> None:
-    """Who stands, who begins or ends in the air, and a flight that is not yet checked have none."""
+def test_arc_needs_a_checked_flight_between_contacts(robot: Rig) -> None:
+    """There is no arc without a flight, at a flight at the start or end, and for a flight that is not checked yet."""
     assert gravity_arcs.build_arcs(readings(robot, STANDING)) == []
     assert gravity_arcs.build_arcs(readings(robot, [s for s in JUMP if s.start > 0.0])) == []
     assert gravity_arcs.build_arcs(readings(robot, [s for s in JUMP if s.start == 0.0])) == []
@@ -85,8 +87,8 @@ def test_it_is_drawn_only_where_a_strip_is_airborne(robot: Rig) -> None:
     assert gravity_arcs.build_arcs(readings(robot, JUMP, known=31)) != []
 
 
-def test_it_is_seen_while_its_frames_are_near(robot: Rig) -> None:
-    """A second before take-off and after landing, as far as a repair moves the body for it."""
+def test_arc_is_visible_near_its_flight(robot: Rig) -> None:
+    """An arc is visible from one second before take-off to one second after landing."""
     found = readings(robot, JUMP)
     assert len(gravity_arcs.visible_labels(found, 0.5)) == 3
     assert len(gravity_arcs.visible_labels(found, LANDING + 0.99)) == 3
@@ -94,8 +96,8 @@ def test_it_is_seen_while_its_frames_are_near(robot: Rig) -> None:
     assert gravity_arcs.visible_labels(found, TAKE_OFF - 1.01) == []
 
 
-def test_what_arrives_later_is_drawn_too(robot: Rig) -> None:
-    """The arcs are made again when the readings know more."""
+def test_arcs_are_rebuilt_for_new_results(robot: Rig) -> None:
+    """The arcs are rebuilt when new results arrive."""
     found = readings(robot, JUMP, known=25)
     gravity_arcs.ArcCache.cached = None
     assert gravity_arcs.ArcCache.get_arcs(found) == []
@@ -107,8 +109,8 @@ def test_what_arrives_later_is_drawn_too(robot: Rig) -> None:
     assert replace(shown, follows_arc=False).colour == FAIL_COLOUR
 
 
-def test_words_of_one_place_stand_below_each_other() -> None:
-    """Take-off and landing of a jump on the spot are one place; words far from each other stay where they are."""
+def test_labels_do_not_overlap() -> None:
+    """Labels of a jump on the spot are placed below each other; labels far apart stay in place."""
     here, there = np.array([100.0, 200.0]), np.array([400.0, 200.0])
     first, second, third = gravity_arcs.separate_labels([here, here + np.array([0.0, 2.0]), there], 13.0)
     assert first == (100.0, 200.0)

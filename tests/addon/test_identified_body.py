@@ -1,4 +1,4 @@
-"""What identification found goes with the rig: Design, Check, Balance and Live work on the identified body."""
+"""Design, Check, Balance and Live Check use the identified inertial parameters of a rig."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from addon import armature, inertials, registration
-from addon.authoring import keying as author
-from addon.authoring import timeline
+from addon.authoring import keying, timeline
 from addon.colours import compute_colouring
 from addon.job_messages import find_message
-from addon.operators import dance_base as dance_jobs
-from addon.operators import design_dance
+from addon.operators import dance_base, design_dance
 from addon.study import FLIGHT_MARKERS, Study, show_study
 from solver.dance.workflows.loading import load_dance
 from solver.errors import InvalidValue
@@ -34,7 +32,7 @@ from tests.addon.scenes import build
 
 @pytest.fixture
 def registered(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The add-on, its jobs' folders within the test's."""
+    """The registered add-on, with its job folders in the test's folder."""
     registration.register()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield
@@ -42,7 +40,7 @@ def registered(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParameters:
-    """Show what identification found on a body's bones: another mass, no link's share of it as before."""
+    """Write another mass, distributed differently, to a body's bones, as an identification does."""
     generator = np.random.default_rng(3)
     values = rig.prior.values * generator.uniform(0.8, 1.25, (len(rig.links), 1))
     found = replace(rig.prior, values=values).scaled(mass)
@@ -50,8 +48,8 @@ def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParamet
     return found
 
 
-def test_a_rig_weighs_what_its_bones_do(registered: None) -> None:
-    """The recipe's mass until something else is identified, then that; and what a user set by hand."""
+def test_rig_has_the_mass_of_its_bones(registered: None) -> None:
+    """A rig has its prior mass until another one is identified or edited."""
     rig = human(1.75, 70.0, "male")
     body = build(rig)
     assert inertials.total_mass(body) is None
@@ -67,7 +65,7 @@ def test_a_rig_weighs_what_its_bones_do(registered: None) -> None:
 
 
 def keyed(body: bpy.types.Object) -> None:
-    """Three postures on both feet, an arm raised a little and lowered."""
+    """Key three postures on both feet, with an arm raised and lowered."""
     scene = bpy.context.scene
     scene.render.fps = 20
     for frame, angle in ((1, 0.0), (6, 0.1), (11, 0.0)):
@@ -75,13 +73,13 @@ def keyed(body: bpy.types.Object) -> None:
         bone = body.pose.bones["left_upper_arm"]
         bone.rotation_mode = "XYZ"
         bone.rotation_euler.x = angle
-        author.key_posture(scene, body, "preferred")
+        keying.key_posture(scene, body, "preferred")
     scene.frame_set(1)
-    author.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
 
 
-def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) -> None:
-    """A person believed to weigh 70 kg and found to weigh 84: every job's input is the rig of 84 kg, by value."""
+def test_jobs_get_the_identified_body(registered: None, tmp_path: Path) -> None:
+    """For a person with 70 kg in the prior and 84 kg identified, the input of every job is the rig of 84 kg."""
     rig = human(1.75, 70.0, "male")
     body = build(rig)
     keyed(body)
@@ -89,7 +87,7 @@ def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) ->
     wanted = rig.with_prior(found)
     design = read_rig(design_dance.body_arguments(bpy.context, tmp_path)[0])
     assert design.differences(wanted) == ()
-    path = dance_jobs.write_timeline(bpy.context, tmp_path)
+    path = dance_base.write_timeline(bpy.context, tmp_path)
     assert TIMELINE.read(path).rig.differences(wanted) == ()
     loaded = load_dance(path)
     assert loaded.rig.differences(wanted) == ()
@@ -98,8 +96,8 @@ def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) ->
     assert armature.rig_of(body).differences(rig) == ()
 
 
-def test_check_weighs_the_identified_body(registered: None, tmp_path: Path) -> None:
-    """HOAP-3 holds a posture by its motors; found to be thirty times as heavy it no longer does, and Check says so."""
+def test_check_uses_the_identified_mass(registered: None, tmp_path: Path) -> None:
+    """HOAP-3 can hold a posture; with thirty times its mass it cannot, and Check reports it."""
     rig = hoap3()
     body = build(rig)
     keyed(body)
@@ -111,7 +109,7 @@ def test_check_weighs_the_identified_body(registered: None, tmp_path: Path) -> N
 
 
 def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
-    """With the prior on its bones, or nothing, a body is the very rig it was made from."""
+    """With the prior or nothing on its bones, a body is exactly the rig that it was built from."""
     rig = hoap3()
     body = build(rig)
     assert inertials.rig_with_inertials(body) == rig
@@ -119,8 +117,8 @@ def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
     assert inertials.rig_with_inertials(body) == rig
 
 
-def test_a_mass_set_by_hand_counts(registered: None) -> None:
-    """A bone's mass that somebody changed is the body's; one that no body has is refused by name."""
+def test_edited_mass_is_used(registered: None) -> None:
+    """An edited mass of a bone is used; a physically impossible one is an error that names the bone."""
     rig = hoap3()
     body = build(rig)
     inertials.write_prior(body)
@@ -132,8 +130,8 @@ def test_a_mass_set_by_hand_counts(registered: None) -> None:
         inertials.rig_with_inertials(body)
 
 
-def test_flights_that_were_identified_from_are_marked_on_the_action(registered: None, tmp_path: Path) -> None:
-    """Take-off and landing of the trial's own flights, in the scene's frames; other trials' are not."""
+def test_flights_used_for_identification_are_marked(registered: None, tmp_path: Path) -> None:
+    """Take-off and landing of the trial's own flights are marked at the scene's frames."""
     rig = hoap3()
     times = np.arange(101) / 100.0
     still = Motion(times, np.repeat(rig.neutral[None], 101, 0), np.zeros((101, rig.nv)), np.zeros((101, rig.nv)))
@@ -145,16 +143,16 @@ def test_flights_that_were_identified_from_are_marked_on_the_action(registered: 
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
 
 
-def test_colours_say_that_flight_determined_them(registered: None) -> None:
-    """What flights alone determined of each link colours it under a title that says so; with plates it is the data."""
+def test_legend_names_flight_as_the_source(registered: None) -> None:
+    """If flights alone determined the parameters, the title of the legend says so; with plates it names the data."""
     rig = hoap3()
     body = build(rig)
     share = np.linspace(0.0, 1.0, len(rig.links))[:, None] * np.ones(10)
-    for alone, title in ((False, "Determined by data [%]"), (True, "Determined by flight [%]")):
+    for alone, title in ((False, "Determined by Data [%]"), (True, "Determined by Flight [%]")):
         details: dict[str, object] = {"from_flight": {"used": []}} if alone else {}
         result = SceneResult(rig.prior, rig.prior, determined=share, method="a test", details=details)
         inertials.write_inertials(body, result)
         shown = compute_colouring(body, "determined")
         assert shown.title == title
         assert list(shown.values.values()) == pytest.approx(100.0 * share[:, 0])
-        assert ("from flight alone" in inertials.describe_result(body)[0]) == alone
+        assert ("from flight only" in inertials.describe_result(body)[0]) == alone

@@ -1,4 +1,4 @@
-"""From a button to the scene through a real child process, and nothing left behind when it fails."""
+"""Study operators from the button to the scene, with real child processes; a failure leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEED, FRAMES = 4, 400
 
 @pytest.fixture
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the add-on makes its own folders in this test."""
+    """The folder in which the add-on creates its folders in this test."""
     folder = tmp_path / "own"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -44,7 +44,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def subject(files: list[Path], height: float, sex: str) -> None:
-    """Fill in the panel."""
+    """Set the fields of the panel."""
     settings = bpy.context.scene.exciting_dance
     settings.height, settings.sex, settings.bootstrap = height, sex, 4
     for file in files:
@@ -53,7 +53,7 @@ def subject(files: list[Path], height: float, sex: str) -> None:
 
 @pytest.mark.parametrize("kind", ["human", "hoap3", "hrp2"])
 def test_add_rig_builds_the_body_and_leaves_no_files(registered: None, own_folders: Path, kind: str) -> None:
-    """The button gives an armature with masses that add up, and the folder between child and scene is gone."""
+    """The button adds an armature with the right total mass, and the job's folder is removed."""
     settings = bpy.context.scene.exciting_dance
     settings.height, settings.mass, settings.sex = 1.62, 58.5, "female"
     assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
@@ -63,8 +63,10 @@ def test_add_rig_builds_the_body_and_leaves_no_files(registered: None, own_folde
     assert list(own_folders.iterdir()) == []
 
 
-def test_import_urdf_gives_the_file_s_masses(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
-    """A robot written as URDF comes in with its links and masses."""
+def test_imported_urdf_has_the_masses_of_the_file(
+    registered: None, own_folders: Path, tmp_path: Path, person: Rig
+) -> None:
+    """A robot that is written as URDF is imported with its links and masses."""
     write_urdf(person, tmp_path / "robot.urdf")
     assert bpy.ops.exciting_dance.import_urdf(filepath=str(tmp_path / "robot.urdf")) == {"FINISHED"}
     bones = bpy.context.view_layer.objects.active.data.bones
@@ -72,8 +74,8 @@ def test_import_urdf_gives_the_file_s_masses(registered: None, own_folders: Path
         assert bones[link]["mass"] == pytest.approx(person.prior.link(link)[0], rel=1e-6)
 
 
-def test_what_a_robot_s_file_lacks_is_told(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
-    """Both buttons name a mesh that was not found; the panel's without a file says so, and nothing is added."""
+def test_missing_meshes_are_reported(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
+    """Both buttons name a missing mesh; without a file the panel's button reports that and adds nothing."""
     path, settings = tmp_path / "robot.urdf", bpy.context.scene.exciting_dance
     write_urdf(person, path)
     before, head = path.read_text(encoding="utf-8").split('<link name="head">')
@@ -89,13 +91,13 @@ def test_what_a_robot_s_file_lacks_is_told(registered: None, own_folders: Path, 
         assert item is not None
         assert "head.stl" in item.notes
     settings.urdf, scene = "", fingerprint()
-    with pytest.raises(RuntimeError, match="no file is chosen"):
+    with pytest.raises(RuntimeError, match="no robot file is chosen"):
         bpy.ops.exciting_dance.import_rig(kind="urdf")
     assert fingerprint() == scene
 
 
-def test_a_wrong_urdf_is_one_error_and_nothing_stays(registered: None, own_folders: Path, tmp_path: Path) -> None:
-    """A file that is no robot is refused in the solver's own words; scene and disk are as before."""
+def test_invalid_urdf_is_one_error_without_changes(registered: None, own_folders: Path, tmp_path: Path) -> None:
+    """An invalid file is reported with the solver's message; scene and disk are unchanged."""
     (tmp_path / "bad.urdf").write_text("<robot", encoding="utf-8")
     before = fingerprint()
     with pytest.raises(RuntimeError, match=r"bad\.urdf"):
@@ -106,7 +108,7 @@ def test_a_wrong_urdf_is_one_error_and_nothing_stays(registered: None, own_folde
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A simulated person's recordings as files."""
+    """Recordings of a simulated person as files."""
     folder, person = tmp_path_factory.mktemp("recorded"), simulate_person(SEED)
     short = {"static": person.motions["static"], "dance": person.motions["dance"].part(0, FRAMES)}
     record_person(replace(person, motions=short), folder, SEED)
@@ -114,8 +116,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("verb", ["track", "identify"])
-def test_a_robot_identifies_from_its_own_data(registered: None, own_folders: Path, tmp_path: Path, verb: str) -> None:
-    """Joint coordinates and forces of the robot in the scene move it and, identified, change its bones' masses."""
+def test_robot_is_identified_from_its_joint_data(
+    registered: None, own_folders: Path, tmp_path: Path, verb: str
+) -> None:
+    """Joint coordinates and forces of the robot in the scene move it, and identification changes its bones' masses."""
     assert bpy.ops.exciting_dance.import_rig(kind="hrp2") == {"FINISHED"}
     body = bpy.context.view_layer.objects.active
     before = {bone.name: bone["mass"] for bone in body.data.bones}
@@ -134,13 +138,13 @@ def test_a_robot_identifies_from_its_own_data(registered: None, own_folders: Pat
     assert bool(changed) == (verb == "identify")
 
 
-def test_identify_writes_what_the_solver_found(
+def test_identify_writes_the_solvers_result(
     registered: None, own_folders: Path, recorded: Path, tmp_path: Path
 ) -> None:
-    """The button puts result.json's numbers on the bones with their spread; the saved file still has them.
+    """The bones have the values and standard deviations of result.json, also after saving.
 
-    The panel tells every warning, and in its notes everything that was looked at in the plates and what was done; the
-    folder tells which files and options it was made of.
+    The panel shows every warning, and in its notes all findings about the plates and their corrections; the folder
+    names the files and options that it was made from.
     """
     subject([recorded], HEIGHT, SEX)
     assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
@@ -177,7 +181,7 @@ def test_identify_writes_what_the_solver_found(
 
 
 def test_track_then_open_shows_the_same(registered: None, own_folders: Path, recorded: Path, tmp_path: Path) -> None:
-    """Tracking into a named folder, and opening that folder in an empty scene, give the same moving body."""
+    """Tracking into a chosen folder, and opening that folder in an empty scene, give the same motion."""
     subject([recorded], HEIGHT, SEX)
     bpy.context.scene.exciting_dance.output = str(tmp_path / "tracked")
     assert bpy.ops.exciting_dance.track() == {"FINISHED"}
@@ -191,10 +195,10 @@ def test_track_then_open_shows_the_same(registered: None, own_folders: Path, rec
     assert np.array_equal(posed(), first)
 
 
-def test_smooth_takes_each_recording_as_a_whole(
+def test_smooth_tracks_each_recording_as_a_whole(
     registered: None, own_folders: Path, recorded: Path, tmp_path: Path
 ) -> None:
-    """With the switch on, tracking writes another motion of the same frames, and the body moves by it."""
+    """With Smooth, tracking writes another motion with the same frames, which the body follows."""
     subject([recorded], HEIGHT, SEX)
     settings, written = bpy.context.scene.exciting_dance, []
     for smooth in (False, True):
@@ -205,8 +209,8 @@ def test_smooth_takes_each_recording_as_a_whole(
     assert written[0] != written[1]
 
 
-def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tmp_path: Path) -> None:
-    """What the panel offers reaches the command line under the same names, and the command line takes it."""
+def test_every_panel_setting_is_an_option_of_the_verb(registered: None, tmp_path: Path) -> None:
+    """The settings of the panel become options of the command line, which accepts them."""
     subject([Path("walk.trc")], HEIGHT, SEX)
     settings, button = bpy.context.scene.exciting_dance, EXCITING_DANCE_OT_identify
     pressed: SimpleNamespace = SimpleNamespace(
@@ -227,14 +231,14 @@ def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tm
 
 
 def posed() -> np.ndarray:
-    """Every bone's matrix of the active armature at this frame."""
+    """Matrices of all bones of the active armature at the current frame."""
     body = bpy.context.view_layer.objects.active
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array([np.array(evaluated.matrix_world @ bone.matrix) for bone in evaluated.pose.bones])
 
 
 def test_a_failing_job_changes_nothing(registered: None, own_folders: Path, tmp_path: Path) -> None:
-    """A recording that is none ends in the solver's words; edits, colours, frame rate and disk are as before."""
+    """An invalid recording is reported with the solver's message; edits, colours, frame rate and disk are unchanged."""
     bpy.ops.exciting_dance.import_rig(kind="human")
     body = bpy.context.view_layer.objects.active
     body.data.bones["head"]["mass"] = 9.0
@@ -247,10 +251,10 @@ def test_a_failing_job_changes_nothing(registered: None, own_folders: Path, tmp_
     assert list(own_folders.iterdir()) == []
 
 
-def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
+def test_failing_study_leaves_the_scene_unchanged(
     empty_scene: None, tmp_path: Path, person: Rig, recorded: Path
 ) -> None:
-    """Whatever a change did to bones, units, colours, actions, visibility and frame rate is undone when it fails."""
+    """Changes of bones, units, colours, actions, visibility and frame rate are undone when showing a study fails."""
     assert (
         command.run(["track", str(recorded), "--height", str(HEIGHT), "--sex", SEX, "--output", str(tmp_path / "t")])
         == 0
@@ -276,8 +280,8 @@ def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
     assert fingerprint() == before
 
 
-def test_the_real_person_from_blender_s_command_line(empty_scene: None, shared_data: Path, tmp_path: Path) -> None:
-    """`blender --command exciting_dance identify` on a real recording: a body that weighs what the plates say."""
+def test_real_person_from_blenders_command_line(empty_scene: None, shared_data: Path, tmp_path: Path) -> None:
+    """`blender --command exciting_dance identify` on a real recording gives a body with the mass from the plates."""
     files = [
         str(shared_data / "subject_a" / folder / f"{trial}.{suffix}")
         for trial in ("static1", "squats1")

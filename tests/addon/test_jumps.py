@@ -1,4 +1,4 @@
-"""A jump from keys to a repaired action and back: what was applied is checked as it was repaired."""
+"""Jumps from keys to a repaired action: an applied repair is checked with the motion that was repaired."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 
 from addon import action
 from addon.armature import rig_of
-from addon.authoring import dance_import as dances
-from addon.authoring import ghost, timeline
-from addon.authoring import keying as author
+from addon.authoring import dance_import, ghost, keying, timeline
 from addon.job_messages import StoredMessage, find_message
 from addon.scene_rigs import active_rig
 from benchmarks.figures.jump import RATE, flown
@@ -23,9 +21,9 @@ FLIGHT = (27.0, 33.0)
 
 
 def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), last: float = LAST) -> bpy.types.Object:
-    """A person keyed to stand first, in the middle of each flight and last, at a frame rate.
+    """A person with keyed postures at the start, in the middle of each flight and at the end, at a frame rate.
 
-    Frames are those at 24 frames a second; where they fall between those of the rate, postures stand on the next.
+    Frames are given for 24 frames per second; postures are keyed at the next integer frame of the rate.
     """
     scene = bpy.context.scene
     action.set_frame_rate(scene, rate)
@@ -39,15 +37,15 @@ def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), l
 
     for frame in [FIRST, *(0.5 * sum(flight) for flight in flights), last]:
         scene.frame_set(round(at(frame)))
-        author.key_posture(scene, body, "preferred")
+        keying.key_posture(scene, body, "preferred")
     for frame, standing in ((FIRST, True), *((f, i > 0) for flight in flights for i, f in enumerate(flight))):
         action.set_frame(scene, at(frame))
-        author.key_contacts(scene, body, rig_of(body).patches if standing else ())
+        keying.key_contacts(scene, body, rig_of(body).patches if standing else ())
     return body
 
 
 def verdict(body: bpy.types.Object) -> StoredMessage:
-    """What the check says of the body's timeline."""
+    """Message of a check of the body's timeline."""
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
     said = find_message(bpy.context.scene, body, "dance")
     assert said is not None
@@ -55,7 +53,7 @@ def verdict(body: bpy.types.Object) -> StoredMessage:
 
 
 def balanced(body: bpy.types.Object) -> StoredMessage:
-    """What balancing says."""
+    """Message of balancing the body's dance."""
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
     said = find_message(bpy.context.scene, body, "dance")
     assert said is not None
@@ -63,8 +61,8 @@ def balanced(body: bpy.types.Object) -> StoredMessage:
 
 
 @pytest.mark.parametrize("rate", [24.0, 25.0, 60.0])
-def test_a_jump_that_was_applied_is_checked_as_it_was_repaired(registered: None, rate: float) -> None:
-    """Its flight ends between frames at some rates: feasible, on its parabola, and once more there is nothing to do."""
+def test_applied_jump_passes_the_check(registered: None, rate: float) -> None:
+    """A repaired jump, whose flight ends between frames at some rates, is feasible and needs no further repair."""
     body = jumping(rate)
     assert verdict(body).verdict == "bad"
     said = balanced(body)
@@ -83,8 +81,8 @@ def test_a_jump_that_was_applied_is_checked_as_it_was_repaired(registered: None,
     assert ghost.find_ghost(bpy.context.scene, body) is None
 
 
-def test_keys_stand_between_frames_only_around_the_flight(registered: None) -> None:
-    """They are generated ones, go with the in-betweens, and every whole frame has its key as elsewhere."""
+def test_keys_lie_between_frames_only_around_flights(registered: None) -> None:
+    """Keys between frames are generated ones, and every integer frame has its key as elsewhere."""
     body = jumping(24.0)
     balanced(body)
     bpy.ops.exciting_dance.apply_ghost()
@@ -95,22 +93,22 @@ def test_keys_stand_between_frames_only_around_the_flight(registered: None) -> N
     around = 24.0 * timeline.FLIGHT_MARGIN + 1.0
     assert FLIGHT[0] - around < between.min() < FLIGHT[0] < FLIGHT[1] < between.max() < FLIGHT[1] + around
     assert set(timeline.read_key_roles(body)) == {FIRST, 30.0, LAST}
-    author.clear_inbetweens(body, -np.inf, np.inf)
+    keying.clear_inbetweens(body, -np.inf, np.inf)
     assert set(action.key_frames(timeline.pose_curves(body)[0]).tolist()) == {FIRST, 30.0, LAST}
 
 
-def test_a_dance_that_never_leaves_the_floor_has_keys_on_frames_alone(registered: None) -> None:
-    """Its samples are the whole frames, however it is read."""
+def test_dance_without_flight_has_keys_on_integer_frames(registered: None) -> None:
+    """The samples of a dance without flight are its integer frames, however it is read."""
     body, scene = jumping(24.0, flights=()), bpy.context.scene
     line = timeline.sample_timeline(scene, body, FIRST, LAST)
     assert line.times.tolist() == timeline.times_at_frames(scene, np.arange(FIRST, LAST + 1.0)).tolist()
     frames = np.arange(FIRST, LAST + 1.0)
     assert timeline.flight_spans(scene, line.strips) == []
-    assert dances._add_flight_samples(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
+    assert dance_import._add_flight_samples(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
 
 
-def test_undo_takes_an_applied_jump_back(registered: None) -> None:
-    """The keys as they were, with the ghost."""
+def test_applying_a_jump_can_be_undone(registered: None) -> None:
+    """Undo restores the keys and the ghost."""
     body = jumping(24.0)
     balanced(body)
     bpy.ops.ed.undo_push(message="balanced")
@@ -126,7 +124,7 @@ def test_undo_takes_an_applied_jump_back(registered: None) -> None:
 
 
 def test_two_jumps_in_one_motion(registered: None) -> None:
-    """Each has its corners and its keys between frames."""
+    """Each jump has its edges and its keys between frames."""
     body = jumping(24.0, ((27.0, 33.0), (67.0, 72.0)), 100.0)
     said = balanced(body)
     assert said.verdict == "good", said.message
@@ -137,7 +135,7 @@ def test_two_jumps_in_one_motion(registered: None) -> None:
 
 @pytest.mark.parametrize("frame", [28.007, 32.5, 31.999])
 def test_a_flight_ends_where_it_was_keyed(registered: None, frame: float) -> None:
-    """A hundredth of a frame is a tenth of the weight: only what single precision cannot tell is a whole frame."""
+    """Only frames that single precision cannot distinguish from an integer are rounded, because 0.01 frames matter."""
     body, scene = jumping(24.0), bpy.context.scene
     for name in rig_of(body).patches:
         curve = timeline.contact_curves(body)[name]

@@ -1,4 +1,4 @@
-"""A recorded action becomes one with few keys, within the tolerance, in one step; the recorded one stays."""
+"""A recorded action becomes an action with few keys within a tolerance; the original is kept."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.tracking.test_retargeting import person, squat
 
 
 @pytest.mark.parametrize("angle", [0.02, 0.002])
-def test_few_keys_within_the_tolerance(empty_scene: None, angle: float) -> None:
-    """Simulated: a squat's bones turn as before but for the angle, with a fraction of its keys; it is played again."""
+def test_reduced_keys_are_within_the_tolerance(empty_scene: None, angle: float) -> None:
+    """The bones of a squat change by at most the tolerance, with a fraction of the keys; the copy is assigned."""
     registration.register()
     scene, body = bpy.context.scene, build(person())
     action.set_frame_rate(scene, 100.0)

@@ -1,4 +1,4 @@
-"""The legend in the view is true of every rig in sight, and costs a redraw nothing that grows with the rigs."""
+"""The legend applies to all visible rigs, and the cost of a redraw does not grow with the rigs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.addon.test_posture_cache import calls
 
 
 def weighed(rig: Rig) -> bpy.types.Object:
-    """A rig's armature, beside the others, with its prior on the bones."""
+    """A rig's armature beside the others, with its prior on the bones."""
     body = build(rig)
     inertials.write_prior(body)
     return body
 
 
 def masses_in_colour(body: bpy.types.Object) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Of each link its colour, and the colour that its mass has on the body's legend."""
+    """By link, its colour, and the legend's colour of its mass."""
     shown, rig = read_legend(body), rig_of(body)
     assert shown is not None
     found = {}
@@ -38,9 +38,9 @@ def masses_in_colour(body: bpy.types.Object) -> dict[str, tuple[np.ndarray, np.n
     return found
 
 
-def test_one_legend_is_true_of_every_rig_in_sight(empty_scene: None) -> None:
-    """A robot beside a person: both have one legend, by which each link's colour says its mass, whoever comes later.
-    When another quantity is chosen for one of them, the other follows.
+def test_one_legend_applies_to_all_visible_rigs(empty_scene: None) -> None:
+    """A robot and a person have one legend that gives the mass of each link's colour, whichever is added later.
+    Choosing another quantity for one changes the other too.
     """
     scene = bpy.context.scene
     person, robot = weighed(human(1.75, 70.0, "male")), weighed(hoap3())
@@ -58,7 +58,7 @@ def test_one_legend_is_true_of_every_rig_in_sight(empty_scene: None) -> None:
 
 
 def test_a_rig_without_the_quantity_is_grey(empty_scene: None) -> None:
-    """Where a rig is coloured by a dance's excitation, which another one in sight does not carry, that one is grey."""
+    """If a rig is coloured by excitation, a visible rig without excitation scores is grey."""
     scene = bpy.context.scene
     person, robot = weighed(human(1.75, 70.0, "male")), weighed(hoap3())
     colour_body(scene, person, "mass")
@@ -70,8 +70,8 @@ def test_a_rig_without_the_quantity_is_grey(empty_scene: None) -> None:
     assert read_legend(person) == read_legend(robot)
 
 
-def test_a_legend_of_several_meanings_names_its_rig(empty_scene: None) -> None:
-    """A rig that was out of sight keeps its colours; back in sight, each legend says whose it is."""
+def test_different_legends_name_their_rigs(empty_scene: None) -> None:
+    """A rig that was hidden keeps its colours; when it is visible again, each legend names its rig."""
     scene = bpy.context.scene
     person, robot = weighed(human(1.75, 70.0, "male")), weighed(hoap3())
     colour_body(scene, person, "mass")
@@ -86,8 +86,8 @@ def test_a_legend_of_several_meanings_names_its_rig(empty_scene: None) -> None:
             assert np.allclose(painted, meant, atol=1e-6)
 
 
-def test_a_legend_is_of_the_colours_not_of_the_bones(empty_scene: None) -> None:
-    """A mass that is edited by hand changes the legend when it changes the colours, and not before."""
+def test_legend_follows_the_colours_and_not_the_bones(empty_scene: None) -> None:
+    """An edited mass changes the legend when it changes the colours, not before."""
     scene, body = bpy.context.scene, weighed(hoap3())
     colour_body(scene, body, "mass")
     before = read_legend(body)
@@ -97,8 +97,8 @@ def test_a_legend_is_of_the_colours_not_of_the_bones(empty_scene: None) -> None:
     assert read_legend(body).high >= 30.0
 
 
-def test_a_legend_that_renders_follows_the_colours(empty_scene: None) -> None:
-    """A legend in the scene is made anew, at its place, when another quantity is chosen: its words are the colours'."""
+def test_scene_legend_follows_the_colours(empty_scene: None) -> None:
+    """A legend in the scene is rebuilt at its place when another quantity is chosen."""
     scene, body = bpy.context.scene, weighed(hoap3())
     bar = make_legend(scene.collection, colour_body(scene, body, "mass"))
     bar.location = 1.0, 2.0, 3.0
@@ -111,8 +111,8 @@ def test_a_legend_that_renders_follows_the_colours(empty_scene: None) -> None:
 
 
 @pytest.mark.parametrize("quantity", ["mass", "determined"])
-def test_a_redraw_of_the_legend_does_the_same_for_every_rig(empty_scene: None, quantity: str) -> None:
-    """What a redraw reads of a body's colours does not grow with its links: no inertial parameters, no colour map."""
+def test_redraw_of_the_legend_does_not_depend_on_the_rig(empty_scene: None, quantity: str) -> None:
+    """A redraw reads neither inertial parameters nor the colour map, and does not grow with the number of links."""
     found = []
     for rig in (hoap3(), human(1.75, 70.0, "male", shoulders="girdle", trunk="three")):
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -120,6 +120,6 @@ def test_a_redraw_of_the_legend_does_the_same_for_every_rig(empty_scene: None, q
         colour_body(scene, body, quantity)
         found.append(calls(partial(named_legend, scene, body)))
     assert found[0] == found[1]
-    assert found[0]["legend_of"] == 1
-    assert not found[0]["read_inertials"] + found[0]["_current"] + found[0]["stops"]
+    assert found[0]["read_legend"] == 1
+    assert not found[0]["read_inertials"] + found[0]["_current_parameters"] + found[0]["colour_stops"]
     assert QUANTITIES[quantity].colour_map == read_legend(body).colour_map

@@ -1,4 +1,4 @@
-"""The live check: what changed is sent, what comes back is the solver's own check, and what is drawn says so."""
+"""The live check sends changes, gets the solver's own results, and draws them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def robot() -> Rig:
 
 @pytest.fixture
 def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
-    """It stands on both feet and moves an arm."""
+    """The robot on both feet, moving an arm."""
     registration.register()
     made, scene = build(robot), bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
@@ -73,12 +73,12 @@ def key(body: bpy.types.Object, link: str, frame: int, angle: float) -> None:
 
 
 def change(session: CheckSession) -> None:
-    """What Blender's handler notes of a change, long enough ago."""
+    """Report a change as Blender's handler does, early enough to be handled."""
     session.change_time, session.posture_changed = 0.0, True
 
 
 def own_check(rig: Rig, shown: SceneTimeline) -> list[dict]:
-    """The solver's check of a timeline, without the child."""
+    """Results of the solver's check of a timeline, without a child process."""
     keyed, options = dance_from_timeline(shown, rig), shown.checks
     assert options == CheckOptions(**OPTIONS)
     checks = check_motion(rig, keyed.curve().motion(rig, shown.times), keyed.schedule, options)
@@ -86,7 +86,7 @@ def own_check(rig: Rig, shown: SceneTimeline) -> list[dict]:
 
 
 def same(one: object, other: object) -> bool:
-    """Equal, numbers nearly so: the last digit told may round either way."""
+    """Whether values are equal, up to rounding of the last digit."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, (int, float)):
@@ -94,8 +94,8 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def test_what_is_shown_is_the_solver_s_own_check(body: bpy.types.Object, robot: Rig) -> None:
-    """Every frame arrives as the solver checks it; an edit is checked anew, a pose not keyed instead of the frame."""
+def test_results_are_those_of_the_solver(body: bpy.types.Object, robot: Rig) -> None:
+    """Every frame has the solver's results; edits and unkeyed poses are checked again."""
     scene = bpy.context.scene
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)
@@ -133,8 +133,8 @@ def test_what_is_shown_is_the_solver_s_own_check(body: bpy.types.Object, robot: 
     assert session.current_result(scene) == (second.frames[11], True)
 
 
-def test_nothing_outlives_the_check(body: bpy.types.Object) -> None:
-    """After the toggle and before another file no process, no handler and no folder is left."""
+def test_stopping_the_check_leaves_nothing_behind(body: bpy.types.Object) -> None:
+    """After stopping, and before another file is opened, no process, handler or folder is left."""
     for end in (
         lambda: bpy.ops.exciting_dance.live(),
         lambda: bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True),
@@ -155,16 +155,16 @@ def test_nothing_outlives_the_check(body: bpy.types.Object) -> None:
             os.kill(session.process.pid, 0)  # reaped: not even a zombie
 
 
-def test_a_child_that_ends_says_why(body: bpy.types.Object) -> None:
-    """The panel shows the last words of a child that died, and the scene goes on."""
+def test_ended_process_is_reported(body: bpy.types.Object) -> None:
+    """The panel shows the last error output of a process that ended, and the scene is unaffected."""
     session = CheckSession(bpy.context.scene, body, CheckProcess(chosen_interpreter(bpy.context), ("no-such-verb",)))
     until(session, lambda: bool(session.problem))
     assert "no-such-verb" in session.problem
     session.process.end(wait=True)
 
 
-def test_frames_are_not_stepped_unasked(body: bpy.types.Object) -> None:
-    """Where a constraint moves the rig, only the posture shown is sent until the user asks for all frames."""
+def test_frames_are_stepped_only_on_request(body: bpy.types.Object) -> None:
+    """If a constraint moves the rig, only the displayed pose is sent until the user requests all frames."""
     body.pose.bones["right_foot"].constraints.new("COPY_LOCATION").target = bpy.data.objects.new("goal", None)
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.pose is not None)
@@ -178,7 +178,7 @@ def test_frames_are_not_stepped_unasked(body: bpy.types.Object) -> None:
 
 
 def margin(check: str, item: str, value: float, unit: str, comfort: float) -> SceneMargin:
-    """A margin that fails where it is negative."""
+    """A margin that fails if it is negative."""
     said = f"{check} of {item}: {value:g} {unit}" if check != "slip" else ""
     return SceneMargin(check, item, value, unit, comfort, value < 0.0, said)
 
@@ -204,35 +204,35 @@ FRAME = SceneFrame(
 
 
 def plain(frames: int = 4, strips: tuple[SceneStrip, ...] = ()) -> SceneTimeline:
-    """A timeline of two links that stay where they are, a frame every quarter second."""
+    """A timeline of two links at rest, with four frames per second."""
     rotations = np.tile([0.0, 0.0, 0.0, 1.0], (frames, 2, 1))
     times, zeros = 0.25 * np.arange(frames), np.zeros((frames, 2, 3))
     return SceneTimeline("plain", planar_pair(0.1), times, np.zeros((frames, 3)), rotations, zeros, strips=strips)
 
 
 def line(serial: int, *frames: SceneFrame) -> str:
-    """A line of the child that tells frames."""
+    """A line of the process with results of frames."""
     return json.dumps({"kind": "frames", "serial": serial, "frames": [frame.tree() for frame in frames]})
 
 
 def test_the_identified_body_is_checked(body: bpy.types.Object, robot: Rig) -> None:
-    """A result on the bones is checked anew with the masses it found, and the readings are those of that body."""
+    """A new result on the bones is checked with its masses."""
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)
     assert session.results is not None
-    believed = [frame.tree() for frame in session.results.frames if frame is not None]
+    prior_frames = [frame.tree() for frame in session.results.frames if frame is not None]
     found = robot.prior.scaled(1.5 * robot.prior.total_mass)
     inertials.write_inertials(body, SceneResult(found, robot.prior, method="a test"))
     change(session)
     until(session, lambda: session.results.serial > 1 and session.results.done)
-    told = [frame.tree() for frame in session.results.frames if frame is not None]
+    identified_frames = [frame.tree() for frame in session.results.frames if frame is not None]
     shown = timeline.sample_timeline(bpy.context.scene, body)
-    assert same(told, own_check(robot.with_prior(found), shown))
-    assert not same(told, believed)
+    assert same(identified_frames, own_check(robot.with_prior(found), shown))
+    assert not same(identified_frames, prior_frames)
 
 
-def test_words_name_what_is_worst() -> None:
-    """The worst comes first, in the words of the check; what has nothing to say is left out."""
+def test_worst_margins_come_first() -> None:
+    """The worst margins are listed first with the texts of their checks; margins without a text are omitted."""
     assert [words for words, _ in live_words.worst_margins(FRAME)] == [
         "zmp of support polygon: -0.023 m",
         "self-collision of right_forearm and chest: 0.011 m",
@@ -241,7 +241,7 @@ def test_words_name_what_is_worst() -> None:
 
 
 def test_colliding_is_shown_before_failing_before_near() -> None:
-    """A link has one colour, that of the worst that is said of it."""
+    """A link has one highlight, for its worst state."""
     tints = live_marks.check_highlights(FRAME)
     assert tints["chest"].shows_through
     assert tints["right_foot"].colour[:3] == live_marks.FAIL_COLOUR[:3]
@@ -249,8 +249,8 @@ def test_colliding_is_shown_before_failing_before_near() -> None:
     assert set(tints) == {"chest", "right_foot", "right_ankle"}
 
 
-def test_a_point_is_inside_whichever_way_the_corners_go() -> None:
-    """The centre of mass of the frame is over the polygon, its ZMP is not; no polygon holds nothing."""
+def test_point_in_polygon_of_either_orientation() -> None:
+    """The frame's centre of mass is over the polygon and its ZMP is not; an empty polygon contains nothing."""
     for corners in (FRAME.polygon, FRAME.polygon[::-1]):
         assert live_marks.is_inside(corners, FRAME.com[:2])
         assert not live_marks.is_inside(corners, FRAME.zmp)
@@ -258,22 +258,22 @@ def test_a_point_is_inside_whichever_way_the_corners_go() -> None:
 
 
 def test_forces_start_at_their_centre_of_pressure() -> None:
-    """One arrow for the foot that carries, as long as the force says; none for the other."""
+    """The loaded foot has one arrow of the length of its force; the other has none."""
     points = live_marks.force_lines(FRAME)
     assert np.allclose(points[:2], [[0.1, 0.0, 0.0], [0.1, 0.0, 80.0 * live_marks.METRES_PER_NEWTON]])
     assert live_marks.force_lines(replace(FRAME, feet=FRAME.feet[1:])) == []
 
 
-def test_excitation_is_shown_on_a_scale_of_orders() -> None:
-    """Ten times worse conditioned is as far on the legend anywhere; without any excitation a link is grey."""
+def test_excitation_scale_is_logarithmic() -> None:
+    """A factor of ten in the condition number is the same distance on the legend; links without excitation are grey."""
     shares = [live_marks.excitation_fraction(condition) for condition in (1000.0, 100.0, 10.0)]
     assert np.allclose(np.diff(shares), 0.5)
     assert np.isnan(live_marks.excitation_fraction(np.inf))
     assert live_marks.excitation_highlights({"head": np.inf})["head"].colour[:3] == live_marks.UNKNOWN_COLOUR[:3]
 
 
-def test_the_bar_is_grey_then_red_amber_or_green() -> None:
-    """One column a frame without gaps, as high as what is left; a failing frame is full height."""
+def test_margin_bar_is_grey_red_amber_or_green() -> None:
+    """Each frame has one column without gaps, as high as its comfort; failing frames have full height."""
     comfort = np.array([np.nan, -0.5, 0.5, 1.5])
     corners, colours, faces = timeline_overlays.margin_bar(
         np.arange(1.0, 5.0), comfort, np.array([True, True, True, False])
@@ -291,8 +291,8 @@ def test_the_bar_is_grey_then_red_amber_or_green() -> None:
     assert faces.max() == len(corners) - 1
 
 
-def test_strips_tile_the_timeline() -> None:
-    """Both, one or no foot: each instant has one state, and neighbours of one state are one strip."""
+def test_contact_states_cover_the_timeline() -> None:
+    """Each time has one state, and neighbouring intervals have different states."""
     strips = (
         SceneStrip("right_sole", 0.0, 0.5),
         SceneStrip("left_sole", 0.25, 0.75),
@@ -310,8 +310,8 @@ def test_strips_tile_the_timeline() -> None:
     assert [live_marks.contact_labels(s.state)[1] for s in found] == ["R", "both", "L", "air"]
 
 
-def test_answers_belong_to_their_request() -> None:
-    """Readings take the answers of their own serial only; until then the ones before are shown as old."""
+def test_responses_belong_to_their_request() -> None:
+    """Results accept only responses of their own serial number; until then the previous ones are shown as outdated."""
     old, words = CheckResults(1, plain()), line(1, FRAME)
     assert old.add_response(parse_response(words))
     assert old.checked == 1
@@ -331,8 +331,8 @@ def test_answers_belong_to_their_request() -> None:
     assert scene_frame(FRAME.tree()).tree() == FRAME.tree()
 
 
-def test_a_timeline_s_own_posture_is_no_pose() -> None:
-    """A posture differs when a joint turned or the root moved; the other sign of a quaternion is the same turn."""
+def test_pose_of_the_timeline_is_recognised() -> None:
+    """A pose differs if a joint or the root moved; the opposite sign of a quaternion is the same rotation."""
     readings = CheckResults(1, plain())
     one = plain(1)
     assert not readings.differs(one, 0.0)
@@ -342,7 +342,7 @@ def test_a_timeline_s_own_posture_is_no_pose() -> None:
     assert readings.differs(replace(one, rotations=turned), 0.0)
 
 
-def test_panel_and_overlays_are_there_only_while_needed(body: bpy.types.Object) -> None:
+def test_overlays_exist_only_while_needed(body: bpy.types.Object) -> None:
     """The panel is registered; without the check nothing is drawn and no handler is called."""
     assert EXCITING_DANCE_PT_live.bl_category == "Dance"
     assert hasattr(bpy.types, "EXCITING_DANCE_PT_live")
@@ -352,8 +352,8 @@ def test_panel_and_overlays_are_there_only_while_needed(body: bpy.types.Object) 
 
 
 def test_a_scaled_rig_shows_a_message_and_nothing_else(body: bpy.types.Object) -> None:
-    """What was known is of a rig of other lengths: no mark of it stays beside the message, and it is checked again
-    when the scale is gone, without a word from the user."""
+    """The results of a rig with other lengths are removed, and the rig is checked again as soon as it is no longer
+    scaled."""
     scene = bpy.context.scene
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)

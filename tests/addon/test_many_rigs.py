@@ -1,4 +1,4 @@
-"""Rigs that are linked, scaled, held by their own limits, or not alone: each is told what is meant for it."""
+"""Linked, scaled and constrained rigs, and scenes with several rigs, work or are reported correctly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from addon import action, armature, inertials, registration, scene_rigs
-from addon.authoring import failure_markers as marks
-from addon.authoring import ghost, timeline
+from addon.authoring import failure_markers, ghost, timeline
 from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
 from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
 from solver.errors import InvalidValue
@@ -25,7 +24,7 @@ HINGE = "left_upper_arm"
 
 @pytest.fixture
 def body(empty_scene: None) -> Iterator[bpy.types.Object]:
-    """HOAP-3 with masses, in two postures, the second with an arm beyond its limit."""
+    """HOAP-3 with masses and two postures, the second with an arm beyond its limit."""
     registration.register()
     made = build(hoap3())
     inertials.write_prior(made)
@@ -35,8 +34,8 @@ def body(empty_scene: None) -> Iterator[bpy.types.Object]:
     registration.unregister()
 
 
-def test_own_limits_are_seen_without_stepping(body: bpy.types.Object) -> None:
-    """With its limits on, a rig's timeline is sampled from its curves, and says what the view shows."""
+def test_joint_limits_need_no_frame_stepping(body: bpy.types.Object) -> None:
+    """With joint limits enabled, the timeline is sampled from curves and equals what Blender shows."""
     scene = bpy.context.scene
     free = timeline.sample_timeline(scene, body, 1, 20)
     armature.enforce_limits(body, True)
@@ -53,8 +52,8 @@ def test_own_limits_are_seen_without_stepping(body: bpy.types.Object) -> None:
 
 
 @pytest.mark.parametrize("of_parent", [False, True])
-def test_a_scaled_rig_is_refused_by_name(body: bpy.types.Object, of_parent: bool) -> None:
-    """Links of another length than the rig's are no slipping feet: the scale is named, with its remedy."""
+def test_scaled_rig_is_reported(body: bpy.types.Object, of_parent: bool) -> None:
+    """A scaled rig is reported as such, with a remedy, and not as slipping feet."""
     scaled = body
     if of_parent:
         scaled = bpy.data.objects.new("Parent", None)
@@ -68,8 +67,8 @@ def test_a_scaled_rig_is_refused_by_name(body: bpy.types.Object, of_parent: bool
         timeline.sample_posture(bpy.context, body)
 
 
-def test_a_linked_rig_says_so(body: bpy.types.Object, tmp_path: Path) -> None:
-    """No button that would write to a linked rig can be pressed; nothing is half done."""
+def test_linked_rig_is_reported(body: bpy.types.Object, tmp_path: Path) -> None:
+    """Buttons that would change a linked rig are disabled with a reason."""
     path = str(tmp_path / "lib.blend")
     bpy.data.libraries.write(path, {body})
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -85,13 +84,13 @@ def test_a_linked_rig_says_so(body: bpy.types.Object, tmp_path: Path) -> None:
 
 
 def body_name(there: object) -> str:
-    """The armature among a library's objects."""
+    """Name of the armature among a library's objects."""
     return next(name for name in there.objects if name.startswith("HOAP"))  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=["its collection", "its armature alone"])
 def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequest) -> bpy.types.Object:
-    """HOAP-3 with two postures and masses, linked from another file, as a library override: active, in a saved file."""
+    """HOAP-3 with two postures and masses, as a library override in a saved file; the active object."""
     colour_body(bpy.context.scene, body, "mass")
     name, whole = body.users_collection[0].name, request.param == "its collection"
     bpy.context.view_layer.update()
@@ -118,7 +117,7 @@ def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequ
 
 
 def opened_again() -> bpy.types.Object:
-    """The rig of the open file after saving and opening it."""
+    """The rig after saving and reopening the file."""
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     found = scene_rigs.find_rigs(bpy.context.scene)[0]
@@ -126,8 +125,8 @@ def opened_again() -> bpy.types.Object:
     return found
 
 
-def test_an_overridden_rig_is_keyed(override: bpy.types.Object) -> None:
-    """Key Posture, Set Role, Contact and names key an override, also in its saved file; its library stays as it is."""
+def test_library_override_can_be_keyed(override: bpy.types.Object) -> None:
+    """Postures, roles, contacts and names can be keyed on an override, also after saving; the library is unchanged."""
     scene = bpy.context.scene
     count = len(action.curves_of(override)[0].keyframe_points)
     scene.frame_set(30)
@@ -149,9 +148,9 @@ def test_an_overridden_rig_is_keyed(override: bpy.types.Object) -> None:
     assert {len(curve.keyframe_points) for curve in all_curves(again)} == {count}
 
 
-def test_an_overridden_rig_is_checked_balanced_and_coloured(override: bpy.types.Object) -> None:
-    """Check, Balance and Colour work on an override and keep what they find in this file; a rig without shapes of this
-    file says which way there are some.
+def test_library_override_is_checked_balanced_and_coloured(override: bpy.types.Object) -> None:
+    """Check, Balance and Colour work on an override and store their results in this file; for a rig without local
+    shapes the message says how to get them.
     """
     scene = bpy.context.scene
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
@@ -180,8 +179,8 @@ def test_an_overridden_rig_is_checked_balanced_and_coloured(override: bpy.types.
         )
 
 
-def test_the_way_out_of_linked_bones_works(override: bpy.types.Object) -> None:
-    """What a refusal says is to be done for linked bones lets the refused operator run."""
+def test_remedy_for_linked_bones_works(override: bpy.types.Object) -> None:
+    """After following the remedy for linked bones, the operator runs."""
     assert "Make Local > Selected Objects and Data" in armature.rig_problem(override, data=True)
     assert not bpy.ops.exciting_dance.state_rig.poll()
     override.select_set(True)
@@ -192,8 +191,8 @@ def test_the_way_out_of_linked_bones_works(override: bpy.types.Object) -> None:
     assert bpy.ops.exciting_dance.state_rig.poll()
 
 
-def test_a_locked_channel_is_named(body: bpy.types.Object) -> None:
-    """A posture of which Blender would key only a part is refused whole, by the names of the links that are locked."""
+def test_locked_channel_is_reported(body: bpy.types.Object) -> None:
+    """A posture with locked channels is not keyed at all, and the locked links are named."""
     curve = next(curve for curve in action.curves_of(body) if HINGE in curve.data_path)
     curve.lock = True
     before = timeline.read_key_roles(body)
@@ -207,37 +206,38 @@ def test_a_locked_channel_is_named(body: bpy.types.Object) -> None:
 
 
 def linked_name(body: bpy.types.Object) -> str:
-    """The name of the action that an override's library plays."""
+    """Name of the action of an override's library."""
     return body.override_library.reference.animation_data.action.name
 
 
 def all_curves(some: bpy.types.Action) -> list[bpy.types.FCurve]:
-    """The curves of an action with one slot."""
+    """Curves of an action with one slot."""
     return list(some.layers[0].strips[0].channelbag(some.slots[0]).fcurves)
 
 
 def max_angle(body: bpy.types.Object) -> float:
-    """[rad] How far the keyed hinge goes."""
+    """Largest angle [rad] of the keyed hinge."""
     curve = next(curve for curve in action.curves_of(body) if HINGE in curve.data_path)
     return max(abs(point.co.y) for point in curve.keyframe_points)
 
 
-def test_what_was_said_belongs_to_its_rig(body: bpy.types.Object) -> None:
-    """Of two rigs each has its own verdict and marks; a check of one leaves the other's, and renaming loses none."""
+def test_messages_belong_to_their_rig(body: bpy.types.Object) -> None:
+    """Each of two rigs has its own message and markers; checking or renaming one does not affect the other's."""
     scene, other = bpy.context.scene, build(hoap3())
     failure = SceneFailure("zmp", "support", "m", -0.1, 0.5, "the ZMP is 10 cm outside")
     summary = SceneSummary("check", "failed", False, "it fails", failures=(failure,))
     for rig in (body, other):
-        marks.mark_failures(scene, rig, summary)
+        failure_markers.mark_failures(scene, rig, summary)
         store_message(scene, rig, "dance", JobMessage(f"of {rig.name}", "bad"))
     assert find_message(scene, body, "dance").message != find_message(scene, other, "dance").message
-    assert all(body.name in marker.name for marker in marks.find_failure_markers(scene, body))
-    marks.clear_failure_markers(scene, body)
-    assert marks.find_failure_markers(scene, body) == []
-    assert len(marks.find_failure_markers(scene, other)) == 1
+    assert all(body.name in marker.name for marker in failure_markers.find_failure_markers(scene, body))
+    failure_markers.clear_failure_markers(scene, body)
+    assert failure_markers.find_failure_markers(scene, body) == []
+    assert len(failure_markers.find_failure_markers(scene, other)) == 1
     dismiss_message(scene, body, "dance")
     assert find_message(scene, body, "dance") is None
     other.name = "renamed"
     assert find_message(scene, other, "dance").verdict == "bad"
     bpy.data.objects.remove(other)
-    assert len(marks.find_failure_markers(scene, body)) == 1  # of a rig that is gone: the next check clears it
+    # the next check removes the markers of deleted rigs
+    assert len(failure_markers.find_failure_markers(scene, body)) == 1

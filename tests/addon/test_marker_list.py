@@ -1,4 +1,4 @@
-"""A marker set is approved in the panel: found out by a real child process, changed row by row, saved, used."""
+"""The marker list: recognised by a real child process, edited, saved as a marker set, and used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HIDDEN = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
 
 @pytest.fixture
 def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A simulated static trial, three of whose markers no name tells, shown in the scene and on the list."""
+    """A simulated static trial, shown and listed, with three markers of unknown names."""
     registration.register()
     own = tmp_path / "own"
     own.mkdir()
@@ -39,12 +39,12 @@ def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def rows() -> dict[str, marker_list.MarkerRow]:
-    """The list by marker."""
+    """Rows of the list by marker."""
     return {row.name: row for row in marker_list.marker_list(bpy.context.scene).rows}
 
 
-def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path: Path) -> None:
-    """Simulated: what the verb found fills the list; decisions stand when it looks again, and are in the saved set."""
+def test_marker_set_is_recognised_edited_saved_and_used(recorded: Path, tmp_path: Path) -> None:
+    """The recognised locations fill the list; the user's choices survive another recognition and are saved."""
     scene, ops = bpy.context.scene, bpy.ops.exciting_dance
     assert not ops.save_markers.poll()
     assert ops.find_markers() == {"FINISHED"}
@@ -74,8 +74,8 @@ def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path
     assert "U3" not in {attachment.marker for attachment in calibration.attachments}
 
 
-def test_ticks_are_set_together(recorded: Path) -> None:
-    """None, all that have a place, and only those that are sure."""
+def test_use_markers_selects_all_certain_or_none(recorded: Path) -> None:
+    """Markers are selected together: none, all with a location, or only the certain ones."""
     scene, ops = bpy.context.scene, bpy.ops.exciting_dance
     marker_list.fill_list(
         scene,
@@ -87,8 +87,8 @@ def test_ticks_are_set_together(recorded: Path) -> None:
         assert [name for name, row in rows().items() if row.use] == ticked
 
 
-def test_a_place_that_is_none_is_told_and_nothing_is_saved(recorded: Path, tmp_path: Path) -> None:
-    """A row that names no place stands in the way with the nearest one; the file is not written."""
+def test_unknown_location_is_reported_and_nothing_is_saved(recorded: Path, tmp_path: Path) -> None:
+    """A row with an unknown location is an error that suggests the nearest one, and no file is written."""
     marker_list.fill_list(bpy.context.scene, {"markers": {"A": {"landmark": "c7"}}})
     rows()["A"].place = "left shink"
     with pytest.raises(RuntimeError, match="left shank"):
@@ -97,9 +97,8 @@ def test_a_place_that_is_none_is_told_and_nothing_is_saved(recorded: Path, tmp_p
     assert bpy.context.scene.exciting_dance.marker_set == ""
 
 
-def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None:
-    """Names that tell nothing: the child's words stand in the panel, all are listed; those that are told then place
-    the others."""
+def test_unrecognised_markers_are_listed(recorded: Path, tmp_path: Path) -> None:
+    """If names are unknown, the error is shown and all markers are listed; chosen locations help to find the others."""
     scene = bpy.context.scene
     path = tmp_path / "nameless.npz"
     static = solver.demo.simulated_person().recordings[1].markers
@@ -116,9 +115,9 @@ def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None
     assert list(rows()) == list(names)
     assert not any(row.use for row in rows().values())
     known = load_marker_set("plug_in_gait")
-    asked = ("LASI", "RASI", "LKNE", "RKNE", "LANK", "RANK", "LSHO", "RSHO", "C7", "CLAV", "LELB", "RELB", "LFHD")
+    named = ("LASI", "RASI", "LKNE", "RKNE", "LANK", "RANK", "LSHO", "RSHO", "C7", "CLAV", "LELB", "RELB", "LFHD")
     for real, name in zip(static.names, names):
-        if real in asked:
+        if real in named:
             rows()[name].place = known.landmarks[real].replace("_", " ")
     assert bpy.ops.exciting_dance.find_markers() == {"FINISHED"}
     found = rows()[names[static.names.index("LTHI")]]

@@ -1,4 +1,4 @@
-"""What a panel asks is never told to somebody at a window as an option of the command line."""
+"""Messages in Blender name panel fields instead of command-line options."""
 
 from __future__ import annotations
 
@@ -17,72 +17,74 @@ from addon.option_labels import COMMAND_LINE, FIELDS, find_field, use_field_labe
 from solver.feasibility.messages import describe_unreachable, suggest_allowed_pairs  # noqa: E402
 from solver.rigs import hoap3  # noqa: E402
 
-ASKED_NOWHERE = {
+WITHOUT_FIELD = {
     "flight-only", "free-moment", "help", "no-repair", "overrule", "rig", "save-mapping", "swing",
     "torque-reserve", "units", "up", "variant",
 }  # fmt: skip
-"""Options in the solver's sentences that no panel asks, and one that it asks of another verb: the list may shrink."""
+"""Options in the solver's messages without a field, and one with a field for another verb only."""
 
 
 def _sentences() -> Iterator[str]:
-    """Every text of the solver outside its command line."""
+    """All texts of the solver outside its command line."""
     root = Path(str(solver.__file__)).parent
     for path in root.rglob("*.py"):
         if path.relative_to(root).parts[0] != "cli":
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+            docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
             for node in ast.walk(tree):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                     yield node.value
 
 
-def test_every_field_is_one_of_a_panel(registered: None) -> None:
-    """Each option of the table leads to a panel and a field with a name."""
+def test_every_option_in_the_table_has_a_field(registered: None) -> None:
+    """Each option of the table refers to a panel and a field with a label."""
     for option in FIELDS:
         assert re.fullmatch(r"[A-Z][A-Za-z ]+ > [A-Z][A-Za-z ,-]+", find_field(option)), option
 
 
-def test_no_sentence_of_the_solver_names_an_option_that_a_panel_asks(registered: None) -> None:
-    """What is left of all of the solver's sentences are options of the command line alone, and they are told so."""
+def test_no_message_names_an_option_that_has_a_field(registered: None) -> None:
+    """After replacement, the solver's texts contain only options of the command line, and are marked as such."""
     left: set[str] = set()
     for words in map(use_field_labels, _sentences()):
         assert words.count("--") >= words.count(COMMAND_LINE)
         left |= set(re.findall(rf"{COMMAND_LINE}--([a-z-]+)", words))
         assert not re.search(rf"(?<!{COMMAND_LINE})(?<![\w-])--[a-z]", words), words
-    assert left <= ASKED_NOWHERE
+    assert left <= WITHOUT_FIELD
 
 
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        ("state it (--torques JOINT=NM)", "state it (Not in Its File > Torques JOINT=NM)"),
+        ("state it (--torques JOINT=NM)", "state it (Robot Details > Torques JOINT=NM)"),
         ("State the unit (--units).", "State the unit (on the command line --units)."),
         ("--port: no port (see python -m solver capture --help)", "Stream > Port: no port"),
         ("a gap -- and no option, nor is a--b", "a gap -- and no option, nor is a--b"),
     ],
 )
-def test_an_option_becomes_the_field(registered: None, words: str, shown: str) -> None:
-    """Its value stays behind it; and saying it twice changes nothing."""
+def test_option_is_replaced_by_its_field(registered: None, words: str, shown: str) -> None:
+    """The option's value stays behind it, and replacing twice changes nothing."""
     assert use_field_labels(words) == shown
     assert use_field_labels(shown) == shown
 
 
-def test_whatever_a_job_says_is_in_the_window_s_words(registered: None) -> None:
-    """Message, failures and notes alike."""
+def test_job_messages_use_field_labels(registered: None) -> None:
+    """Message, failures and notes use labels of fields."""
     rig = hoap3()
-    told = "right is left out: right thigh and left thigh overlap by 5 mm"
-    words = describe_unreachable("robot", ("both",), (told,)) + suggest_allowed_pairs(rig, [told])
-    said = JobMessage(words, "failed", (words,), (words,))
-    assert "--may-touch" in words
-    for told in (said.message, *said.failures, *said.notes):
-        assert "Not in Its File > May touch right_thigh:left_thigh" in told
-        assert "Checks > Shrink support, Checks > Clearance" in told
+    text = "right is left out: right thigh and left thigh overlap by 5 mm"
+    message = describe_unreachable("robot", ("both",), (text,)) + suggest_allowed_pairs(rig, [text])
+    said = JobMessage(message, "failed", (message,), (message,))
+    assert "--may-touch" in message
+    for text in (said.message, *said.failures, *said.notes):
+        assert "Robot Details > Allowed Contacts right_thigh:left_thigh" in text
+        assert "Checks > Shrink Support, Checks > Clearance" in text
 
 
-def test_a_refused_statement_names_its_field(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the child refuses under its option's name is refused under the field's."""
+def test_error_about_robot_details_names_the_field(
+    registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of the child about an option names the field instead."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
     bpy.context.scene.exciting_dance.stated_soles = "foot"
-    with pytest.raises(RuntimeError, match="Not in Its File > Soles takes LINK=LENGTHxWIDTH"):
+    with pytest.raises(RuntimeError, match="Robot Details > Soles takes LINK=LENGTHxWIDTH"):
         bpy.ops.exciting_dance.state_rig()

@@ -1,4 +1,4 @@
-"""What is drawn over the view stands in the study's files, and nothing breaks without a window."""
+"""Overlays draw the data of the study's files, and work without a window."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from solver.scene.motion_record import MOTION, motion_record
 from tests.addon.scenes import random_motion
 
 
-def test_support_is_the_hull_of_what_is_on_the_floor() -> None:
-    """Points inside and points in the air change nothing; two points carry nothing."""
+def test_support_polygon_is_the_convex_hull() -> None:
+    """Points inside the hull and missing points change nothing; two points have no hull."""
     corners = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.2, 0.1, 0.0], [0.0, 0.1, 0.0]])
     others = np.array([[0.1, 0.05, 0.0], [np.nan, np.nan, np.nan]])
     hull = drawing.convex_hull(np.vstack([others, corners]))
@@ -24,8 +24,8 @@ def test_support_is_the_hull_of_what_is_on_the_floor() -> None:
     assert len(drawing.convex_hull(corners[:2])) == 0
 
 
-def test_an_arrow_ends_where_its_vector_does() -> None:
-    """From the start along the vector; what is too short or missing is not drawn."""
+def test_arrow_ends_at_its_vector() -> None:
+    """An arrow goes from its start along the vector; short or missing vectors have none."""
     start, along = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 0.7])
     points = drawing.arrow_lines(start, along)
     assert np.allclose(points[:2], [start, start + along])
@@ -34,8 +34,8 @@ def test_an_arrow_ends_where_its_vector_does() -> None:
     assert drawing.arrow_lines(start, along * np.nan) == []
 
 
-def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> None:
-    """At each frame the file holds Pinocchio's centre of mass and centroidal momentum."""
+def test_centre_of_mass_and_momentum_match_the_dynamics(person: Rig) -> None:
+    """In each frame the file has the centre of mass and momentum of the rigid-body dynamics."""
     motion, data = random_motion(person), person.model.createData()
     speeds = np.random.default_rng(2).standard_normal(motion.v.shape)
     drawn = scene_motion(person, type(motion)(motion.times, motion.q, speeds, motion.a))
@@ -45,8 +45,8 @@ def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> 
         assert np.allclose(drawn.momentum[frame], momentum, atol=1e-9)
 
 
-def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
-    """Of a body standing on the floor all sole corners are given; a metre higher none is."""
+def test_contact_corners_are_those_on_the_floor(person: Rig) -> None:
+    """A body on the floor has all sole corners, one metre higher it has none."""
     times = np.array([0.0, 0.1])
     q = np.tile(person.neutral, (2, 1))
     motion = random_motion(person)
@@ -59,15 +59,15 @@ def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
     assert np.isnan(standing[1]).all()
 
 
-def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is looked up once a second at most, or after a job; a damaged or missing one is nothing to draw."""
+def test_files_are_cached_until_they_change(tmp_path: Path, person: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is checked at most once a second, and after a job; a damaged or missing one gives nothing to draw."""
     path = MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, random_motion(person)))
     first = overlays.MOTIONS.get(path)
     assert first is not None
     assert overlays.MOTIONS.get(path) is first
     path.write_bytes(b"damaged")
     assert overlays.MOTIONS.get(path) is first
-    monkeypatch.setattr(file_cache, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(file_cache, "CHECK_INTERVAL", 0.0)
     assert overlays.MOTIONS.get(path) is None
     assert overlays.MOTIONS.get(tmp_path / "none.npz") is None
     monkeypatch.undo()

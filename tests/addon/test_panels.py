@@ -1,17 +1,18 @@
-"""What panels and overlays show, as far as it can be told without a window."""
+"""Panels and overlays, as far as they can be tested without a window."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from addon import registration
+from addon import operators, panels, registration
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
-from addon.panels import sidebar
+from addon.panels import PANELS, identify
 from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
 from addon.solver_api import SceneFrame
 from solver.rigs import hoap3
@@ -22,8 +23,8 @@ SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
 
 @pytest.mark.parametrize("width", [260.0, 292.0, 600.0])
 @pytest.mark.parametrize("share", [0.7, 1.0])
-def test_a_line_fills_the_panel_and_does_not_pass_its_edge(width: float, share: float) -> None:
-    """One letter more would not fit; without an icon there is room for the letters in its place."""
+def test_wrapped_lines_fit_the_panel(width: float, share: float) -> None:
+    """One more letter would not fit; without an icon there is room for more letters."""
     for bare, icon in ((False, ICON_WIDTH), (True, 0.0)):
         room, count = share * (width - MARGIN_WIDTH) - icon, letters_per_line(width, share, without_icon=bare)
         assert count * LETTER_WIDTH <= room < (count + 1) * LETTER_WIDTH
@@ -39,29 +40,82 @@ def test_a_line_fills_the_panel_and_does_not_pass_its_edge(width: float, share: 
         ((0.3, 0.0), False, FAIL_COLOUR),
     ],
 )
-def test_a_moving_body_may_have_its_mass_outside_its_feet(place: tuple, balanced: bool, colour: tuple) -> None:
-    """Only out of balance is it shown as a failure: a step or a swing takes the centre of mass over the edge."""
+def test_moving_body_may_have_its_centre_of_mass_outside(place: tuple, balanced: bool, colour: tuple) -> None:
+    """A centre of mass outside the support polygon is a failure only if balance fails."""
     frame = SceneFrame(0, 0.0, (), (), (), (), balanced, (*place, 1.0), None, polygon=SQUARE)
     assert com_colour(frame) == colour
 
 
-def test_nothing_unfolds_above_an_answer(registered: None) -> None:
-    """Panels above Identify and its answer that a new rig makes appear, and parts of panels, are folded until somebody
-    unfolds them.
-    """
+def test_panels_above_a_message_start_closed(registered: None) -> None:
+    """Panels above Identify that appear with a new rig, and subpanels, are closed at first."""
 
     def folded(cls: Any) -> bool:
         return "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())
 
-    panels: list[Any] = [cls for cls in registration.CLASSES if issubclass(cls, bpy.types.Panel)]
-    roots = [cls for cls in panels if not hasattr(cls, "bl_parent_id")]
-    above = [cls for cls in roots if cls.bl_order < sidebar.EXCITING_DANCE_PT_identify.bl_order]
+    found: list[Any] = [cls for cls in registration.CLASSES if issubclass(cls, bpy.types.Panel)]
+    roots = [cls for cls in found if not hasattr(cls, "bl_parent_id")]
+    above = [cls for cls in roots if cls.bl_order < identify.EXCITING_DANCE_PT_identify.bl_order]
     hidden = [cls for cls in above if hasattr(cls, "poll") and not cls.poll(bpy.context)]
     build(hoap3())
     come = [cls for cls in hidden if cls.poll(bpy.context)]
     assert come
     assert all(map(folded, come))
-    parts = [(cls, part) for cls in above for part in panels if getattr(part, "bl_parent_id", "") == cls.__name__]
+    parts = [(cls, part) for cls in above for part in found if getattr(part, "bl_parent_id", "") == cls.__name__]
     assert len(parts) > 5
     for cls, part in parts:
         assert folded(cls) or folded(part), part
+
+
+PANEL = """
+import bpy
+
+from addon.panels.base import DancePanel
+
+
+class EXCITING_DANCE_PT_example(DancePanel, bpy.types.Panel):
+    bl_label = "Example"
+
+    def draw(self, context):
+        self.layout.operator("exciting_dance.example")
+
+
+CLASSES = (EXCITING_DANCE_PT_example,)
+"""
+OPERATOR = """
+import bpy
+
+from addon.operators.base import AtomicOperator
+
+
+class EXCITING_DANCE_OT_example(AtomicOperator, bpy.types.Operator):
+    bl_idname = "exciting_dance.example"
+    bl_label = "Example"
+
+    def run(self, context):
+        return {"FINISHED"}
+
+
+CLASSES = (EXCITING_DANCE_OT_example,)
+"""
+
+
+def test_a_panel_is_one_file_and_one_row(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new panel and its operator are one file and one row each; Blender then has the panel in the tab."""
+    added: list[Any] = []
+    for package, rows, source in ((operators, operators.OPERATORS, OPERATOR), (panels, PANELS, PANEL)):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / "example.py").write_text(source, encoding="utf-8")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        known = list(registration.load_classes(package.__name__.rpartition(".")[2], rows))
+        now = list(registration.load_classes(package.__name__.rpartition(".")[2], (*rows, "example")))
+        assert now[:-1] == known
+        added.append(now[-1])
+    for cls in added:
+        bpy.utils.register_class(cls)
+    try:
+        assert bpy.types.EXCITING_DANCE_PT_example.bl_category == "Dance"
+        assert bpy.ops.exciting_dance.example() == {"FINISHED"}
+    finally:
+        for cls in reversed(added):
+            bpy.utils.unregister_class(cls)

@@ -1,4 +1,4 @@
-"""A rig stands beside those that are there, and what it dances or was recorded stands where it belongs."""
+"""New rigs do not overlap others, and dances and recordings keep their place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PUT = Matrix.Translation((2.0, -1.5, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
 
 @pytest.fixture(scope="module")
 def robot() -> Rig:
-    """A small one that dances soon."""
+    """A small robot."""
     return hoap3(torque="peak")
 
 
@@ -43,8 +43,8 @@ def spread(body: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
     return np.min(corners, axis=0), np.max(corners, axis=0)
 
 
-def test_no_rig_is_added_inside_another(own: Path) -> None:
-    """A person and two robots: no two bounding boxes meet, the first stands at the origin, all on the floor."""
+def test_added_rigs_do_not_overlap(own: Path) -> None:
+    """Bounding boxes of a person and two robots are disjoint; the first stands at the origin, all on the floor."""
     for kind in ("human", "hoap3", "hrp2"):
         assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
     bodies = scene_rigs.find_rigs(bpy.context.scene)
@@ -56,8 +56,8 @@ def test_no_rig_is_added_inside_another(own: Path) -> None:
         assert spread(body)[0][2] == pytest.approx(0.0, abs=0.02)
 
 
-def test_a_place_that_became_free_is_taken(registered: None, robot: Rig) -> None:
-    """Who is in nobody's way stays; hidden ones are in nobody's way."""
+def test_free_place_is_used(registered: None, robot: Rig) -> None:
+    """A rig that overlaps nothing stays in place; hidden rigs are ignored."""
     first, second = build(robot), build(robot)
     avoid_overlap(bpy.context, second)
     assert (floor_position(first) - floor_position(second)).length == pytest.approx(rest_size(first), rel=1e-6)
@@ -67,8 +67,8 @@ def test_a_place_that_became_free_is_taken(registered: None, robot: Rig) -> None
     assert third.location.y == 0.0
 
 
-def test_a_dance_is_laid_where_its_rig_was_put(own: Path, robot: Rig) -> None:
-    """Designed for a rig that somebody moved and turned, it begins there, turned alike, and every check holds."""
+def test_dance_starts_at_the_place_of_its_rig(own: Path, robot: Rig) -> None:
+    """A dance for a moved and rotated rig starts there with the same heading, and all checks pass."""
     scene = bpy.context.scene
     set_frame_rate(scene, 60.0)
     there, here = build(robot), build(robot)
@@ -90,8 +90,8 @@ def test_a_dance_is_laid_where_its_rig_was_put(own: Path, robot: Rig) -> None:
     assert find_message(scene, there, "dance").verdict == "good"
 
 
-def test_a_recording_is_followed_where_it_was_made(registered: None, robot: Rig) -> None:
-    """A study on a rig that was moved: its bones are where those of a rig at the origin are, at the markers."""
+def test_study_is_shown_at_the_recorded_place(registered: None, robot: Rig) -> None:
+    """For a moved rig, the bones of a study are at the markers, as for a rig at the origin."""
     motion = scene_motion(robot, random_motion(robot))
     lines = []
     for put in (Matrix.Identity(4), PUT):
@@ -104,8 +104,8 @@ def test_a_recording_is_followed_where_it_was_made(registered: None, robot: Rig)
     assert difference(*lines) < 1e-5
 
 
-def test_a_stream_moves_the_rig_where_it_is_measured(registered: None, robot: Rig) -> None:
-    """A pose of a capture is the world's, wherever the rig was put."""
+def test_stream_is_shown_at_the_measured_place(registered: None, robot: Rig) -> None:
+    """A captured pose is in world coordinates, independent of the rig's placement."""
     motion = scene_motion(robot, random_motion(robot))
     moved = motion.root[3], motion.rotations[3], motion.translations[3]
     pose = ScenePose(0.0, 0.0, 0.0, *moved, np.zeros(3), None, np.zeros((0, 2)), None)

@@ -1,4 +1,4 @@
-"""Panels and buttons know what is keyed at any time, without reading every key at every redraw."""
+"""The cache of keyed postures is always up to date, and redrawing does not read all keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import bpy
 import pytest
 
 from addon import registration
-from addon.authoring import keying as author
-from addon.authoring import timeline
+from addon.authoring import keying, timeline
 from addon.authoring.posture_cache import PostureCache, continue_count, summarise_postures
 from benchmarks.panel import dancing, redraw_once
 from solver.rigs import hoap3
@@ -23,7 +22,7 @@ from tests.addon.test_dance_jobs import posed
 
 @pytest.fixture
 def body(empty_scene: None) -> Iterator[bpy.types.Object]:
-    """HOAP-3 in three postures."""
+    """HOAP-3 with three postures."""
     registration.register()
     made = build(hoap3())
     for frame in (1, 10, 20):
@@ -33,8 +32,8 @@ def body(empty_scene: None) -> Iterator[bpy.types.Object]:
     registration.unregister()
 
 
-def test_what_is_known_is_what_is_keyed(body: bpy.types.Object) -> None:
-    """After every kind of edit, undo included, what was counted before is counted anew."""
+def test_cache_follows_every_edit(body: bpy.types.Object) -> None:
+    """After every kind of edit, including undo, the postures are counted again."""
     scene = bpy.context.scene
     bpy.ops.ed.undo_push(message="before")
 
@@ -45,7 +44,7 @@ def test_what_is_known_is_what_is_keyed(body: bpy.types.Object) -> None:
 
     before = checked()
     assert list(before) == [1.0, 10.0, 20.0]
-    author.set_role(body, "fixed", frame=10.0)
+    keying.set_role(body, "fixed", frame=10.0)
     assert checked()[10.0] == "fixed"
     for curve in timeline.pose_curves(body):
         curve.keyframe_points[1].co.x = 12.0
@@ -55,14 +54,14 @@ def test_what_is_known_is_what_is_keyed(body: bpy.types.Object) -> None:
     body.animation_data.action = None
     assert checked() == {}
     scene.frame_set(5)
-    author.key_posture(scene, body, "free")
+    keying.key_posture(scene, body, "free")
     assert body.animation_data.action.name.startswith(f"{body.name} dance")
     assert summarise_postures(body).counts == {"fixed": 0, "preferred": 0, "free": 1}
     assert (summarise_postures(body).role_at(5.0), summarise_postures(body).role_at(6.0)) == ("free", "")
 
 
 def test_playing_counts_nothing(body: bpy.types.Object) -> None:
-    """Showing another frame changes no key: nothing is counted again."""
+    """Changing the frame changes no key, and nothing is counted again."""
     known = summarise_postures(body)
     for frame in range(1, 20):
         bpy.context.scene.frame_set(frame)
@@ -70,19 +69,19 @@ def test_playing_counts_nothing(body: bpy.types.Object) -> None:
         assert summarise_postures(body) is known
 
 
-def test_a_window_counts_a_little_at_a_time(body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a window a redraw shows what was counted before, and reads no key; between redraws the count goes on, curve by
-    curve, begins anew when keys change meanwhile, and ends with what is keyed. No button is wrongly grey until then.
+def test_window_counts_in_slices(body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a window a redraw shows the previous counts and reads no key. Between redraws the count continues curve by
+    curve, restarts when keys change, and ends with the keyed postures. Until then no button is wrongly disabled.
     """
     assert len(summarise_postures(body).roles) == 3
-    monkeypatch.setattr(PostureCache, "at_once", False)
+    monkeypatch.setattr(PostureCache, "synchronous", False)
     posed(body, 0.2, 30)
     bpy.context.view_layer.update()
     stale = summarise_postures(body)
     assert (len(stale.roles), stale.up_to_date) == (3, False)
     assert not continue_count(0.0)
     assert summarise_postures(body) == stale
-    author.set_role(body, "free", frame=30.0)
+    keying.set_role(body, "free", frame=30.0)
     bpy.context.view_layer.update()
     summarise_postures(body)
     slices = 0
@@ -93,7 +92,7 @@ def test_a_window_counts_a_little_at_a_time(body: bpy.types.Object, monkeypatch:
     assert dict(summarise_postures(body).roles) == timeline.read_key_roles(body) == {**stale.roles, 30.0: "free"}
     body.animation_data.action = None
     bpy.context.view_layer.update()
-    author.key_posture(bpy.context.scene, body, "preferred")
+    keying.key_posture(bpy.context.scene, body, "preferred")
     assert bpy.ops.exciting_dance.balance_dance.poll()  # it is not yet known that one posture is too few
     with pytest.raises(RuntimeError, match="at least 2 postures"):
         bpy.ops.exciting_dance.balance_dance()
@@ -102,22 +101,22 @@ def test_a_window_counts_a_little_at_a_time(body: bpy.types.Object, monkeypatch:
     assert not bpy.ops.exciting_dance.balance_dance.poll()
 
 
-def test_samples_are_no_postures(empty_scene: None) -> None:
-    """A recording's keys count as none, a posture keyed among them counts as one, and the samples stay."""
+def test_samples_are_not_postures(empty_scene: None) -> None:
+    """Keys of a recording do not count, a posture keyed among them counts as one, and the samples stay."""
     registration.register()
     body = dancing(hoap3(), 3.0, 100.0)
     assert timeline.read_key_roles(body) == {}
     frames = len(timeline.pose_curves(body)[0].keyframe_points)
     bpy.context.scene.frame_set(100)
-    author.key_posture(bpy.context.scene, body, "fixed")
+    keying.key_posture(bpy.context.scene, body, "fixed")
     assert timeline.read_key_roles(body) == {100.0: "fixed"}
-    assert author.clear_inbetweens(body, 1.0, 300.0) == 0
+    assert keying.clear_inbetweens(body, 1.0, 300.0) == 0
     assert {len(curve.keyframe_points) for curve in timeline.pose_curves(body)} == {frames}
     registration.unregister()
 
 
 def calls(function: Callable[[], object]) -> Counter[str]:
-    """How often a function calls which Python functions and which of Blender's that read every item."""
+    """Number of calls of Python functions, and of Blender's functions that read every item."""
     found: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
@@ -134,12 +133,12 @@ def calls(function: Callable[[], object]) -> Counter[str]:
     return found
 
 
-def test_a_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Right after a change and later, a redraw of the Author panels does the same for a long motion as for a short one:
-    it reads no curve's keys and compares no bones with links.
+def test_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redraw of the Author panels does the same work for long and short motions, also right after a change: it reads
+    no keys and compares no bones with links.
     """
     registration.register()
-    monkeypatch.setattr(PostureCache, "at_once", False)
+    monkeypatch.setattr(PostureCache, "synchronous", False)
     found = []
     for seconds in (1.0, 40.0):
         dancing(hoap3(), seconds, 100.0)
@@ -154,5 +153,5 @@ def test_a_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeyp
     assert found[1] == found[3]
     for each in found:
         assert each["rig_of"] > 5
-        assert each["_mark"] > 0
-        assert not each["foreach_get"] + each["_mismatch"] + each["posture_keys"] + each["rig_of_text"]
+        assert each["_action_state"] > 0
+        assert not each["foreach_get"] + each["_find_mismatch"] + each["posture_keys"] + each["rig_from_text"]

@@ -1,4 +1,4 @@
-"""What only shows in a real Blender runs there, where one is: named by the variable BLENDER, or found on the PATH."""
+"""Tests in a real Blender, from the variable BLENDER or the PATH."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SCRIPTS = Path(__file__).parent / "real_blender"
 
 @pytest.fixture(scope="module")
 def blender() -> str:
-    """A real Blender's program."""
+    """The program of a real Blender."""
     found = os.environ.get("BLENDER") or shutil.which("blender")
     if not found:
         pytest.skip("no Blender here besides the bpy module: name its program in the variable BLENDER")
     return found
 
 
-def test_a_real_blender_keeps_its_rehearsal_video(blender: str, tmp_path: Path) -> None:
-    """The button's child in a real Blender writes the video, and says why in words where it cannot."""
+def test_real_blender_writes_the_rehearsal_video(blender: str, tmp_path: Path) -> None:
+    """The child process of a real Blender writes the video, or explains why it cannot."""
     write_rig_file(tmp_path)
     words = ["-b", "--factory-startup", "--python-exit-code", "1", "--python", str(SCRIPTS / "rehearsal.py")]
     done = subprocess.run([blender, *words, "--", str(tmp_path)], capture_output=True, text=True, timeout=600)
@@ -51,8 +51,8 @@ print("kept" if folder.exists() else "lost", signal.getsignal(number) == signal.
     ("act", "code", "said"), [("pass", 0, ["kept True"]), ("signal.raise_signal(number)", 130, [])]
 )
 def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, code: int, said: list[str]) -> None:
-    """A signal whose handler Python sees as None (here faulthandler's, in Blender that of Ctrl-C) ends the rendering
-    cleanly when it comes, and costs nothing when it does not.
+    """A signal with a handler that Python sees as None (here faulthandler's, in Blender that of Ctrl-C) ends the
+    rendering cleanly, and without the signal nothing changes.
     """
     building = tmp_path / "building"
     building.mkdir()
@@ -60,6 +60,8 @@ def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, 
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", program, str(building)], cwd=ROOT, capture_output=True, text=True
     )
-    told = [line for line in done.stdout.splitlines() if "color_management" not in line]  # what Blender 5.2 logs itself
-    assert (done.returncode, told) == (code, said), done.stderr
+    output = [
+        line for line in done.stdout.splitlines() if "color_management" not in line
+    ]  # what Blender 5.2 logs itself
+    assert (done.returncode, output) == (code, said), done.stderr
     assert building.exists() == (code == 0)

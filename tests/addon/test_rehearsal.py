@@ -1,4 +1,4 @@
-"""A rehearsal video shows the dance as planned, and leaves the user's scene as it was."""
+"""Rehearsal videos show the dance as planned and leave the user's scene unchanged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def robot() -> Rig:
 
 
 def arms_up(rig: Rig) -> Motion:
-    """Stands for 0.15 s, raises its right arm in 0.1 s, stands for 0.15 s."""
+    """Rests for 0.15 s, raises its right arm in 0.1 s, and rests for 0.15 s."""
     times = np.round(np.arange(0.0, 0.401, 0.05), 6)
     share = np.clip((times - 0.15) / 0.1, 0.0, 1.0)
     q = np.tile(rig.neutral, (len(times), 1))
@@ -60,7 +60,7 @@ def arms_up(rig: Rig) -> Motion:
 
 
 def danced(rig: Rig) -> RehearsedDance:
-    """That motion with keys at the ends of its stops and the left foot lifted after 0.2 s."""
+    """This motion with keys at the ends of its stops, and the left foot lifted after 0.2 s."""
     motion = scene_motion(rig, arms_up(rig))
     names = [contact.name for contact in rig.contacts]
     right, left = (next(n for n in names if n.startswith(side)) for side in ("right", "left"))
@@ -73,7 +73,7 @@ def danced(rig: Rig) -> RehearsedDance:
 
 
 def on_the_timeline(rig: Rig) -> bpy.types.Object:
-    """The rig in the scene with that motion."""
+    """The rig with this motion in the scene."""
     body = build(rig)
     scene = bpy.context.scene
     set_frame_rate(scene, 20.0)
@@ -84,7 +84,7 @@ def on_the_timeline(rig: Rig) -> bpy.types.Object:
 
 
 def state() -> dict[str, object]:
-    """The open file, the users of its meshes and its scenes included."""
+    """The open file, with the users of its meshes and its scenes."""
     return fingerprint() | {
         "scenes": [scene.name for scene in bpy.data.scenes],
         "users": {mesh.name: mesh.users for mesh in bpy.data.meshes},
@@ -95,7 +95,7 @@ def state() -> dict[str, object]:
 
 @pytest.mark.parametrize("rate", [24.0, 29.97, 60.0])
 def test_real_time_frames_map_to_the_dance_exactly(rate: float) -> None:
-    """From where a real-time run plays, frame k shows the dance k / rate later, to its very end."""
+    """Frame k of a run in real time shows the dance at time k / rate, until its end."""
     done = plan_video(STOPS, SPAN, RehearsalOptions(rate=rate, loops=2))
     runs = [part for part in done.parts if part.kind == "real"]
     assert len(runs) == 2
@@ -106,8 +106,8 @@ def test_real_time_frames_map_to_the_dance_exactly(rate: float) -> None:
         assert (done.times[part.play + count : part.stop] == 9.0).all()
 
 
-def test_the_countdown_ends_as_each_move_starts() -> None:
-    """The last frame before a move counts 1, the first of the move counts none, numbers only go down, each lasts."""
+def test_countdown_ends_when_the_move_starts() -> None:
+    """The last frame before a move counts 1, its first frame counts nothing, and numbers only decrease."""
     done = plan_video(STOPS, SPAN, RehearsalOptions())
     starts = np.flatnonzero(done.is_still[:-1] & ~done.is_still[1:])
     counted = [int(frame) for frame in starts if done.counts[frame]]
@@ -127,8 +127,8 @@ def test_the_countdown_ends_as_each_move_starts() -> None:
 
 
 @pytest.mark.parametrize("ghost", ["posture", "move"])
-def test_the_ghost_shows_the_posture_of_the_next_stop(ghost: str) -> None:
-    """In every frame with a ghost it stands in, or is on the way to, the stop after the one where the body is."""
+def test_ghost_shows_the_next_stop(ghost: str) -> None:
+    """In every frame the ghost is at the next stop or on the way to it."""
     done = plan_video(STOPS, SPAN, RehearsalOptions(ghost=ghost))
     seen = np.isfinite(done.ghosts)
     assert seen[done.counts > 0].all()
@@ -143,8 +143,8 @@ def test_the_ghost_shows_the_posture_of_the_next_stop(ghost: str) -> None:
     assert not seen[done.part_kinds() == "title"].any()
 
 
-def test_the_video_lasts_as_long_as_its_parts_add_up() -> None:
-    """Title, and per run lead, dance over tempo, pauses before moves from inner stops, and rest: to a frame each."""
+def test_duration_is_the_sum_of_the_parts() -> None:
+    """The duration is the sum of title, lead-in, dance divided by tempo, pauses and rest, to one frame each."""
     options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title=1.0, rest=0.5, loops=3)
     done = plan_video(STOPS, SPAN, options)
     wanted = 1.0 + (2.0 + 9.0 / 0.4 + 2 * 1.5 + 0.5) + 3 * (2.0 + 9.0 + 0.5)
@@ -152,8 +152,8 @@ def test_the_video_lasts_as_long_as_its_parts_add_up() -> None:
     assert sum(part.stop - part.start for part in done.parts) == len(done)
 
 
-def test_a_range_is_a_dance_of_its_own() -> None:
-    """Nothing outside the chosen range shows; its ends are stops; a range outside the dance is refused."""
+def test_interval_is_a_dance_of_its_own() -> None:
+    """Only the chosen interval is shown, with stops at its ends; an interval outside the dance is an error."""
     done = plan_video(STOPS, SPAN, RehearsalOptions(first=3.5, last=6.5))
     assert (done.times.min(), done.times.max()) == (3.5, pytest.approx(6.5))
     assert [(s.start, s.stop) for s in done.stops] == [(3.5, 4.0), (6.0, 6.0), (6.5, 6.5)]
@@ -165,7 +165,7 @@ def test_a_range_is_a_dance_of_its_own() -> None:
 
 
 def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
-    """Stops are found from keys and from rest alone alike; the words name the feet that stand."""
+    """Stops from keys and from rests agree; the captions name the supporting feet."""
     dance = danced(robot)
     assert [(stop.start, stop.stop, stop.name) for stop in dance.stops] == [(0.0, 0.15, "a"), (0.25, 0.4, "b")]
     line = dance.timeline
@@ -175,9 +175,9 @@ def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
     assert words == ["both feet", "right foot only"]
 
 
-def test_body_and_ghost_stand_where_the_dance_has_them(empty_scene: None, robot: Rig) -> None:
-    """In the video's scene every link of the body, and of the ghost at the next stop, is where the rig's is, seen in
-    the mirror too; the ghost as far behind as it seems nearer.
+def test_body_and_ghost_have_the_poses_of_the_dance(empty_scene: None, robot: Rig) -> None:
+    """In the video's scene every link of the body, and of the ghost at the next stop, has the pose of the rig, also
+    when mirrored; the ghost is displaced without changing its image.
     """
     body, dance = build(robot), danced(robot)
     for mirror in (False, True):
@@ -200,7 +200,7 @@ def test_body_and_ghost_stand_where_the_dance_has_them(empty_scene: None, robot:
 
 
 def origins(scene: bpy.types.Scene, name: str, dance: RehearsedDance) -> np.ndarray:
-    """World places of an armature's bones (L, 3)."""
+    """Bone origins (L, 3) in the world."""
     armature = next(item for item in scene.objects if item.name.startswith(name) and item.type == "ARMATURE")
     seen = armature.evaluated_get(scene.view_layers[0].depsgraph)
     world = convert.to_array(seen.matrix_world)
@@ -208,7 +208,7 @@ def origins(scene: bpy.types.Scene, name: str, dance: RehearsedDance) -> np.ndar
 
 
 def picture(scene: bpy.types.Scene, frame: int, folder: Path) -> np.ndarray:
-    """A frame as rendered, (rows, columns, 3) from the lowest row."""
+    """A rendered frame (rows, columns, 3), bottom row first."""
     set_engine(scene, COARSE)
     scene.frame_start = scene.frame_end = frame
     scene.render.image_settings.file_format = "PNG"
@@ -222,9 +222,9 @@ def picture(scene: bpy.types.Scene, frame: int, folder: Path) -> np.ndarray:
     return values.reshape(shape)[:, :, :3]
 
 
-def test_mirror_swaps_the_sides_and_a_film_fills_its_share(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
-    """Before the camera the body's right is left, in the mirror right; a film of 1:1 keeps its shape in the middle,
-    frame by frame at its own pace.
+def test_mirror_swaps_sides_and_a_film_keeps_its_proportions(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
+    """In front of the camera the body's right side is left, mirrored it is right; a square film keeps its proportions,
+    with its own timing.
     """
     frames = tmp_path / "film"
     frames.mkdir()
@@ -250,8 +250,8 @@ def test_mirror_swaps_the_sides_and_a_film_fills_its_share(empty_scene: None, ro
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "empty", "gap"])
-def test_a_bad_film_is_one_error_and_changes_nothing(registered: None, robot: Rig, tmp_path: Path, kind: str) -> None:
-    """A film that cannot be shown is named; neither scene nor disk keep anything of the attempt."""
+def test_invalid_film_is_one_error_without_changes(registered: None, robot: Rig, tmp_path: Path, kind: str) -> None:
+    """A film that cannot be read is named; scene and disk are unchanged."""
     film = tmp_path / "film"
     if kind == "text":
         film.write_text("no film", encoding="utf-8")
@@ -273,7 +273,7 @@ def test_a_bad_film_is_one_error_and_changes_nothing(registered: None, robot: Ri
 
 
 def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robot: Rig, tmp_path: Path) -> None:
-    """A child renders every planned frame into a film that plays; the scene, its frame and selection stay."""
+    """A child renders every planned frame to a video; scene, frame and selection are unchanged."""
     body = on_the_timeline(robot)
     settings = bpy.context.scene.exciting_dance_rehearsal
     settings.slow, settings.lead, settings.title_time, settings.rate, settings.samples = 0.0, 0.0, 0.0, 20.0, 1
@@ -287,12 +287,12 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
     clip = bpy.data.movieclips.load(settings.output)
     assert (clip.frame_duration, tuple(clip.size)) == (9 + 20, (96, 54))  # the dance, and 1 s of rest
     settings.output = "//rehearsal.mp4"
-    with pytest.raises(RuntimeError, match="save that first"):
+    with pytest.raises(RuntimeError, match="save the file first"):
         bpy.ops.exciting_dance.rehearsal()
 
 
 def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
-    """Told to end in the middle, it ends, says so, and nothing half-made is left."""
+    """A child that is cancelled in the middle ends, reports it, and leaves no partial video."""
     body = on_the_timeline(robot)
     write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
     job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], render_interpreter())
@@ -308,11 +308,11 @@ def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_pa
     assert [item.name for item in tmp_path.iterdir()] == [SCENE_FILE]
 
 
-def test_a_dance_s_folder_is_rehearsed_without_a_window(
+def test_dance_folder_is_rendered_without_a_window(
     empty_scene: None, robot: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``rehearse FOLDER`` knows the segments by name, writes every frame, tells progress; a folder of nothing is
-    refused in words.
+    """``rehearse FOLDER`` names the segments, writes every frame and prints progress; an empty folder is an error
+    with a message.
     """
     folder, video = tmp_path / "dance", tmp_path / "video.mp4"
     folder.mkdir()
@@ -334,8 +334,8 @@ def test_a_dance_s_folder_is_rehearsed_without_a_window(
     assert "is no folder" in capsys.readouterr().err
 
 
-def test_images_never_replace_somebody_elses_folder(tmp_path: Path) -> None:
-    """A folder of images goes where a folder of ours was, and not where one of the user's has such a name."""
+def test_images_never_replace_a_users_folder(tmp_path: Path) -> None:
+    """Images replace a folder of ours, but not a user's folder with the same name."""
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "frame 0001.png").write_text(name)
@@ -352,8 +352,8 @@ def test_images_never_replace_somebody_elses_folder(tmp_path: Path) -> None:
     assert (theirs / "frame 0001.png").read_text() == "a holiday"
 
 
-def test_frames_of_a_film_follow_its_clock() -> None:
-    """By the video's clock a film runs on at its own rate; by the dance's it stands still while the dance does."""
+def test_film_follows_its_timing() -> None:
+    """A film with the timing of the video runs at its own rate; with that of the dance it stops with the dance."""
     done: VideoPlan = plan_video(STOPS, SPAN, RehearsalOptions(title=0.0))
     video = film_frames(Film(Path("x"), offset=1.0, start=2.0, speed=2.0), done, 30.0, 10**6)
     np.testing.assert_array_equal(video[:25], 60)
@@ -362,8 +362,8 @@ def test_frames_of_a_film_follow_its_clock() -> None:
     np.testing.assert_array_equal(dance, np.floor(done.times * 30.0 + 1e-6))
 
 
-def test_a_typed_tempo_is_counted_to_eight_while_the_dance_plays() -> None:
-    """After five to eight comes one; counts follow the dance's time, so that a slow preview counts slowly."""
+def test_beats_are_counted_to_eight() -> None:
+    """Counts follow the time of the dance and go from 1 to 8, so that a slow preview counts slowly."""
     done = plan_video(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title=1.0))
     playing = done.beats > 0
     assert not done.beats[: done.parts[0].stop].any()

@@ -1,4 +1,4 @@
-"""Another rig dances what an armature does: through a real child process; a failure changes nothing."""
+"""Retargeting an armature's motion to another rig, with a real child process; a failure changes nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from addon import action
 from addon.armature import rig_of
-from addon.authoring import dance_import as dances
-from addon.authoring import timeline
+from addon.authoring import dance_import, timeline
 from addon.job_messages import find_message
 from addon.operators.retarget import retarget_arguments, write_source
 from addon.placement import floor_position
@@ -27,8 +26,8 @@ from tests.addon.test_timeline import difference
 from tests.tracking.test_retargeting import person, squat
 
 
-def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
-    """Simulated: the chosen rig dances what the verb writes, with its contacts; the person keeps dancing its own."""
+def test_target_gets_the_motion_and_contacts(own: Path, tmp_path: Path) -> None:
+    """The target has the motion that the verb writes, with its contacts; the source keeps its own."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
     action.set_frame_rate(scene, 50.0)
     robot, leader = build(hoap3()), build(person())
@@ -42,7 +41,7 @@ def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
     assert main(words) == OK
     led = MOTION.read(tmp_path / "out" / "dance.motion.npz").scene
     got = timeline.sample_timeline(scene, robot, *timeline.motion_range(scene, robot))
-    assert difference(got, dances.resample(led, got.times)) < 1e-4
+    assert difference(got, dance_import.resample(led, got.times)) < 1e-4
     assert {strip.patch for strip in got.strips} == set(rig_of(robot).patches)
     assert leader.animation_data.action == own_action
     assert bpy.context.view_layer.objects.active == robot
@@ -52,8 +51,8 @@ def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
     assert list(own.iterdir()) == []
 
 
-def test_switches_of_the_panel_are_the_commands(own: Path, tmp_path: Path) -> None:
-    """Simulated: slower, links as they overlap, steps as they break off: what the verb does with the same words."""
+def test_settings_have_the_effect_of_the_options(own: Path, tmp_path: Path) -> None:
+    """Slowdown, overlaps and incomplete steps give the same result as the verb's options."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
     action.set_frame_rate(scene, 50.0)
     robot, leader = build(hoap3()), build(person())
@@ -70,11 +69,11 @@ def test_switches_of_the_panel_are_the_commands(own: Path, tmp_path: Path) -> No
     got = timeline.sample_timeline(scene, robot, *timeline.motion_range(scene, robot))
     assert np.ptp(got.times) == pytest.approx(np.ptp(led.times), abs=0.05)
     assert np.ptp(led.times) > 2.5
-    assert difference(got, dances.resample(led, got.times)) < 1e-4
+    assert difference(got, dance_import.resample(led, got.times)) < 1e-4
 
 
-def test_the_follower_stands_beside_and_stays_there(own: Path) -> None:
-    """Nobody dances inside another: a step to the left, the same step after a second trial, and edited where it is."""
+def test_target_stands_beside_the_source_and_stays_there(own: Path) -> None:
+    """The target stands one step to the left, also after a second trial and after editing."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
     action.set_frame_rate(scene, 50.0)
     robot, leader = build(hoap3()), build(person())
@@ -92,8 +91,8 @@ def test_the_follower_stands_beside_and_stays_there(own: Path) -> None:
     assert leader.location.y == 0.0
 
 
-def test_what_is_not_feasible_is_shown_all_the_same(own: Path) -> None:
-    """A squat too fast for the robot, at its pace: the robot dances it, and the panel says that it is not feasible."""
+def test_infeasible_motion_is_shown_and_reported(own: Path) -> None:
+    """A squat that is too fast for the robot is shown at its tempo, and the panel reports that it is not feasible."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
     action.set_frame_rate(scene, 50.0)
     leader = build(person())
@@ -107,8 +106,8 @@ def test_what_is_not_feasible_is_shown_all_the_same(own: Path) -> None:
     assert "Not feasible" in find_message(scene, robot, "retarget").message
 
 
-def test_a_robot_of_a_second_trial_stands_beside_that_of_the_first(own: Path) -> None:
-    """Two trials add two robots: nobody is inside another, and who leads has not moved."""
+def test_robots_of_two_trials_do_not_overlap(own: Path) -> None:
+    """Two trials add two robots that do not overlap, and the source has not moved."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
     action.set_frame_rate(scene, 50.0)
     leader = build(person())
@@ -127,8 +126,8 @@ def test_a_robot_of_a_second_trial_stands_beside_that_of_the_first(own: Path) ->
     assert leader.location.y == 0.0
 
 
-def test_every_switch_reaches_the_command(own: Path, tmp_path: Path) -> None:
-    """Each setting is its word of the command, and none is said where it is left alone; a wrong file is told."""
+def test_every_setting_becomes_an_option(own: Path, tmp_path: Path) -> None:
+    """Each setting becomes an option, and defaults add none; an invalid file is reported."""
     leader, settings = build(person()), bpy.context.scene.exciting_dance
     motion = scene_motion(person(), squat(person(), seconds=1.0))
     leader.animation_data_create().action = action.add_motion_action(bpy.context.scene, leader, motion, "squat")
@@ -147,8 +146,8 @@ def test_every_switch_reaches_the_command(own: Path, tmp_path: Path) -> None:
     assert fingerprint() == before
 
 
-def test_a_robot_is_added_that_follows_anybodys_bones(own: Path) -> None:
-    """An armature that this add-on did not make leads a robot that was not there, at the frames that it moves in."""
+def test_robot_is_added_for_any_armature(own: Path) -> None:
+    """An armature that is not a rig is retargeted to a new robot, over the frames in which it moves."""
     leader, scene = dancer(), bpy.context.scene
     for name, turn in (("LeftUpLeg", 0.0), ("LeftForeArm", 0.8)):
         bone = leader.pose.bones[name]
@@ -171,8 +170,8 @@ def test_a_robot_is_added_that_follows_anybodys_bones(own: Path) -> None:
     assert turned[rig_of(robot).index("right_thigh")] < 0.01
 
 
-def test_who_cannot_lead_changes_nothing(own: Path) -> None:
-    """Bones that nobody knows are refused in the verb's words: the scene is as before, no folder is left."""
+def test_unknown_bones_change_nothing(own: Path) -> None:
+    """Unknown bones are reported with the verb's message; the scene is unchanged and no folder is left."""
     leader = dancer()
     for index, bone in enumerate(leader.data.bones):
         bone.name = f"bone {index}"
@@ -187,7 +186,7 @@ def test_who_cannot_lead_changes_nothing(own: Path) -> None:
 
 
 def test_the_button_says_what_is_missing(own: Path) -> None:
-    """Nobody selected, nobody chosen, oneself chosen, or nothing that moves: the button is grey."""
+    """The button is disabled with a reason without a source, a target, different objects, or an action."""
     operator, settings = bpy.ops.exciting_dance.retarget, bpy.context.scene.exciting_dance
     assert not operator.poll()
     leader = dancer()

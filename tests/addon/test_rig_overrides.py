@@ -1,4 +1,4 @@
-"""What is stated about a rig in the panel is written into the rig on its armature, and undone with it."""
+"""Robot details from the panel are written to the rig of the armature, and can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from addon import armature, registration  # noqa: E402
-from addon.authoring import pose_sampling as poses  # noqa: E402
+from addon.authoring import pose_sampling  # noqa: E402
 from solver.check_options import DANCE_CHECKS  # noqa: E402
 from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
 from solver.dance.workflows.standing_posture import find_standing_posture  # noqa: E402
@@ -21,7 +21,7 @@ from solver.feasibility import check_motion  # noqa: E402
 
 @pytest.fixture
 def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
+    """The registered add-on in an empty scene."""
     registration.register()
     yield
     registration.unregister()
@@ -29,7 +29,7 @@ def registered(empty_scene: None) -> Iterator[None]:
 
 @pytest.fixture
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the add-on makes its own folders in this test."""
+    """The folder in which the add-on creates its folders in this test."""
     folder = tmp_path / "own"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -49,8 +49,8 @@ def _state(**words: str) -> None:
         setattr(settings, f"stated_{name}", words.get(name, ""))
 
 
-def test_what_is_stated_is_in_the_rig_and_undone(robot: str, own_folders: Path) -> None:
-    """Soles, torques and pairs as typed; links and inertials as before; one undo takes all of it back."""
+def test_details_are_written_to_the_rig_and_undone(robot: str, own_folders: Path) -> None:
+    """Soles, torques and pairs are as typed, links and inertial parameters unchanged; one undo restores everything."""
     before = armature.rig_of(bpy.data.objects[robot])
     one, other = before.links[1], before.links[5]
     joint = before.joints[3].name
@@ -72,23 +72,23 @@ def test_what_is_stated_is_in_the_rig_and_undone(robot: str, own_folders: Path) 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("details", "expected"),
     [({}, "nothing is stated"), ({"torques": "elbow=strong"}, "NAME=NUMBER"), ({"feet": "paw"}, "paw")],
 )
-def test_a_wrong_statement_is_one_sentence(robot: str, words: dict[str, str], told: str) -> None:
-    """The rig stays as it was."""
+def test_invalid_detail_is_one_error(robot: str, details: dict[str, str], expected: str) -> None:
+    """The rig is unchanged."""
     before = armature.rig_of(bpy.data.objects[robot])
-    _state(**words)
-    with pytest.raises(RuntimeError, match=told):
+    _state(**details)
+    with pytest.raises(RuntimeError, match=expected):
         bpy.ops.exciting_dance.state_rig()
     assert armature.rig_of(bpy.data.objects[robot]) == before
 
 
 @pytest.mark.parametrize("kind", ["human", "hoap3"])
-def test_a_new_rig_stands_as_every_check_wants(registered: None, own_folders: Path, kind: str) -> None:
-    """Its bones are posed at home, where dances begin, and the pose keeps every check; its rest is the neutral posture.
+def test_new_rig_stands_in_a_feasible_pose(registered: None, own_folders: Path, kind: str) -> None:
+    """A new rig is in the pose in which dances start, which passes every check; its rest pose is the neutral one.
 
-    A person's hands were 2.8 cm inside its thighs, and its zero-moment point outside, until somebody posed it.
+    In the neutral pose a person's hands are 2.8 cm inside its thighs, and its zero-moment point is outside.
     """
     assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
     body = bpy.context.view_layer.objects.active
@@ -98,7 +98,7 @@ def test_a_new_rig_stands_as_every_check_wants(registered: None, own_folders: Pa
     anchors = stance(rig, "both")
     schedule = Schedule((Phase(0.0, 1.0, anchors),), ground=0.0)
     assert check_motion(rig, record.motion, schedule, DANCE_CHECKS).feasible
-    turns, places = poses.evaluate_curves(bpy.context.scene, body, rig, np.array([1.0]))
+    turns, places = pose_sampling.evaluate_curves(bpy.context.scene, body, rig, np.array([1.0]))
     alike = np.abs(np.einsum("li,li->l", turns[0], record.scene.rotations[0]))
     np.testing.assert_allclose(alike, 1.0, atol=1e-6)
     np.testing.assert_allclose(places[0, 0], record.scene.root[0], atol=1e-5)

@@ -1,4 +1,4 @@
-"""What is shown is what was found: bones, colours, legend, ellipsoids, recordings."""
+"""Results in the scene: bones, colours, legend, ellipsoids, recordings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.addon.scenes import build, random_motion
 
 
 def found(rig: Rig, seed: int = 3) -> SceneResult:
-    """A made-up result: masses changed link by link."""
+    """A synthetic result with a changed mass of every link."""
     random = np.random.default_rng(seed)
     factors = random.uniform(0.7, 1.4, (len(rig.links), 1))
     std = np.abs(rig.prior.values) * 0.1
@@ -46,8 +46,8 @@ def found(rig: Rig, seed: int = 3) -> SceneResult:
     )
 
 
-def test_bones_give_back_what_was_written(empty_scene: None, rig: Rig) -> None:
-    """A result read back from the bones is bit for bit the one written, after saving too."""
+def test_result_on_bones_is_exact(empty_scene: None, rig: Rig) -> None:
+    """A result read from the bones is bit for bit the written one, also after saving."""
     body, result = build(rig), found(rig)
     inertials.write_inertials(body, result)
     again = inertials.read_inertials(body)
@@ -58,8 +58,8 @@ def test_bones_give_back_what_was_written(empty_scene: None, rig: Rig) -> None:
     assert (again.method, again.at_bounds) == (result.method, result.at_bounds)
 
 
-def test_an_edited_mass_is_read_as_edited(empty_scene: None, person: Rig) -> None:
-    """Changing a bone's mass by hand changes that link's parameters and no other's."""
+def test_edited_mass_is_read(empty_scene: None, person: Rig) -> None:
+    """Editing a bone's mass changes the parameters of this link only."""
     body, result = build(person), found(person)
     inertials.write_inertials(body, result)
     body.data.bones["head"]["mass"] = 9.0
@@ -71,8 +71,8 @@ def test_an_edited_mass_is_read_as_edited(empty_scene: None, person: Rig) -> Non
     assert np.array_equal(again.values[others], result.parameters.values[others])
 
 
-def test_properties_carry_units(empty_scene: None, person: Rig) -> None:
-    """Every quantity says in words which unit and frame it has."""
+def test_properties_have_units(empty_scene: None, person: Rig) -> None:
+    """The description of every quantity has unit and frame."""
     body = build(person)
     inertials.write_inertials(body, found(person))
     bone = body.data.bones["left_thigh"]
@@ -82,7 +82,7 @@ def test_properties_carry_units(empty_scene: None, person: Rig) -> None:
 
 
 def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, person: Rig) -> None:
-    """Coloured by mass, a heavier link is never darker; links of one mass look the same."""
+    """A heavier link is never darker, and links of equal mass have equal colours."""
     body = build(person)
     inertials.write_prior(body)
     shown = colours.colour_body(bpy.context.scene, body, "mass")
@@ -96,8 +96,8 @@ def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, pe
 
 
 @pytest.mark.parametrize("table", [colours.SEQUENTIAL_MAP, colours.DIVERGING_MAP[: 9 * 7 - 1], colours.FRACTION_MAP])
-def test_colour_maps_step_evenly(table: str) -> None:
-    """The lightness (CIELAB) of a map goes one way in steps of similar size."""
+def test_colour_maps_have_even_steps(table: str) -> None:
+    """The lightness (CIELAB) of a map is monotonic, with steps of similar size."""
     shares = np.linspace(0.0, 1.0, 9)
     linear = np.array([colours.srgb_to_linear(colours.interpolate_colour(table, share))[:3] for share in shares])
     luminance = linear @ (0.2126, 0.7152, 0.0722)
@@ -108,7 +108,7 @@ def test_colour_maps_step_evenly(table: str) -> None:
 
 
 def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
-    """A link as heavy as believed has the neutral colour, whatever the range."""
+    """A link with the prior mass has the neutral colour, for any range."""
     body = build(person)
     inertials.write_prior(body)
     shown = colours.colour_body(bpy.context.scene, body, "change")
@@ -119,7 +119,7 @@ def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
 
 
 def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) -> None:
-    """The volume that density divides by is that of the shapes drawn (boxes are drawn rounded)."""
+    """Density uses the volume of the drawn shapes (boxes are drawn with rounded edges)."""
     import bmesh
 
     from addon.armature import rig_of
@@ -139,8 +139,8 @@ def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) 
     assert np.isfinite(values).all()
 
 
-def test_legend_states_range_and_unit(empty_scene: None, person: Rig) -> None:
-    """The legend's texts hold the quantity, its unit and both ends of the range, and removing it leaves nothing."""
+def test_legend_has_range_and_unit(empty_scene: None, person: Rig) -> None:
+    """The legend has the quantity, its unit and both ends of the range; removing it leaves nothing behind."""
     body = build(person)
     inertials.write_inertials(body, found(person))
     objects, materials = len(bpy.data.objects), len(bpy.data.materials)
@@ -155,8 +155,8 @@ def test_legend_states_range_and_unit(empty_scene: None, person: Rig) -> None:
     assert len(bpy.data.materials) == materials
 
 
-def test_equivalent_ellipsoid_has_the_link_s_inertia(person: Rig) -> None:
-    """The solid ellipsoid's own inertia, m/5 (b^2 + c^2) and so on, is the link's about its centre of mass."""
+def test_equivalent_ellipsoid_has_the_inertia_of_its_link(person: Rig) -> None:
+    """The inertia of the solid ellipsoid, m/5 (b^2 + c^2) etc., is the link's about its centre of mass."""
     centres, semi_axes, axes = equivalent_ellipsoids(person.prior)
     squares = semi_axes**2
     moments = person.masses[:, None] / 5.0 * (squares.sum(axis=1, keepdims=True) - squares)
@@ -166,8 +166,8 @@ def test_equivalent_ellipsoid_has_the_link_s_inertia(person: Rig) -> None:
     assert np.allclose(centres, person.prior.coms)
 
 
-def test_ellipsoids_come_and_go(empty_scene: None, person: Rig) -> None:
-    """A link whose inertia no body has gets a centre of mass only and is named; removal leaves the scene as it was."""
+def test_ellipsoids_are_added_and_removed(empty_scene: None, person: Rig) -> None:
+    """A link with an impossible inertia has only a centre of mass and is named; removing restores the scene."""
     body = build(person)
     broken = person.prior.values.copy()
     broken[person.index("head"), 4] = 9.0  # one moment larger than the other two together
@@ -191,8 +191,8 @@ def shown_recording() -> SceneRecording:
     return scene_recording(Markers(times, ("A", "B"), positions), Wrenches(times, ("plate",), values))
 
 
-def test_markers_and_forces_are_where_they_were_measured(empty_scene: None) -> None:
-    """A marker stands at its position and hides in its gap; the arrow runs along the force from its centre."""
+def test_markers_and_forces_are_at_their_measured_positions(empty_scene: None) -> None:
+    """A marker is at its position and hidden in its gap; the arrow starts at the centre of pressure."""
     scene, measured = bpy.context.scene, shown_recording()
     action.set_frame_rate(scene, 100.0)
     recording.add_recording(bpy.context, measured, "trial")
@@ -208,14 +208,14 @@ def test_markers_and_forces_are_where_they_were_measured(empty_scene: None) -> N
 
 
 def test_motion_files_survive_writing(tmp_path: Path, person: Rig) -> None:
-    """A motion read back is the one written."""
+    """A motion that is written and read is unchanged."""
     motion = random_motion(person)
     again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, motion))).scene
     assert differences(again, scene_motion(person, motion)) == ()
 
 
-def test_a_failed_change_leaves_the_scene_as_it_was(empty_scene: None, person: Rig) -> None:
-    """When the block raises, every data-block it made is gone."""
+def test_failed_change_leaves_the_scene_unchanged(empty_scene: None, person: Rig) -> None:
+    """When the block raises an error, all data-blocks that it added are removed."""
     before = len(bpy.data.objects), len(bpy.data.armatures), len(bpy.data.meshes)
 
     def fail() -> None:
@@ -229,7 +229,7 @@ def test_a_failed_change_leaves_the_scene_as_it_was(empty_scene: None, person: R
 
 
 def test_a_study_without_a_result_shows_the_prior(empty_scene: None, tmp_path: Path, person: Rig) -> None:
-    """A tracked folder makes a moving, coloured armature; a missing rig is one clear error."""
+    """A tracked folder gives a moving, coloured armature; a missing rig is one clear error."""
     write_rig(tmp_path / "rig.json", person)
     motion = random_motion(person)
     MOTION.write(tmp_path / "walk.motion.npz", motion_record("walk", person, motion))

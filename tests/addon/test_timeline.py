@@ -1,4 +1,4 @@
-"""The timeline gives back what was put on it."""
+"""The timeline returns what was keyed on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATE = 100.0
 
 
 def dancing(rig: Rig, name: str = "random") -> tuple[bpy.types.Object, SceneMotion]:
-    """The rig's armature with a random motion, a frame a sample."""
+    """The rig's armature with a random motion, one frame per sample."""
     body, motion = build(rig), scene_motion(rig, random_motion(rig))
     action.set_frame_rate(bpy.context.scene, RATE)
     action.add_motion_action(bpy.context.scene, body, motion, name)
@@ -28,7 +28,7 @@ def dancing(rig: Rig, name: str = "random") -> tuple[bpy.types.Object, SceneMoti
 
 
 def difference(one: object, other: object) -> float:
-    """Largest difference of two motions: rotations up to sign, and places."""
+    """Largest difference of two motions: rotations up to sign, and positions."""
     turns = 1.0 - np.abs((one.rotations * other.rotations).sum(axis=2))
     return max(
         float(np.sqrt(np.abs(turns).max())),
@@ -37,8 +37,8 @@ def difference(one: object, other: object) -> float:
     )
 
 
-def test_sampling_an_action_gives_the_motion_back(empty_scene: None, rig: Rig) -> None:
-    """A motion put on the timeline and sampled from it is the same motion, at the same times."""
+def test_sampling_an_action_returns_the_motion(empty_scene: None, rig: Rig) -> None:
+    """A motion that is keyed and sampled is unchanged, at the same times."""
     body, motion = dancing(rig)
     got = timeline.sample_timeline(bpy.context.scene, body)
     assert np.abs(got.times - motion.times).max() < 1e-9
@@ -48,9 +48,9 @@ def test_sampling_an_action_gives_the_motion_back(empty_scene: None, rig: Rig) -
 
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "YZX", "AXIS_ANGLE", "QUATERNION"])
 def test_curves_and_frames_agree_in_every_rotation_mode(empty_scene: None, person: Rig, mode: str) -> None:
-    """Evaluating curves equals stepping through frames, whatever mode a bone is keyed in and wherever the body stands.
+    """Evaluating curves equals stepping through frames, for every rotation mode and placement of the body.
 
-    Halfway between keys, too; a constraint without effect makes Blender step.
+    This holds halfway between keys too; a constraint without effect enforces stepping.
     """
     body, _ = dancing(person)
     body.location, body.rotation_euler = (1.0, -2.0, 0.3), (0.1, 0.2, 0.7)
@@ -69,8 +69,8 @@ def test_curves_and_frames_agree_in_every_rotation_mode(empty_scene: None, perso
     assert difference(first, timeline.sample_timeline(bpy.context.scene, body, 1.5, 11.5)) < 10 * SINGLE
 
 
-def test_stepping_leaves_the_scene_and_a_pose_not_yet_keyed(empty_scene: None, person: Rig) -> None:
-    """Looking at all frames changes neither the frame shown nor the pose that the animator is working on."""
+def test_stepping_restores_the_scene_and_an_unkeyed_pose(empty_scene: None, person: Rig) -> None:
+    """Stepping through all frames changes neither the current frame nor an unkeyed pose."""
     body, _ = dancing(person)
     body.pose.bones["head"].constraints.new("LIMIT_SCALE")
     bpy.context.scene.frame_set(4)
@@ -82,8 +82,8 @@ def test_stepping_leaves_the_scene_and_a_pose_not_yet_keyed(empty_scene: None, p
     assert bpy.context.scene.frame_current == 4
 
 
-def test_posture_is_what_the_viewport_shows(empty_scene: None, rig: Rig) -> None:
-    """The posture of a frame is the sample of that frame."""
+def test_posture_is_the_displayed_pose(empty_scene: None, rig: Rig) -> None:
+    """The posture of a frame equals the sample of that frame."""
     body, _ = dancing(rig)
     bpy.context.scene.frame_set(5)
     every = timeline.sample_timeline(bpy.context.scene, body)
@@ -93,8 +93,10 @@ def test_posture_is_what_the_viewport_shows(empty_scene: None, rig: Rig) -> None
     assert (1.0 - np.abs((now.rotations[0] * every.rotations[4]).sum(axis=1))).max() < SINGLE**1.5
 
 
-def test_roles_are_blender_s_own_key_types(empty_scene: None, person: Rig) -> None:
-    """Extreme is fixed, breakdown free, generated or sampled none, others preferred; the most binding key counts."""
+def test_roles_are_keyframe_types(empty_scene: None, person: Rig) -> None:
+    """Extreme is fixed, Breakdown is free, generated keys have no role, others are preferred; the most binding key
+    counts.
+    """
     body = build(person)
     kinds = ("EXTREME", "BREAKDOWN", "KEYFRAME", "MOVING_HOLD", "GENERATED", "JITTER")
     for frame, kind in zip((1, 5, 9.5, 13, 17, 19), kinds):
@@ -113,8 +115,8 @@ def test_roles_are_blender_s_own_key_types(empty_scene: None, person: Rig) -> No
     assert all(key.time in got.times for key in got.keys)
 
 
-def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
-    """A patch stands from where its curve says 1 to where it says 0; one without a curve where the motion has it."""
+def test_strips_follow_contact_keys(empty_scene: None, person: Rig) -> None:
+    """A strip goes from a key of 1 to a key of 0; a sole without a curve has the contacts of the motion."""
     body = build(person)
     action.set_frame_rate(bpy.context.scene, 10.0)
     left, right = armature.rig_of(body).patches
@@ -134,8 +136,8 @@ def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
     assert {s.patch for s in timeline.read_strips(bpy.context.scene, body, 1, 21)} == {left}
 
 
-def test_no_range_and_no_rig_are_told(empty_scene: None, person: Rig) -> None:
-    """An empty range of frames is an error that says so."""
+def test_missing_range_or_rig_is_an_error(empty_scene: None, person: Rig) -> None:
+    """An empty range of frames is an error with a message."""
     body = build(person)
     with pytest.raises(InvalidValue, match="no range"):
         timeline.sample_timeline(bpy.context.scene, body, 5, 5)

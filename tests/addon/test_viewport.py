@@ -1,4 +1,4 @@
-"""What comes into the scene is seen at once."""
+"""New objects are framed in the 3D views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.addon.test_drop_files import drop, recorded
 
 
 def views() -> Iterator[tuple[bpy.types.RegionView3D, float, float]]:
-    """Every view of the window, with the slopes of its picture's edges: half its width and height at 1 m."""
+    """All views of the window, with half the width and height of their picture at 1 m."""
     for area in bpy.context.window.screen.areas:
         if area.type == "VIEW_3D":
             region = next(region for region in area.regions if region.type == "WINDOW")
@@ -29,15 +29,15 @@ def views() -> Iterator[tuple[bpy.types.RegionView3D, float, float]]:
 
 
 def places(view: bpy.types.RegionView3D, points: np.ndarray, wide: float, tall: float) -> np.ndarray:
-    """Where a perspective view shows points (P, 3): shares of the picture's half width and half height (P, 2)."""
+    """Positions (P, 2) of points (P, 3) in a perspective view, as fractions of half its width and height."""
     turn = view.view_rotation.inverted()
     away = [turn @ (Vector(point) - view.view_location) for point in points]
     return np.array([(p.x / (view.view_distance - p.z) / wide, p.y / (view.view_distance - p.z) / tall) for p in away])
 
 
 @pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (20.0, -30.0, 5.0)])
-def test_what_is_framed_fills_the_view(empty_scene: None, place: tuple[float, float, float]) -> None:
-    """Wherever a rig stands, and however tall it is, every view shows it whole and not small."""
+def test_framed_object_fills_the_view(empty_scene: None, place: tuple[float, float, float]) -> None:
+    """Wherever a rig stands and however tall it is, every view shows it completely and not small."""
     for rig in (hoap3(), human(1.75, 70.0, "male")):
         body = build(rig)
         body.location = place
@@ -51,8 +51,8 @@ def test_what_is_framed_fills_the_view(empty_scene: None, place: tuple[float, fl
         assert seen
 
 
-def test_several_are_framed_together(empty_scene: None) -> None:
-    """All that is framed is in the picture; a view through a camera stays as it is."""
+def test_several_objects_are_framed_together(empty_scene: None) -> None:
+    """All framed objects are in the picture; camera views stay."""
     bodies = [build(hoap3()), build(human(1.75, 70.0, "male"))]
     bodies[1].location = 4.0, 1.0, 0.0
     frame_objects(bpy.context, bodies)
@@ -66,7 +66,7 @@ def test_several_are_framed_together(empty_scene: None) -> None:
 
 
 def test_a_new_rig_and_a_dropped_recording_are_framed(own: Path, tmp_path: Path) -> None:
-    """Add Rig shows the rig, and a dropped recording its markers, wherever one looked before."""
+    """Add Rig frames the rig, and dropping a recording frames its markers, from any earlier view."""
     for view, _, _ in views():
         view.view_location = 100.0, 0.0, 0.0
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}

@@ -8,8 +8,12 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import armature, inertials, registration  # noqa: E402
-from addon import custom_properties as custom  # noqa: E402
+from addon import (  # noqa: E402
+    armature,
+    custom_properties,
+    inertials,
+    registration,
+)
 from addon.solver_api import errors  # noqa: E402
 from benchmarks.faults import broken_jobs, broken_scenes, dancing_scene, scene_calls  # noqa: E402
 from benchmarks.faults.dancing_scene import Stage  # noqa: E402
@@ -81,7 +85,7 @@ def test_deep_nesting_is_no_tree(stage: Stage) -> None:
     for words in ("[" * 100_000, "[1]", '{"a": '):
         scene["words"] = words
         with pytest.raises(errors.InvalidValue, match="'words'"):
-            custom.read_object(scene, "words")
+            custom_properties.read_object(scene, "words")
 
 
 @pytest.mark.parametrize("name", ["half a result", "a bone renamed", "the rig deleted while it is identified"])

@@ -1,4 +1,4 @@
-"""The extension's zip: what is in it, what it needs, and that Blender runs it."""
+"""The extension's zip file: its contents, its requirements, and that Blender runs it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ os._exit(0)  # Blender 4.5's module sometimes never returns from its exit handle
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zip without wheels: fast, and no package index is asked."""
+    """The zip without wheels: fast, and needs no package index."""
     pytest.importorskip("bpy", reason="Blender's tool that builds extensions comes with bpy")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, str(ROOT / "packaging" / "build.py"), "--no-wheels", "--output", str(folder)]
@@ -47,8 +47,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
-    """Sources, assets and licence are in; tests, caches and benchmarks are not."""
+def test_zip_contains_the_extension_only(built: Path) -> None:
+    """Sources, assets and licence are in the zip; tests, caches and benchmarks are not."""
     names = zipfile.ZipFile(built).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md"}
@@ -56,16 +56,16 @@ def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
 
-def test_the_manifest_names_the_copyright(built: Path) -> None:
-    """Copyright with its year, as Blender's platform shows them."""
+def test_manifest_has_the_copyright(built: Path) -> None:
+    """The copyright has a year, as Blender's extension platform requires."""
     with zipfile.ZipFile(built) as archive:
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode("utf-8"))
     assert all(re.fullmatch(r"\d{4}(-\d{4})? \S.*", owner) for owner in manifest["copyright"])
     assert manifest["copyright"]
 
 
-def test_every_bundled_wheel_finds_what_it_requires() -> None:
-    """What a bundled package requires is bundled too, or Blender has it."""
+def test_requirements_of_bundled_wheels_are_bundled() -> None:
+    """Requirements of a bundled package are bundled too, or part of Blender."""
     bundled = {_plain(name) for name in build.WHEELS}
     missing = {}
     for name in sorted(bundled):
@@ -80,13 +80,13 @@ def test_every_bundled_wheel_finds_what_it_requires() -> None:
 
 
 def test_every_wheel_is_pinned() -> None:
-    """For both Pythons requirements.txt pins every package that goes into the zip."""
+    """For both Pythons requirements.txt pins every package in the zip."""
     for python in build.BLENDERS:
         assert set(build.WHEELS) <= build.pins(python).keys()
 
 
 def test_zips_of_both_pythons_share_no_blender() -> None:
-    """Each Blender finds one zip that is its own: where the first Python's versions end the other's begin."""
+    """Each Blender version matches exactly one zip: the versions of the second start where the first's end."""
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     older, newer = (
         tomllib.loads(build.complete(text, ["a.whl"], python, ["linux-x64"])) for python in ("3.11", "3.13")
@@ -99,7 +99,7 @@ def test_zips_of_both_pythons_share_no_blender() -> None:
 
 
 def test_blender_installs_and_runs_the_zip(built: Path, tmp_path: Path) -> None:
-    """Installed by Blender's own operator: on, off, on again, and a rig through the child process."""
+    """Blender's own operator installs, enables, disables and enables the zip, and a rig is added by a child process."""
     import os
 
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}

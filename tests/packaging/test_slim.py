@@ -1,4 +1,4 @@
-"""Wheels made lighter: what goes, what stays, and that the record still tells the truth."""
+"""Reduced wheels: which files are removed, which stay, and that the record is correct."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RECORD = "alpha-1.0.dist-info/RECORD"
 
 
 def lightened(folder: Path, *, without: str = "") -> Path:
-    """The lighter form of a wheel with all of the above but one file."""
+    """The reduced form of a wheel with all of these files except one."""
     wheel, lighter = folder / "alpha-1.0-py3-none-any.whl", folder / "lighter"
     files = {name: data for name, data in (KEPT | GONE | METADATA).items() if name != without}
     with zipfile.ZipFile(wheel, "w") as whole:
@@ -70,14 +70,14 @@ def recorded(file: tuple[str, bytes]) -> str:
     return f"{name},sha256={digest},{len(data)}"
 
 
-def test_what_python_never_reads_goes(tmp_path: Path) -> None:
-    """Headers, manuals, tests and libraries that no module needs are gone; licences and what is loaded stay."""
+def test_files_unused_by_python_are_removed(tmp_path: Path) -> None:
+    """Headers, manuals, tests and unneeded libraries are removed; licences and loaded files stay."""
     names = set(zipfile.ZipFile(lightened(tmp_path)).namelist())
     assert names == {*KEPT, *METADATA, RECORD}
 
 
-def test_the_record_lists_exactly_what_is_there(tmp_path: Path) -> None:
-    """Every file with its true digest and size, and no file that went."""
+def test_record_lists_exactly_the_files(tmp_path: Path) -> None:
+    """Every file has its digest and size, and no removed file is listed."""
     with zipfile.ZipFile(lightened(tmp_path)) as wheel:
         rows = list(csv.reader(io.StringIO(wheel.read(RECORD).decode())))
         assert {row[0] for row in rows} == set(wheel.namelist())
@@ -85,8 +85,8 @@ def test_the_record_lists_exactly_what_is_there(tmp_path: Path) -> None:
         assert told == {recorded((name, wheel.read(name))) for name in wheel.namelist() if name != RECORD}
 
 
-def test_pip_installs_it(tmp_path: Path) -> None:
-    """An installer accepts the lighter wheel, and the package imports."""
+def test_pip_installs_the_reduced_wheel(tmp_path: Path) -> None:
+    """An installer accepts the reduced wheel, and the package can be imported."""
     target = tmp_path / "site"
     command = [*build.pip(), "install", "-q", "--no-deps", "--no-index", "--target", str(target)]
     subprocess.run([*command, str(lightened(tmp_path))], check=True)
@@ -97,8 +97,8 @@ def test_pip_installs_it(tmp_path: Path) -> None:
 LICENCE = "cmeel.prefix/share/doc/alpha/LICENSE"
 
 
-def test_a_wheel_that_lacks_its_licence_gets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wheel without any licence text is delivered with the text that stands beside the build, and records it."""
+def test_missing_licence_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel without a licence text gets the text that lies beside the build, and records it."""
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "alpha.txt").write_text("do what you like\n", encoding="utf-8")
     monkeypatch.setattr(slim, "LICENCES", tmp_path / "texts")
@@ -109,7 +109,7 @@ def test_a_wheel_that_lacks_its_licence_gets_it(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_wheel_of_unknown_licence_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is built whose licence text cannot be distributed with it."""
+    """The build stops if a licence text cannot be distributed with a wheel."""
     monkeypatch.setattr(slim, "LICENCES", tmp_path)
     with pytest.raises(SystemExit, match=r"no licence text.*add alpha\.txt"):
         lightened(tmp_path, without=LICENCE)
@@ -117,7 +117,7 @@ def test_a_wheel_of_unknown_licence_stops_the_build(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", build.WHEELS)
 def test_every_bundled_wheel_has_its_licence_text(name: str) -> None:
-    """The wheel holds the text itself, or the build adds it; a text that the build adds is no empty one."""
+    """The wheel contains the text, or the build adds one that is not empty."""
     text = slim.LICENCES / f"{name}.txt"
     try:
         files = importlib.metadata.files(name) or []

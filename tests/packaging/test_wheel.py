@@ -1,4 +1,4 @@
-"""The Python distribution: what pip installs works where nothing of the repository is in sight."""
+"""The Python distribution works where no file of the repository is available."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from solver.version import VERSION  # noqa: E402
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as pip's build of this folder makes it, by the pinned backend; no index is asked."""
+    """The wheel as built by pip from this folder, with the pinned backend and without an index."""
     folder = tmp_path_factory.mktemp("wheel")
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel, and with the third-party packages of this one by reference; its folder."""
+    """Folder of an environment with the wheel, and this environment's third-party packages by reference."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
@@ -54,20 +54,20 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outside() -> dict[str, str]:
-    """The environment without what points Python at the repository."""
+    """Environment variables without paths into the repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def run(*words: str | Path, at: Path) -> str:
-    """What a command prints in a folder where no repository is."""
+    """Output of a command in a folder outside the repository."""
     command = [str(word) for word in words]
     done = subprocess.run(command, cwd=at, env=outside(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_the_wheel_holds_the_package_and_its_data_only(wheel: Path) -> None:
-    """All of solver/ under the import name, the data files inside it, and nothing else."""
+def test_wheel_contains_the_package_and_its_data_only(wheel: Path) -> None:
+    """The wheel contains all of solver/ under the import name, the data files, and nothing else."""
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     inside = [path for path in (ROOT / "solver").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     sources = {f"exciting_dance/{path.relative_to(ROOT / 'solver')}" for path in inside}
@@ -76,7 +76,7 @@ def test_the_wheel_holds_the_package_and_its_data_only(wheel: Path) -> None:
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    """What the wheel is made of, its description included, is in the source distribution."""
+    """The source distribution contains everything that the wheel is built from, including its description."""
     backend = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
     subprocess.run([*backend, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
     (source,) = tmp_path.glob("*.tar.gz")
@@ -91,8 +91,8 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert contents[0] == contents[1]
 
 
-def test_what_pypi_shows_leads_nowhere_wrong(wheel: Path) -> None:
-    """The description is the README without a relative link or image, which PyPI could not follow."""
+def test_description_has_no_relative_links(wheel: Path) -> None:
+    """The description is the README without relative links and images, which PyPI could not resolve."""
     with zipfile.ZipFile(wheel) as inside:
         (name,) = (name for name in inside.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = inside.read(name).decode("utf-8")
@@ -101,8 +101,8 @@ def test_what_pypi_shows_leads_nowhere_wrong(wheel: Path) -> None:
     assert re.findall(r"\]\((?!https?://|#)[^)]*\)", metadata) == []
 
 
-def test_links_lead_to_the_version_in_the_repository() -> None:
-    """Images lead to the raw file, pages to the page, of the version's tag; absolute links stay; so do places."""
+def test_links_point_to_the_tagged_version() -> None:
+    """Images point to the raw file, pages to the page, of the version's tag; absolute links and anchors stay."""
     text = "![a body](docs/body.png) and [limits](docs/limits.md), [pip](https://pip.pypa.io), [above](#top)"
     found = with_absolute_links(text, "https://example.org/dance/", "1.2.0")
     assert found == (
@@ -113,12 +113,12 @@ def test_links_lead_to_the_version_in_the_repository() -> None:
 
 
 def test_type_checkers_read_the_annotations(wheel: Path) -> None:
-    """The package says that its annotations count (PEP 561)."""
+    """The package declares its annotations (PEP 561)."""
     assert "exciting_dance/py.typed" in zipfile.ZipFile(wheel).namelist()
 
 
-def test_installed_it_knows_its_rigs_and_markers(installed: Path, tmp_path: Path) -> None:
-    """`exciting_dance` finds its data without the repository, whose own `solver` is not to be had there."""
+def test_installed_package_finds_its_data(installed: Path, tmp_path: Path) -> None:
+    """`exciting_dance` finds its data without the repository, and cannot import its `solver`."""
     program = (
         "import importlib.util, exciting_dance\n"
         "from exciting_dance.calibration.markerset_file import marker_sets, load_marker_set\n"
@@ -131,7 +131,7 @@ def test_installed_it_knows_its_rigs_and_markers(installed: Path, tmp_path: Path
 
 
 def test_the_command_works_under_its_own_name(installed: Path, tmp_path: Path) -> None:
-    """`exciting-dance` tells its version, calls itself so in its help, and writes a rig."""
+    """`exciting-dance` prints its version, uses its name in its help, and writes a rig."""
     command = installed / "bin" / "exciting-dance"
     assert run(command, "--version", at=tmp_path).split() == ["exciting_dance", VERSION]
     told = run(command, "rig", "--help", at=tmp_path)

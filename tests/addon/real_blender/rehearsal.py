@@ -30,7 +30,7 @@ def main(folder: Path) -> None:
     import bpy
 
     from addon import armature, jobs, registration
-    from addon.authoring import keying as author
+    from addon.authoring import keying
     from addon.rehearsal.rehearse import render_interpreter
     from addon.solver_api import errors, read_rig
 
@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
     for frame, angle in ((1, 0.0), (13, 0.5), (25, 0.0)):
         scene.frame_set(frame)
         body.pose.bones["left_upper_arm"].rotation_euler.x = angle
-        author.key_posture(scene, body, "preferred")
+        keying.key_posture(scene, body, "preferred")
     settings = scene.exciting_dance_rehearsal
     settings.slow, settings.lead, settings.title_time, settings.rate, settings.samples = 0.0, 0.0, 0.0, 5.0, 1
     settings.width, settings.height, settings.engine = 96, 54, "cycles"

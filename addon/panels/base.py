@@ -1,0 +1,62 @@
+"""Base classes of panels and lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..scene_rigs import active_rig
+from ..solver_api import display_name
+
+
+class DancePanel:
+    """Mix-in of a panel of the sidebar tab Dance."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Dance"
+
+
+class AuthorPanel(DancePanel):
+    """Mix-in of a subpanel of Author that needs an undamaged rig."""
+
+    bl_parent_id = "EXCITING_DANCE_PT_author"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether there is an active rig."""
+        body = active_rig(context)
+        if body is None:
+            return False
+        from ..armature import rig_problem
+
+        return not rig_problem(body)
+
+
+class SimpleList:
+    """Mix-in of a list whose rows show only their item."""
+
+    def draw_item(  # noqa: PLR0913 the signature is Blender's
+        self,
+        context: bpy.types.Context | None,
+        layout: bpy.types.UILayout,
+        data: object,
+        item: Any,
+        icon: int | None,
+        active_data: object,
+        active_property: str | None,
+        index: int | None,
+        flt_flag: int | None,
+    ) -> None:
+        """Draw a row; called by Blender."""
+        self.draw_row(layout, item)
+
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw an item."""
+        raise NotImplementedError
+
+
+def capitalised_name(name: str) -> str:
+    """A name of the rig for display."""
+    return display_name(name).capitalize()

@@ -1,0 +1,48 @@
+"""Panel Momentum: centroidal estimates."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bpy_access import layout as layout_of
+from ..bpy_access import require
+from ..properties import study_settings
+from ..scene_rigs import active_rig
+from .base import DancePanel
+from .messages import draw_job, draw_message
+
+
+class EXCITING_DANCE_PT_momentum(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+    """Centre of mass and angular momentum from motion and forces"""
+
+    bl_label = "Momentum"
+    bl_order = 4
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether the active rig has trials."""
+        body = active_rig(context)
+        if body is None:
+            return False
+        from ..study import find_trials
+
+        return bool(find_trials(body))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        from ..centroidal_estimates import find_estimate_file
+
+        layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.centroidal", icon="FORCE_FORCE")
+        row.prop(settings, "estimator", text="")
+        draw_job(layout, "centroidal")
+        draw_message(context, layout, "centroidal")
+        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
+        grid.active = find_estimate_file(body) is not None
+        for name in ("show_estimate", "show_axis", "show_spin", "show_sources", "show_flights"):
+            grid.prop(settings, name, toggle=True)
+
+
+CLASSES = (EXCITING_DANCE_PT_momentum,)

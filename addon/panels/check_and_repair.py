@@ -1,0 +1,46 @@
+"""Subpanel Check and Repair of Author."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..authoring.properties import dance_settings
+from ..bpy_access import require
+from ..scene_rigs import active_rig
+from ..scores import has_scores
+from .base import AuthorPanel
+
+
+class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Check and repair of the dance"""
+
+    bl_label = "Check and Repair"
+    bl_order = 4
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        layout, settings, body = (
+            require(self.layout, "layout"),
+            dance_settings(context),
+            require(active_rig(context), "rig"),
+        )
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
+        row.operator("exciting_dance.clear_marks", text="", icon="MARKER")
+        column = layout.column(align=True)
+        column.operator("exciting_dance.balance_dance", icon="CON_FLOOR")
+        row = column.row(align=True)
+        row.operator("exciting_dance.complete_dance", icon="KEYTYPE_BREAKDOWN_VEC")
+        row.prop(settings, "calm", toggle=True)
+        row = column.row(align=True)
+        row.operator("exciting_dance.slow_dance", icon="TIME")
+        row.prop(settings, "dynamics", toggle=True)
+        if has_scores(body):
+            row = layout.row(align=True)
+            row.label(text="Colour by")
+            row.operator("exciting_dance.colour", text="Excitation").quantity = "excitation"
+            row.operator("exciting_dance.colour", text="Deviation").quantity = "deviation"
+
+
+CLASSES = (EXCITING_DANCE_PT_check,)

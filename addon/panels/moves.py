@@ -1,0 +1,55 @@
+"""Subpanel Moves of Author: difficulty of each move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..bpy_access import require
+from ..dance_moves import active_move, find_moves
+from ..scene_rigs import active_rig
+from .base import AuthorPanel, SimpleList, capitalised_name
+from .messages import draw_wrapped
+
+
+class EXCITING_DANCE_UL_moves(SimpleList, bpy.types.UIList):  # type: ignore[misc]
+    """Moves of a designed dance, with their end postures and difficulties."""
+
+    bl_idname = "EXCITING_DANCE_UL_moves"
+
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw a row."""
+        split = layout.split(factor=0.4)
+        split.label(text=item.name)
+        split.label(text=item.difficulty)
+
+
+class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Difficulty of each move of a designed dance"""
+
+    bl_label = "Moves"
+    bl_order = 3
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether the rig has a designed dance."""
+        moves = find_moves(require(active_rig(context), "rig")) if super().poll(context) else None
+        return moves is not None and bool(len(moves.rows))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        layout, moves = (
+            require(self.layout, "layout"),
+            require(find_moves(require(active_rig(context), "rig")), "moves"),
+        )
+        layout.label(text="Move to, difficulty")
+        layout.template_list("EXCITING_DANCE_UL_moves", "", moves, "rows", moves, "index", rows=5)
+        if (move := active_move(moves)) is not None:  # a narrow list truncates the text
+            draw_wrapped(
+                context, layout.column(align=True), f"{capitalised_name(move.name)}: {move.difficulty}", icon="INFO"
+            )
+
+
+CLASSES = (EXCITING_DANCE_UL_moves, EXCITING_DANCE_PT_moves)

@@ -1,0 +1,55 @@
+"""Subpanel Export and Compare of Author."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..authoring.properties import dance_settings
+from ..bpy_access import require, scene
+from ..job_messages import find_message
+from ..scene_rigs import active_rig
+from .base import AuthorPanel, SimpleList, capitalised_name
+
+
+class EXCITING_DANCE_UL_joints(SimpleList, bpy.types.UIList):  # type: ignore[misc]
+    """Joints with their performance errors, worst first."""
+
+    bl_idname = "EXCITING_DANCE_UL_joints"
+
+    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw a row."""
+        split = layout.split(factor=0.6)
+        split.label(text=capitalised_name(item.name))
+        row = split.row()
+        row.enabled = False
+        row.prop(item, "rmse", text="", emboss=False)
+        row.prop(item, "gain", text="", emboss=False)
+
+
+class EXCITING_DANCE_PT_perform(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Export of the dance, and comparison with a performance"""
+
+    bl_label = "Export and Compare"
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        from ..authoring.performance import PANEL
+
+        layout, settings = require(self.layout, "layout"), dance_settings(context)
+        layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        column.prop(settings, "performed")
+        column.prop(settings, "trial")
+        layout.operator("exciting_dance.compare_performance", icon="ARROW_LEFTRIGHT")
+        numbers = find_message(scene(context), active_rig(context), PANEL)
+        if numbers is not None:
+            layout.label(text="Joint, RMS error, amplitude ratio")
+            layout.template_list("EXCITING_DANCE_UL_joints", "", numbers, "joints", numbers, "joint_index", rows=5)
+
+
+CLASSES = (EXCITING_DANCE_UL_joints, EXCITING_DANCE_PT_perform)
