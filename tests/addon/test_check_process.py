@@ -72,7 +72,7 @@ def started(body: bpy.types.Object, script: str) -> CheckSession:
         (GARBAGE, "invalid response: '[[["),
         (HALF, "ended: out of paper"),
         (HANGS, NO_RESPONSE),
-        (BABBLES, "no answer: 'xxx"),
+        (BABBLES, "invalid response: 'xxx"),
     ],
 )
 def test_failing_process_is_reported_and_restarted(

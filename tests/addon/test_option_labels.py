@@ -28,7 +28,7 @@ def _sentences() -> Iterator[str]:
     """All texts of the solver outside its command line."""
     root = Path(str(solver.__file__)).parent
     for path in root.rglob("*.py"):
-        if path.relative_to(root).parts[0] != "cli":
+        if not {"cli", "verbs"} & set(path.relative_to(root).parts):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
             for node in ast.walk(tree):

@@ -73,7 +73,7 @@ def test_details_are_written_to_the_rig_and_undone(robot: str, own_folders: Path
 
 @pytest.mark.parametrize(
     ("details", "expected"),
-    [({}, "nothing is stated"), ({"torques": "elbow=strong"}, "NAME=NUMBER"), ({"feet": "paw"}, "paw")],
+    [({}, "no field is set"), ({"torques": "elbow=strong"}, "NAME=NUMBER"), ({"feet": "paw"}, "paw")],
 )
 def test_invalid_detail_is_one_error(robot: str, details: dict[str, str], expected: str) -> None:
     """The rig is unchanged."""

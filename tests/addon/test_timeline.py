@@ -139,7 +139,7 @@ def test_strips_follow_contact_keys(empty_scene: None, person: Rig) -> None:
 def test_missing_range_or_rig_is_an_error(empty_scene: None, person: Rig) -> None:
     """An empty range of frames is an error with a message."""
     body = build(person)
-    with pytest.raises(InvalidValue, match="no range"):
+    with pytest.raises(InvalidValue, match="not a range"):
         timeline.sample_timeline(bpy.context.scene, body, 5, 5)
-    with pytest.raises(InvalidValue, match="no rig"):
+    with pytest.raises(InvalidValue, match="not a rig"):
         timeline.sample_timeline(bpy.context.scene, bpy.data.objects.new("cube", None), 1, 5)
