@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Subject(TypedDict):
-    """What is known of a new subject, see `study.subject.calibrate`."""
+    """Data of a new subject, see `study.subject_calibration.calibrate`."""
 
     sex: str
     height: float | None

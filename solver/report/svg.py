@@ -54,7 +54,7 @@ def format_tick(value: float) -> str:
 
 
 def axis_limits(*arrays: np.ndarray, min_range: float = 0.0, margin: float = 0.06) -> tuple[float, float]:
-    """Limits that contain all finite values with a margin, at least ``least`` apart."""
+    """Limits that contain all finite values with a margin, at least ``min_range`` apart."""
     finite = [a[np.isfinite(a)] for a in map(np.asarray, arrays)]
     finite = [a for a in finite if a.size]
     if not finite:

@@ -110,10 +110,11 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     require_base(LINKS if rig is None else rig.links, settings)
     if rig is None and calibration is None:
         require_markers(recordings)
+        stated_sex = require_sex(sex)
         with timer.measure("calibration"):
             calibration = calibrate(
                 recordings,
-                sex=require_sex(sex),
+                sex=stated_sex,
                 height=height,
                 mass=mass,
                 trunk=trunk,

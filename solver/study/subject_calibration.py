@@ -53,7 +53,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
         >>> import solver
         >>> person = solver.demo.simulated_person()
         >>> found = solver.calibrate(person.recordings, sex="male", mass=71.0, static=("static",))
-        >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
+        >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumptions` says: he is 1.76 m
         True
     """
     SubjectData(DEFAULT_MASS if mass is None else mass, sex, height, trunk, shoulders)

@@ -15,7 +15,7 @@ from ..plate_options import MASS, PlateOptions
 from ..rig import Rig
 from .plates.finding import Finding
 from .plates.known_plates import find_known_biases
-from .plates.plausibility import check_gains, check_mass, check_readings, report_offsets
+from .plates.plausibility import check_gains, check_mass, check_readings, check_units, report_offsets
 from .preparation import FilteredTrial
 from .rough_mass import MassReading, compute_mass_readings
 
@@ -27,7 +27,7 @@ class RoughMass:
     Attributes:
         mass: [kg]
         readings: of the trials with forces, the most reliable first.
-        findings: of the check of the readings.
+        findings: of the checks of readings and unit.
     """
 
     mass: float
@@ -62,12 +62,13 @@ def weigh_roughly(
     """Estimate a rough mass from the most reliable reading; without one, the specified or the prior's mass.
 
     Raises:
-        InvalidValue: a reading contradicts the best standing trial.
+        InvalidValue: a reading contradicts the best standing trial, or the forces are in another unit.
     """
     weighing = [(trial.name, trial.motion, trial.wrenches) for trial in trials if trial.wrenches is not None]
     readings = compute_mass_readings(rig, weighing)
-    findings = check_readings(readings, plates.overrules(MASS))
     mass = readings[0].mass if readings else stated_mass or rig.prior.total_mass
+    findings = check_readings(readings, plates.overrules(MASS))
+    findings += check_units(rig, mass, [name for name, *_ in weighing], plates.overrules(MASS))
     return RoughMass(mass, tuple(readings), tuple(findings))
 
 
@@ -102,8 +103,8 @@ def weigh(
     except InvalidValue as error:
         return WeighedBody(rig, warnings=(f"{error}; the prior's mass of {rig.prior.total_mass:.1f} kg is used",))
     standing = next((reading for reading in rough.readings if reading.is_standing), None)
-    implausible = check_mass(mass, stated_mass, standing, plates.overrules(MASS))
     known, disagreements = find_known_biases(mass, plates)
+    implausible = check_mass(mass, stated_mass, standing, plates.overrules(MASS))
     odd, gains = check_gains(mass, plates.overrules(MASS))
     return WeighedBody(
         rig.with_prior(rig.prior.scaled(mass.mass)),

@@ -142,10 +142,10 @@ def test_changed_subjects_are_identified_again(study: Path, change: str) -> None
 def test_every_body_option_is_in_the_provenance() -> None:
     """The options in a result's provenance differ for every trunk and every kind of shoulders."""
     known = SubjectInfo("male", 1.76, 71.0)
-    told = [
+    provenances = [
         CohortOptions(trunk=trunk, shoulders=kind).options_of_subject(known) for trunk in TRUNKS for kind in SHOULDERS
     ]
-    assert all(one != other for k, one in enumerate(told) for other in told[:k])
+    assert all(one != other for k, one in enumerate(provenances) for other in provenances[:k])
 
 
 def test_foreign_files_stay(study: Path) -> None:
@@ -232,7 +232,7 @@ def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
         read_subject_table(tmp_path)
     (tmp_path / "anna").mkdir()
     if (tmp_path / "ANNA").exists():
-        pytest.skip("this file system does not tell them apart itself")
+        pytest.skip("this file system does not distinguish them")
     (tmp_path / "ANNA").mkdir()
     with pytest.raises(InputError, match="'ANNA' and 'anna'"):
         find_subject_folders(tmp_path, tmp_path / "results")

@@ -127,9 +127,9 @@ def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
     content = build_content(study, truth=ROBOT.truth)
     (signals,), (errors,) = content.signals, content.errors
     counted = signals.counted
-    for name, told in (("identified", errors.identified_rmse), ("prior", errors.prior_rmse)):
-        apart = (signals.measured - getattr(signals, name))[counted]
-        np.testing.assert_allclose(np.sqrt(np.mean(apart**2, axis=0)), told, rtol=1e-9)
+    for name, rmse in (("identified", errors.identified_rmse), ("prior", errors.prior_rmse)):
+        difference = (signals.measured - getattr(signals, name))[counted]
+        np.testing.assert_allclose(np.sqrt(np.mean(difference**2, axis=0)), rmse, rtol=1e-9)
     assert (errors.identified_rmse < errors.prior_rmse).all()
     assert errors.frames == counted.sum()
 

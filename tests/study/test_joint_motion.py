@@ -35,8 +35,8 @@ def test_configurations_survive_the_conversion(rig: Rig) -> None:
     order = np.random.default_rng(0).permutation(len(joints.names))
     shuffled = replace(joints, names=tuple(joints.names[k] for k in order), values=joints.values[:, order])
     found = poses_of(rig, shuffled)
-    gone = [pin.difference(rig.model, a, b) for a, b in zip(found.q, motion.q)]
-    assert np.abs(gone).max() < 1e-9
+    differences = [pin.difference(rig.model, a, b) for a, b in zip(found.q, motion.q)]
+    assert np.abs(differences).max() < 1e-9
     assert found.known.all()
 
 

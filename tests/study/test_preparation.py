@@ -85,8 +85,8 @@ def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
 
     wrench = resample(plates(rig, motion), motion.times, PRESET)
     heavy = rig.with_prior(rig.prior.scaled(3.0 * rig.prior.total_mass))
-    for believed in (rig, heavy):
-        assert compute_mass_readings(believed, [("trial", motion, wrench)])[0].mass == pytest.approx(
+    for prior_rig in (rig, heavy):
+        assert compute_mass_readings(prior_rig, [("trial", motion, wrench)])[0].mass == pytest.approx(
             rig.prior.total_mass, rel=0.02
         )
 

@@ -33,10 +33,10 @@ def test_poses_respond_to_displaced_markers_as_the_tracker_does(given: coverage.
     markers = markers.part(0, FRAMES)
     before = track_markers(given.rig, attachments, markers)
     names = tuple(each.marker for each in attachments)
-    aside = 1e-3 * np.random.default_rng(2).standard_normal((len(names), 3))
-    moved = [replace(each, position=each.position + own) for each, own in zip(attachments, aside)]
+    displacement = 1e-3 * np.random.default_rng(2).standard_normal((len(names), 3))
+    moved = [replace(each, position=each.position + own) for each, own in zip(attachments, displacement)]
     after = track_markers(given.rig, moved, markers)
-    points = np.concatenate([np.zeros((len(given.rig.links) - 1, 3)), aside])[None]
+    points = np.concatenate([np.zeros((len(given.rig.links) - 1, 3)), displacement])[None]
     targets, _ = targets_from_attachments(given.rig, attachments, markers)
     body = _TrackedBody.from_configurations(given.rig, targets, before.q)
     predicted = body.pose_changes(CalibrationErrorDraws(names, np.zeros((0, *points.shape[1:])), points))[SKELETON][0]

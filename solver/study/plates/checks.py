@@ -1,4 +1,4 @@
-"""Checks of force plates: first of the recordings (units, frozen samples, mismatch), later of synchronised trials."""
+"""Checks of force plates: first of the recordings (frozen samples, mismatch), later of synchronised trials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from .hypotheses import compute_mean_residual
 from .known_plates import apply_known_plates
 from .location import check_location
 from .mismatch import check_copies, check_mismatch
-from .plausibility import check_units
 from .single_plates import check_single_plates
 from .trial_wrenches import ForceMotionPair, compare_trial, pair_forces_with_motion
 from .vertical_moment import check_free_moment, check_load_moment
@@ -40,7 +39,7 @@ from .vertical_moment import check_free_moment, check_load_moment
 def check_recordings(
     rig: Rig, trials: Sequence[FilteredTrial], preset: FilterPreset, mass: float, options: PlateOptions
 ) -> tuple[list[FilteredTrial], list[Finding]]:
-    """Check units, frozen samples, and whether forces and motion of each trial belong together.
+    """Check frozen samples, and whether forces and motion of each trial belong together.
 
     Args:
         rig: its prior predicts the wrenches of the motion.
@@ -53,10 +52,10 @@ def check_recordings(
         the trials in order, without frozen samples, and without forces that do not belong to the motion; the findings.
 
     Raises:
-        InvalidValue: the forces are in another unit, or no trial's forces belong to its motion.
+        InvalidValue: no trial's forces belong to its motion.
     """
     recorded = {trial.name: trial.recorded_wrenches for trial in trials if trial.recorded_wrenches is not None}
-    findings = check_units(rig, mass, list(recorded), options.overrules(MASS))
+    findings: list[Finding] = []
     prior = rig.prior.scaled(mass)
     checked: dict[str, FilteredTrial] = {}
     pairs: list[ForceMotionPair] = []

@@ -57,8 +57,8 @@ def test_correct_forces_cause_no_warning(walks: Body) -> None:
 def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
     """One of two trials with reversed horizontal forces: it gives no equations, the other one does."""
     rig, records = walks
-    spoiled = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
-    prepared = prepare(rig, spoiled, PRESET)
+    changed = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
+    prepared = prepare(rig, changed, PRESET)
     assert [finding.trials for finding in findings(prepared, BELONGING)] == [(records[0].name,)]
     assert prepared.records[0].trial is None
     assert prepared.records[0].motion is not None
@@ -150,8 +150,8 @@ def test_another_layout_is_compared_with_the_usual_one(walks: Body) -> None:
     own = records[1].recording.wrenches
     assert own is not None
     other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
-    spoiled = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
-    prepared = prepare(rig, spoiled, PRESET)
+    changed = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
+    prepared = prepare(rig, changed, PRESET)
     done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, PLACE)}
     assert done[records[0].name,][0] == Action.NOTHING
     assert done[records[1].name,][0] == Action.UNDONE
@@ -211,11 +211,11 @@ def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
     middle = int(np.argmax(np.where((whole.times > 0.5) & (whole.times < 1.5), vertical, 0.0)))
     values[middle - 2 : middle + 2] = 0.0
     holed = with_forces(lambda w: Wrenches(w.times, w.frames, values, w.measured))
-    spoiled = [holed(records[:1])[0], *records[1:]]
+    changed = [holed(records[:1])[0], *records[1:]]
     errors = []
     for options in (PlateOptions(), PlateOptions(overruled=(STANDSTILL,))):
         clean = prepare(rig, records, PRESET, plates=options).records[0].trial
-        prepared = prepare(rig, spoiled, PRESET, plates=options)
+        prepared = prepare(rig, changed, PRESET, plates=options)
         (finding,) = findings(prepared, STANDSTILL)
         assert f"{whole.times[middle - 2]:.3f} to {whole.times[middle + 2]:.3f} s" in finding.text
         found = prepared.records[0].trial

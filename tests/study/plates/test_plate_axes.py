@@ -49,10 +49,10 @@ def trial(
         load = weight * (0.5 + (0.0 if alike else 0.3 - 0.6 * k) * np.sin(2.0 * np.pi * 0.31 * TIMES))
         own = rotation_by(3 * k if alike else 0)
         force = np.column_stack([share * weight * waves[:, [0, 1]] @ own.T, load])
-        aside = waves[:, [2, 3]] * [0.04, 0.02] @ own.T
+        offset = waves[:, [2, 3]] * [0.04, 0.02] @ own.T
         for total, forces, place in (
-            (needed, force, centre + aside),
-            (values[:, k], np.column_stack([force[:, :2] @ level.T, load]), centre + aside @ level.T),
+            (needed, force, centre + offset),
+            (values[:, k], np.column_stack([force[:, :2] @ level.T, load]), centre + offset @ level.T),
         ):
             total[:, :3] += forces
             total[:, 3:] += np.cross(np.column_stack([place, 0.0 * TIMES]), forces)

@@ -65,8 +65,8 @@ def test_the_gain_of_one_plate_is_corrected(walks: Body) -> None:
 def test_overridden_findings_change_no_plate(walks: Body) -> None:
     """If overridden, both findings are reported and nothing is changed."""
     rig, records = walks
-    spoiled = with_forces(lambda w: w.scaled(GAINS).displaced(DISPLACEMENTS))(records)
-    found = prepare(rig, spoiled, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
+    changed = with_forces(lambda w: w.scaled(GAINS).displaced(DISPLACEMENTS))(records)
+    found = prepare(rig, changed, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
     assert {finding.done for finding in plate_findings(found)} == {Action.OVERRIDDEN}
     assert relative_correction(found).tolist() == [0.0, 0.0]
 
