@@ -29,21 +29,23 @@ def force_only(data: CentroidalData) -> CentroidalEstimate:
     where nothing is measured the estimate is the kinematic one.
     """
     com, step = data.com.copy(), 1.0 / data.rate
-    pushed = data.force_acceleration
+    force_acceleration = data.force_acceleration
     for start, stop in true_runs(data.known):
         if stop - start < 3:
             continue
         speed = np.zeros((stop - start, AXES))
-        speed[1:] = np.cumsum(0.5 * step * (pushed[start + 1 : stop] + pushed[start : stop - 1]), axis=0)
-        place = np.zeros_like(speed)
-        place[1:] = np.cumsum(0.5 * step * (speed[1:] + speed[:-1]), axis=0)
+        speed[1:] = np.cumsum(
+            0.5 * step * (force_acceleration[start + 1 : stop] + force_acceleration[start : stop - 1]), axis=0
+        )
+        displacement = np.zeros_like(speed)
+        displacement[1:] = np.cumsum(0.5 * step * (speed[1:] + speed[:-1]), axis=0)
         time = data.times[start:stop] - data.times[start]
-        line = np.column_stack([np.ones_like(time), time])
-        fit, *_ = np.linalg.lstsq(line, data.com[start:stop] - place, rcond=None)
-        com[start:stop] = place + line @ fit
+        design = np.column_stack([np.ones_like(time), time])
+        fit, *_ = np.linalg.lstsq(design, data.com[start:stop] - displacement, rcond=None)
+        com[start:stop] = displacement + design @ fit
     rate = data.moment + np.cross(data.force, data.com)
     rate = np.where((data.known & data.has_moment)[:, None], rate, data.momentum_rate)
-    return CentroidalEstimate("force", data.times, data.mass, com, pushed, rate, data.momentum)
+    return CentroidalEstimate("force", data.times, data.mass, com, force_acceleration, rate, data.momentum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +75,37 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
     step, mass = 1.0 / data.rate, data.mass
     force, moment, known = data.force, data.moment, data.known
     velocity = np.gradient(data.com, step, axis=0)
-    seen = np.concatenate([data.com, mass * velocity, data.momentum], axis=1)
-    state, measured = seen[0].copy(), np.diag([noise.com**2] * 3 + [noise.linear**2] * 3 + [noise.angular**2] * 3)
-    spread = measured.copy()
-    sure = np.diag([0.0] * 3 + [(noise.force * step) ** 2] * 3 + [(noise.moment * step) ** 2] * 3)
-    blind = np.diag([0.0] * 3 + [(mass * GRAVITY * step) ** 2] * 3 + [(mass * step) ** 2] * 3)
-    push = np.concatenate([force - np.array([0.0, 0.0, mass * GRAVITY]), moment], axis=1) * step
-    push = np.where(known[:, None], push, np.append(np.diff(seen[:, 3:], axis=0), np.zeros((1, 6)), axis=0))
+    kinematic_states = np.concatenate([data.com, mass * velocity, data.momentum], axis=1)
+    state, measurement_noise = (
+        kinematic_states[0].copy(),
+        np.diag([noise.com**2] * 3 + [noise.linear**2] * 3 + [noise.angular**2] * 3),
+    )
+    covariance = measurement_noise.copy()
+    known_noise = np.diag([0.0] * 3 + [(noise.force * step) ** 2] * 3 + [(noise.moment * step) ** 2] * 3)
+    unknown_noise = np.diag([0.0] * 3 + [(mass * GRAVITY * step) ** 2] * 3 + [(mass * step) ** 2] * 3)
+    impulses = np.concatenate([force - np.array([0.0, 0.0, mass * GRAVITY]), moment], axis=1) * step
+    impulses = np.where(
+        known[:, None], impulses, np.append(np.diff(kinematic_states[:, 3:], axis=0), np.zeros((1, 6)), axis=0)
+    )
     if not data.has_moment:
-        push[:, 3:] = step * data.momentum_rate
-    lever = step * skew(force) * (known & data.has_moment)[:, None, None]
+        impulses[:, 3:] = step * data.momentum_rate
+    lever_matrix = step * skew(force) * (known & data.has_moment)[:, None, None]
     transition = np.eye(STATES)
     transition[:3, 3:6] = step / mass * np.eye(3)
-    com, spin = np.empty((2, len(data), AXES))
+    com, angular = np.empty((2, len(data), AXES))
     for sample in range(len(data)):
         if sample:
-            transition[6:, :3] = lever[sample - 1]
+            transition[6:, :3] = lever_matrix[sample - 1]
             state = transition @ state
-            state[3:] += push[sample - 1]
-            spread = transition @ spread @ transition.T + (sure if known[sample - 1] else blind)
-        gain = np.linalg.solve(spread + measured, spread).T
-        state = state + gain @ (seen[sample] - state)
-        spread = spread - gain @ spread
-        spread = 0.5 * (spread + spread.T)
-        com[sample], spin[sample] = state[:3], state[6:]
+            state[3:] += impulses[sample - 1]
+            covariance = transition @ covariance @ transition.T + (known_noise if known[sample - 1] else unknown_noise)
+        gain = np.linalg.solve(covariance + measurement_noise, covariance).T
+        state = state + gain @ (kinematic_states[sample] - state)
+        covariance = covariance - gain @ covariance
+        covariance = 0.5 * (covariance + covariance.T)
+        com[sample], angular[sample] = state[:3], state[6:]
     rate = np.where((known & data.has_moment)[:, None], moment + np.cross(force, com), data.momentum_rate)
-    return CentroidalEstimate("ekf", data.times, mass, com, data.force_acceleration, rate, spin)
+    return CentroidalEstimate("ekf", data.times, mass, com, data.force_acceleration, rate, angular)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +134,12 @@ def linear_fusion(data: CentroidalData, noise: FusionNoise | None = None) -> Cen
     drift = np.diag(np.ones(2), 1)
     process = Process.from_drift(drift, noise.jerk**2, step, 0)
     com, acceleration = np.empty((count, AXES)), np.empty((count, AXES))
-    pushed = data.force / data.mass - np.array([0.0, 0.0, GRAVITY])
+    force_acceleration = data.force / data.mass - np.array([0.0, 0.0, GRAVITY])
     weights = np.stack([np.full(count, noise.com**-2.0), data.known * noise.force**-2.0], axis=1)
     states = np.zeros((count, 2, AXES))
     states[:, 0, 0], states[:, 1, 2] = 1.0, step**-2.0
     for axis in range(AXES):
-        values = np.stack([data.com[:, axis] - data.com[0, axis], pushed[:, axis]], axis=1)
+        values = np.stack([data.com[:, axis] - data.com[0, axis], force_acceleration[:, axis]], axis=1)
         found, _ = posterior_mean(
             [process], Observations(states, np.zeros((count, 2, 0)), values, weights), np.zeros(0)
         )

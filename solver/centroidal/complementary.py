@@ -40,10 +40,12 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
         for cutoff in (settings.low, settings.high, settings.momentum)
     }
     com, acceleration = data.com.T, data.acceleration.T
-    pushed = np.ascontiguousarray(data.force_acceleration.T)
-    kept = _filter_both_ways(filters.high_complement, com, pads[settings.high], odd=True)
-    steady = kept + _integrate_twice(filters, pushed, pads[settings.high])
-    fast = pushed - _filter_both_ways(filters.high_complement, pushed - acceleration, pads[settings.high], odd=True)
+    force_acceleration = np.ascontiguousarray(data.force_acceleration.T)
+    low_part = _filter_both_ways(filters.high_complement, com, pads[settings.high], odd=True)
+    com_part = low_part + _integrate_twice(filters, force_acceleration, pads[settings.high])
+    acceleration_part = force_acceleration - _filter_both_ways(
+        filters.high_complement, force_acceleration - acceleration, pads[settings.high], odd=True
+    )
 
     def low(values: np.ndarray) -> np.ndarray:
         return _filter_both_ways(filters.low, values, pads[settings.low], odd=False)
@@ -52,7 +54,7 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
         return _filter_both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
 
     kinetics = Kinetics.from_data(data, causal=False)
-    return _iterate(data, settings, kinetics, (steady, fast), (low, momentum), "complementary")
+    return _iterate(data, settings, kinetics, (com_part, acceleration_part), (low, momentum), "complementary")
 
 
 def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
@@ -63,18 +65,19 @@ def causal_complementary(data: CentroidalData, settings: ComplementarySettings =
     """
     filters = build_filters(settings, data.rate)
     com, acceleration = data.com.T, data.acceleration.T
-    pushed = np.ascontiguousarray(data.force_acceleration.T)
+    force_acceleration = np.ascontiguousarray(data.force_acceleration.T)
     start = com[:, :1]
-    gliding = com - start - (com[:, 1:2] - start) * np.arange(len(data))  # the high-pass removes nothing else from it
-    steady = com - filters.high(gliding) + filters.high_twice(pushed)
-    fast = acceleration + filters.high(pushed - acceleration)
+    # without the initial translation, of which the high-pass leaves nothing
+    translation = com - start - (com[:, 1:2] - start) * np.arange(len(data))
+    com_part = com - filters.high(translation) + filters.high_twice(force_acceleration)
+    acceleration_part = acceleration + filters.high(force_acceleration - acceleration)
 
     def momentum(values: np.ndarray) -> np.ndarray:
         # starts at the kinematic value: a difference that existed before the first sample
         return filters.momentum(values - values[:, :1]) + values[:, :1]
 
     kinetics = Kinetics.from_data(data, causal=True)
-    return _iterate(data, settings, kinetics, (steady, fast), (filters.low, momentum), "causal")
+    return _iterate(data, settings, kinetics, (com_part, acceleration_part), (filters.low, momentum), "causal")
 
 
 def _iterate(
@@ -95,25 +98,25 @@ def _iterate(
         filters: low-passes of the centre of mass and of the momentum rate.
         method: its name.
     """
-    (steady, fast), (low, momentum) = kinematic_part, filters
+    (com_part, acceleration_part), (low, momentum) = kinematic_part, filters
     measured = np.ascontiguousarray(data.com.T)
     kinematic = np.ascontiguousarray(data.momentum_rate.T)
     com, rate = measured, kinematic
-    drawn, trace, settled = np.zeros_like(com), [], False
+    axis_part, trace, converged = np.zeros_like(com), [], False
     for _ in range(settings.iterations):
         axis = kinetics.axis_weight * (kinetics.axis_point(com, rate) - measured)
         force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
-        drawn = low(axis)
+        axis_part = low(axis)
         before = com, rate
-        com, rate = steady + drawn, kinematic + force_rate - momentum(force_rate)
+        com, rate = com_part + axis_part, kinematic + force_rate - momentum(force_rate)
         trace.append((float(np.abs(com - before[0]).max()), float(np.abs(rate - before[1]).max())))
         if max(trace[-1]) <= settings.tolerance:
-            settled = True
+            converged = True
             break
-    bent = np.zeros_like(drawn)
-    bent[:, 1:-1] = np.diff(drawn, 2, axis=1) * data.rate**2
+    axis_acceleration = np.zeros_like(axis_part)
+    axis_acceleration[:, 1:-1] = np.diff(axis_part, 2, axis=1) * data.rate**2
     notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are omitted"]
-    if not settled:
+    if not converged:
         notes.append(
             f"the recursion did not converge: it still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} "
             f"N m in its last of "
@@ -124,11 +127,11 @@ def _iterate(
         data.times,
         data.mass,
         com.T,
-        (fast + bent).T,
+        (acceleration_part + axis_acceleration).T,
         rate.T,
         data.momentum,
         tuple(trace),
-        settled,
+        converged,
         tuple(notes),
     )
 
@@ -140,11 +143,11 @@ def _filter_both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bo
     the odd one would follow its last sample.
     """
     if odd:
-        longer, start = extend(values.T, pad, pad)
-        longer = np.ascontiguousarray(longer.T)
+        padded, start = extend(values.T, pad, pad)
+        padded = np.ascontiguousarray(padded.T)
     else:
-        longer, start = np.pad(values, ((0, 0), (pad, pad)), mode="symmetric"), pad
-    filtered = _filter_from_rest(section, _filter_from_rest(section, longer)[:, ::-1])[:, ::-1]
+        padded, start = np.pad(values, ((0, 0), (pad, pad)), mode="symmetric"), pad
+    filtered = _filter_from_rest(section, _filter_from_rest(section, padded)[:, ::-1])[:, ::-1]
     return filtered[:, start : start + values.shape[1]]
 
 
@@ -160,10 +163,10 @@ def _integrate_twice(filters: FilterBank, acceleration: np.ndarray, pad: int) ->
     Beyond the ends the acceleration belongs to an oddly reflected position, as that of the kinematic signal does.
     """
     pad = min(pad, acceleration.shape[1] - 1)
-    still = np.zeros((len(acceleration), 1))
-    longer = np.concatenate(
-        [-acceleration[:, pad:0:-1], still, acceleration[:, 1:-1], still, -acceleration[:, -2 : -pad - 2 : -1]], axis=1
+    zeros = np.zeros((len(acceleration), 1))
+    padded = np.concatenate(
+        [-acceleration[:, pad:0:-1], zeros, acceleration[:, 1:-1], zeros, -acceleration[:, -2 : -pad - 2 : -1]], axis=1
     )
-    forwards = filters.high_twice(longer)
-    backwards = filters.high_twice(longer[:, ::-1])[:, ::-1]
+    forwards = filters.high_twice(padded)
+    backwards = filters.high_twice(padded[:, ::-1])[:, ::-1]
     return (forwards + backwards - filters.high(backwards))[:, pad : pad + acceleration.shape[1]]

@@ -47,16 +47,18 @@ class Process:
         drift = scale @ drift @ inverse
         noise = np.zeros((size, size))
         noise[-1, -1] = density * scale[-1, -1] ** 2
-        both = expm(step * np.block([[-drift, noise], [np.zeros((size, size)), drift.T]]))
-        transition = both[size:, size:].T
-        covariance = transition @ both[:size, size:]
+        exponential = expm(step * np.block([[-drift, noise], [np.zeros((size, size)), drift.T]]))
+        transition = exponential[size:, size:].T
+        covariance = transition @ exponential[:size, size:]
         covariance = 0.5 * (covariance + covariance.T)
         start = np.zeros((size, size))
         if stationary_states:
-            own = slice(size - stationary_states, size)
-            part, added = transition[own, own], covariance[own, own]
-            settled = np.linalg.solve(np.eye(stationary_states**2) - np.kron(part, part), added.reshape(-1))
-            start[own, own] = np.linalg.inv(settled.reshape(stationary_states, stationary_states))
+            last_states = slice(size - stationary_states, size)
+            own_transition, added = transition[last_states, last_states], covariance[last_states, last_states]
+            stationary = np.linalg.solve(
+                np.eye(stationary_states**2) - np.kron(own_transition, own_transition), added.reshape(-1)
+            )
+            start[last_states, last_states] = np.linalg.inv(stationary.reshape(stationary_states, stationary_states))
         return Process(transition, np.linalg.inv(covariance), start)
 
 
@@ -121,20 +123,22 @@ def posterior_mean(
     weighted = observations.states * observations.weights[:, :, None]
     blocks = np.empty((count, 2 * size, size))
     blocks[:, :size] = weighted.swapaxes(1, 2) @ observations.states
-    calm = np.ones((count - 1, size)) if observations.noise_scale is None else 1.0 / observations.noise_scale[1:]
-    driven = calm[:, :, None] * information * calm[:, None]
+    inverse_scale = (
+        np.ones((count - 1, size)) if observations.noise_scale is None else 1.0 / observations.noise_scale[1:]
+    )
+    process_information = inverse_scale[:, :, None] * information * inverse_scale[:, None]
     blocks[0, :size] += start
-    blocks[1:, :size] += driven
-    blocks[:-1, size:] = -driven @ transition
+    blocks[1:, :size] += process_information
+    blocks[:-1, size:] = -process_information @ transition
     blocks[:-1, :size] -= transition.T @ blocks[:-1, size:]
     blocks[-1, size:] = 0.0
     band = np.zeros((2 * size, count, size))
     for column in range(size):
         band[: 2 * size - column, :, column] = blocks[:, column:, column].T
     factor = cholesky_banded(band.reshape(2 * size, -1), lower=True, overwrite_ab=True)
-    seen = (weighted.swapaxes(1, 2) @ observations.values[:, :, None])[:, :, 0].reshape(-1)
+    right_side = (weighted.swapaxes(1, 2) @ observations.values[:, :, None])[:, :, 0].reshape(-1)
     border = (weighted.swapaxes(1, 2) @ observations.common).reshape(count * size, -1)
-    solved = cho_solve_banded((factor, True), np.column_stack([seen, border]))
+    solved = cho_solve_banded((factor, True), np.column_stack([right_side, border]))
     if not len(common_std):
         return solved[:, 0].reshape(count, size), np.zeros(0)
     square = np.einsum("nrk,nr,nrj->kj", observations.common, observations.weights, observations.common) + np.diag(

@@ -49,14 +49,16 @@ def inertial_modes(
     root = np.array(root, float)
     root[:, :, MASS] -= root[:, :, MASS].sum(axis=1, keepdims=True) * masses / parameters.total_mass
     step = max(1, len(motion) // SAMPLED_FRAMES)
-    seen = Motion(motion.times[::step], motion.q[::step], motion.v[::step], motion.a[::step])
-    com, momentum = _effects(rig, seen, parameters, root)
+    sampled = Motion(motion.times[::step], motion.q[::step], motion.v[::step], motion.a[::step])
+    com, momentum = _effects(rig, sampled, parameters, root)
     effect = np.concatenate([com, momentum / parameters.total_mass], axis=1).reshape(-1, len(root))
-    _, sizes, turn = np.linalg.svd(effect, full_matrices=False)
-    kept = turn[: min(max_modes, int(np.sum(sizes > MIN_EFFECT * sizes[0])))] if sizes[0] > 0.0 else turn[:0]
-    chosen = np.tensordot(kept, root, axes=1)
+    _, sizes, directions = np.linalg.svd(effect, full_matrices=False)
+    chosen_directions = (
+        directions[: min(max_modes, int(np.sum(sizes > MIN_EFFECT * sizes[0])))] if sizes[0] > 0.0 else directions[:0]
+    )
+    changes = np.tensordot(chosen_directions, root, axes=1)
     parts = [
-        _effects(rig, motion.part(start, start + CHUNK), parameters, chosen) for start in range(0, len(motion), CHUNK)
+        _effects(rig, motion.part(start, start + CHUNK), parameters, changes) for start in range(0, len(motion), CHUNK)
     ]
     return InertialModes(*(np.concatenate(side) for side in zip(*parts)))
 
@@ -69,34 +71,34 @@ def _effects(
     links = link_motions(rig, motion)
     total, frames = parameters.total_mass, len(motion)
     com, speed = _centre(links, parameters)
-    place = links.position - com[:, None]
+    positions = links.position - com[:, None]
     velocity = links.to_world(links.velocity)
     # components first, then parameters, links, frames
-    moved = np.zeros((AXES, PER_LINK, len(rig.links), frames))
-    moved[:, MASS], moved[:, FIRST_MOMENT] = place, links.rotation
-    pushed = np.zeros_like(moved)
-    pushed[:, MASS] = velocity
+    com_columns = np.zeros((AXES, PER_LINK, len(rig.links), frames))
+    com_columns[:, MASS], com_columns[:, FIRST_MOMENT] = positions, links.rotation
+    momentum_columns = np.zeros_like(com_columns)
+    momentum_columns[:, MASS] = velocity
     for axis in range(AXES):
         unit = np.zeros((AXES, 1, 1))
         unit[axis] = 1.0
         spun = cross(links.omega, np.broadcast_to(unit, links.omega.shape))
-        pushed[:, FIRST_MOMENT][:, axis] = links.to_world(spun)
-    turned = np.zeros_like(moved)
+        momentum_columns[:, FIRST_MOMENT][:, axis] = links.to_world(spun)
+    angular_columns = np.zeros_like(com_columns)
     for axis in range(AXES):
-        turned[:, FIRST_MOMENT][:, axis] = cross(links.rotation[:, axis], velocity)
+        angular_columns[:, FIRST_MOMENT][:, axis] = cross(links.rotation[:, axis], velocity)
     for index, inertia in enumerate(UNIT_INERTIAS):
         own = product(np.broadcast_to(inertia[:, :, None, None], (3, 3, 1, 1)), links.omega[:, None])[:, 0]
-        turned[:, INERTIA][:, index] = links.to_world(own)
-    place = np.broadcast_to(place[:, None], moved.shape)
-    turned += cross(place, pushed)
+        angular_columns[:, INERTIA][:, index] = links.to_world(own)
+    positions = np.broadcast_to(positions[:, None], com_columns.shape)
+    angular_columns += cross(positions, momentum_columns)
     columns = root.reshape(len(root), -1, PER_LINK)
     # axes a, parameters p, links l, frames n, modes m
-    centre = np.einsum("apln,mlp->nam", moved, columns, optimize=True) / total
-    around = np.einsum("apln,mlp->nam", turned, columns, optimize=True)
+    com_changes = np.einsum("apln,mlp->nam", com_columns, columns, optimize=True) / total
+    momentum_changes = np.einsum("apln,mlp->nam", angular_columns, columns, optimize=True)
     # moving the centre changes the momentum of the whole body about it
-    whole = np.broadcast_to(total * speed[:, :, None], (AXES, frames, len(root)))
-    around -= cross(centre.swapaxes(0, 1), whole).swapaxes(0, 1)
-    return centre, around
+    body_momentum = np.broadcast_to(total * speed[:, :, None], (AXES, frames, len(root)))
+    momentum_changes -= cross(com_changes.swapaxes(0, 1), body_momentum).swapaxes(0, 1)
+    return com_changes, momentum_changes
 
 
 def _centre(links: LinkMotions, parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray]:

@@ -84,10 +84,11 @@ def require_world_origin(data: CentroidalData, name: str) -> None:
     if not data.has_moment or not loaded.any():
         return
     force, moment = data.force[loaded], data.moment[loaded]
-    pressure = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / force[:, 2:]
-    away = np.median(pressure - data.com[loaded, :2], axis=0)
-    if np.linalg.norm(away) > MAX_PRESSURE_DISTANCE:
+    pressures = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / force[:, 2:]
+    offset = np.median(pressures - data.com[loaded, :2], axis=0)
+    if np.linalg.norm(offset) > MAX_PRESSURE_DISTANCE:
         raise InvalidValue(
-            f"trial {name!r}: the centre of pressure lies {away[0]:.2f}, {away[1]:.2f} m (x, y) from below the body: "
+            f"trial {name!r}: the centre of pressure lies {offset[0]:.2f}, {offset[1]:.2f} m (x, y) from the centre of "
+            "mass: "
             "the moments are about another point than the world origin, or forces and motion do not share their axes"
         )

@@ -41,9 +41,11 @@ class Kinetics:
         """Of all samples; with ``causal`` the weight does not decrease before the wrench becomes unknown."""
         force, moment = np.ascontiguousarray(data.force.T), np.ascontiguousarray(data.moment.T)
         square = np.einsum("an,an->n", force, force)  # axes a, samples n
-        small = (FLIGHT * data.mass * GRAVITY) ** 2
-        trust = ramp_weights(data.known, data.rate, causal=causal) * data.has_moment
-        return Kinetics(force, moment, np.maximum(square, 1e-9 * small), trust, trust * square / (square + small))
+        small_square = (FLIGHT * data.mass * GRAVITY) ** 2
+        weight = ramp_weights(data.known, data.rate, causal=causal) * data.has_moment
+        return Kinetics(
+            force, moment, np.maximum(square, 1e-9 * small_square), weight, weight * square / (square + small_square)
+        )
 
     def axis_point(self, com: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """(6b): centre of mass (3, N) from the central axis and estimates of c and of its momentum rate."""

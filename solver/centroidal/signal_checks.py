@@ -44,9 +44,9 @@ def check_signals(data: CentroidalData) -> tuple[str, ...]:
             f"between known samples the wrench is unknown for {unknown / data.rate:.2g} s (a gap, or a contact off "
             "the plates): there the estimate follows from neighbouring samples and the motion"
         )
-    bare = true_runs(data.known & is_unloaded(data))
+    unloaded = true_runs(data.known & is_unloaded(data))
     used = flight_intervals(data, by_motion=False)
-    if short := len(bare) - len(used):
+    if short := len(unloaded) - len(used):
         each = "an interval" if short == 1 else f"{short} intervals"
         found.append(f"{each} without load, shorter than {MIN_FLIGHT * 1e3:.0f} ms: too short to be used as a flight")
     return tuple(found)
@@ -74,25 +74,25 @@ def estimate_drift(data: CentroidalData) -> Drift | None:
 
     A short contact is divided into shorter windows, which vary more: the interval accounts for it.
     """
-    rest = data.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
+    residual = data.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
     loaded = data.known & ~is_unloaded(data)
-    stances = [span for span in true_runs(loaded) if span[1] - span[0] >= MIN_WINDOW * data.rate]
-    if not stances:
+    contacts = [span for span in true_runs(loaded) if span[1] - span[0] >= MIN_WINDOW * data.rate]
+    if not contacts:
         return None
-    lengths = [end - begin for begin, end in stances]
+    lengths = [end - begin for begin, end in contacts]
     size = int(min(np.median(lengths), np.clip(sum(lengths) / MAX_WINDOWS, MIN_WINDOW * data.rate, data.rate)))
-    starts = [first for begin, end in stances for first in range(begin, end - size + 1, size)]
+    starts = [first for begin, end in contacts for first in range(begin, end - size + 1, size)]
     if len(starts) < MIN_WINDOWS:
         return None
-    means = np.array([rest[first : first + size].mean() for first in starts])
+    means = np.array([residual[first : first + size].mean() for first in starts])
     times = np.array([data.times[first : first + size].mean() for first in starts])
-    line = np.column_stack([np.ones(len(times)), times - times.mean()])
-    fit, *_ = np.linalg.lstsq(line, means, rcond=None)
-    free = len(means) - line.shape[1]
-    scatter = np.sqrt(np.sum((means - line @ fit) ** 2) / free)
+    design = np.column_stack([np.ones(len(times)), times - times.mean()])
+    fit, *_ = np.linalg.lstsq(design, means, rcond=None)
+    degrees_of_freedom = len(means) - design.shape[1]
+    residual_std = np.sqrt(np.sum((means - design @ fit) ** 2) / degrees_of_freedom)
     seconds = data.times[-1] - data.times[0]
-    error = scatter / np.linalg.norm(line[:, 1]) * seconds
-    return Drift(float(fit[1] * seconds), float(student.ppf(0.5 + 0.5 * CONFIDENCE, free) * error))
+    error = residual_std / np.linalg.norm(design[:, 1]) * seconds
+    return Drift(float(fit[1] * seconds), float(student.ppf(0.5 + 0.5 * CONFIDENCE, degrees_of_freedom) * error))
 
 
 def require_load(data: CentroidalData, name: str) -> None:
@@ -101,10 +101,10 @@ def require_load(data: CentroidalData, name: str) -> None:
     Raises:
         InvalidValue: no measured sample is loaded, and in half of them the kinematic centre of mass does not fall.
     """
-    bare = data.known & is_unloaded(data)
-    if not data.known.any() or not np.array_equal(bare, data.known):
+    unloaded = data.known & is_unloaded(data)
+    if not data.known.any() or not np.array_equal(unloaded, data.known):
         return
-    if np.mean(data.acceleration[bare, 2] > -FALL_FRACTION * GRAVITY) > 0.5:
+    if np.mean(data.acceleration[unloaded, 2] > -FALL_FRACTION * GRAVITY) > 0.5:
         raise InvalidValue(
             f"trial {name!r}: the plates show no load in any measured frame, and the body does not fall: its forces "
             "were not recorded, or belong to another trial; omit them, or give the right file"

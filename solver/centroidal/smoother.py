@@ -143,7 +143,7 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
     """(4, 3, N) centre of mass, acceleration, momentum rate, momentum; and the common unknowns, the gain first."""
     step, count, mass = 1.0 / data.rate, len(data), data.mass
     processes: list[Process] = []
-    places: dict[str, list[int]] = {"com": [], "momentum": []}
+    first_states: dict[str, list[int]] = {"com": [], "momentum": []}
     size = 0
     for name, signal, integrals in (("com", settings.com, 2), ("momentum", settings.momentum, 1)):
         for axis in range(AXES):
@@ -152,7 +152,7 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
                 matern(signal.error[axis], signal.error_cutoff, step),
                 ornstein_uhlenbeck(signal.drift[axis], signal.drift_cutoff, step),
             )
-            places[name].append(size)
+            first_states[name].append(size)
             processes += own
             size += integrals + 2 + 2 + 1
     modes = data.modes
@@ -162,14 +162,14 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
     force, moment = data.force / mass, data.moment / mass
     known = data.known.astype(float)
     origin = data.com[:1]  # relative to the first position: large lever arms would cost digits
-    turned = skew(force)
+    force_matrix = skew(force)
     for axis in range(AXES):
-        at, spin = places["com"][axis], places["momentum"][axis]
-        states[:, axis, [at, at + 4, at + 6]] = 1.0
-        states[:, 3 + axis, [spin, spin + 3, spin + 5]] = 1.0
-        states[:, 6 + axis, at + 2] = step**-2.0
-        states[:, 9 + axis, spin + 1] = step**-1.0
-        states[:, 9 + axis, places["com"]] = -turned[:, axis]
+        index, momentum_index = first_states["com"][axis], first_states["momentum"][axis]
+        states[:, axis, [index, index + 4, index + 6]] = 1.0
+        states[:, 3 + axis, [momentum_index, momentum_index + 3, momentum_index + 5]] = 1.0
+        states[:, 6 + axis, index + 2] = step**-2.0
+        states[:, 9 + axis, momentum_index + 1] = step**-1.0
+        states[:, 9 + axis, first_states["com"]] = -force_matrix[:, axis]
     values[:, 0:3], weights[:, 0:3] = data.com - origin, (WHITE_NOISE_RATIO * np.array(settings.com.error)) ** -2.0
     values[:, 3:6], weights[:, 3:6] = (
         data.momentum / mass,
@@ -185,18 +185,18 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
         common[:, 0:3, 1:] = modes.com
         if settings.separate_inertial_modes:
             common[:, 3:6, 1:] = modes.momentum / mass
-    stds = np.ones(common.shape[2])
-    stds[0] = settings.gain
-    unrest = np.ones((count, size))
-    for name, moved, driven in (("com", data.acceleration, 4), ("momentum", data.momentum_rate, 3)):
-        jolts = _noise_scale(moved, data.rate)
-        for axis, at in enumerate(places[name]):
-            unrest[:, at : at + driven] = jolts[:, axis, None]
-    found, theta = posterior_mean(processes, Observations(states, common, values, weights, unrest), stds)
-    com = found[:, places["com"]] + origin
-    acceleration = found[:, [at + 2 for at in places["com"]]] * step**-2.0
-    rate = mass * found[:, [at + 1 for at in places["momentum"]]] * step**-1.0
-    momentum = mass * found[:, places["momentum"]]
+    common_std = np.ones(common.shape[2])
+    common_std[0] = settings.gain
+    noise_scale = np.ones((count, size))
+    for name, kinematic_signal, driven_states in (("com", data.acceleration, 4), ("momentum", data.momentum_rate, 3)):
+        scales = _noise_scale(kinematic_signal, data.rate)
+        for axis, index in enumerate(first_states[name]):
+            noise_scale[:, index : index + driven_states] = scales[:, axis, None]
+    found, theta = posterior_mean(processes, Observations(states, common, values, weights, noise_scale), common_std)
+    com = found[:, first_states["com"]] + origin
+    acceleration = found[:, [index + 2 for index in first_states["com"]]] * step**-2.0
+    rate = mass * found[:, [index + 1 for index in first_states["momentum"]]] * step**-1.0
+    momentum = mass * found[:, first_states["momentum"]]
     return np.stack([com.T, acceleration.T, rate.T, momentum.T]), theta
 
 

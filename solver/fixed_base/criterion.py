@@ -33,8 +33,8 @@ def compute_criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tup
     if name == DEVIATIONS:
         inverse = (right.T / factor**2) @ right
         variances = np.diag(inverse)
-        slope = inverse @ (inverse / variances[:, None])
-        return float(0.5 * np.log(variances).mean()), -(rows @ slope) / len(variances)
+        derivative = inverse @ (inverse / variances[:, None])
+        return float(0.5 * np.log(variances).mean()), -(rows @ derivative) / len(variances)
     raise UnknownPreset(name, CRITERIA)
 
 

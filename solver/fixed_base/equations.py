@@ -130,10 +130,10 @@ class FixedBaseEquations(FullParameterForm):
         return np.sqrt(self._squared_residuals(parameters, drives) / max(1, self.frames))
 
     def _squared_residuals(self, parameters: InertialParameters, drives: np.ndarray) -> np.ndarray:
-        everything = np.concatenate([drives, self.structure.project(parameters)])
+        all_parameters = np.concatenate([drives, self.structure.project(parameters)])
         return np.array(
             [
-                squared_residual(factor, everything[self._factor_columns(row)[:-1]])
+                squared_residual(factor, all_parameters[self._factor_columns(row)[:-1]])
                 for row, factor in enumerate(self.axis_factors)
             ]
         )
@@ -143,17 +143,17 @@ class FixedBaseEquations(FullParameterForm):
         explain."""
         phi = self.structure.project(parameters)
         drives = self.robot.drive_columns
-        everything = np.concatenate([self._fit_drive_vector(phi), phi])
-        result = np.zeros((len(self.blocks), len(everything)))
-        for place, block in enumerate(self.blocks):
+        all_parameters = np.concatenate([self._fit_drive_vector(phi), phi])
+        result = np.zeros((len(self.blocks), len(all_parameters)))
+        for index, block in enumerate(self.blocks):
             for row, (weight, factor) in enumerate(zip(self.weights, block.factors)):
-                places = self._factor_columns(row)[:-1]
-                rest = factor[:, :-1] @ everything[places] - factor[:, -1]
-                result[place, places] += weight**2 * (rest @ factor[:, :-1])
+                columns = self._factor_columns(row)[:-1]
+                residual = factor[:, :-1] @ all_parameters[columns] - factor[:, -1]
+                result[index, columns] += weight**2 * (residual @ factor[:, :-1])
         if not drives:
             return result
-        own, across = self.full_triangle[:drives, :drives], self.full_triangle[:drives, drives:-1]
-        return result[:, drives:] - solve_triangular(own, result[:, :drives].T, trans="T").T @ across
+        drive_triangle, across = self.full_triangle[:drives, :drives], self.full_triangle[:drives, drives:-1]
+        return result[:, drives:] - solve_triangular(drive_triangle, result[:, :drives].T, trans="T").T @ across
 
     def with_weights(self, weights: np.ndarray) -> FixedBaseEquations:
         """The same equations with other weights."""
@@ -171,8 +171,8 @@ class FixedBaseEquations(FullParameterForm):
     def _factor_columns(self, row: int) -> np.ndarray:
         """Columns of a row's factor among all of [D Y_b m]."""
         drives, size = self.robot.drive_columns, len(self.structure)
-        own = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
-        return np.concatenate([own, drives + np.arange(size + 1)])
+        own_columns = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
+        return np.concatenate([own_columns, drives + np.arange(size + 1)])
 
 
 def split_blocks(
@@ -183,14 +183,14 @@ def split_blocks(
     independent = drives + robot.structure.independent
     found: list[FixedBaseBlock] = []
     waiting: list[np.ndarray] = []
-    held = 0
+    frames = 0
     for piece in pieces:
         waiting.append(piece)
-        held += len(piece)
-        if held >= length:
+        frames += len(piece)
+        if frames >= length:
             found.append(_build_block(trial, np.concatenate(waiting), drives, independent))
-            waiting, held = [], 0
-    if held:
+            waiting, frames = [], 0
+    if frames:
         found.append(_build_block(trial, np.concatenate(waiting), drives, independent))
     return tuple(found)
 
@@ -198,8 +198,8 @@ def split_blocks(
 def _build_block(trial: str, rows: np.ndarray, drives: int, independent: np.ndarray) -> FixedBaseBlock:
     factors = []
     for row in range(rows.shape[1]):
-        own = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
-        columns = np.concatenate([own, independent, [rows.shape[2] - 1]])
+        own_columns = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
+        columns = np.concatenate([own_columns, independent, [rows.shape[2] - 1]])
         factors.append(triangular_factor(rows[:, row][:, columns]))
     return FixedBaseBlock(trial, len(rows), tuple(factors))
 
@@ -213,9 +213,9 @@ def require_excited_joints(equations: FixedBaseEquations) -> None:
     drives = equations.robot.drive_columns
     if not drives:
         return
-    own = equations.full_triangle[:drives, :drives]
-    sizes = np.linalg.norm(own, axis=0)
-    weak = np.abs(np.diag(own)) <= DEPENDENCE_TOLERANCE * np.where(sizes > 0.0, sizes, 1.0)
+    drive_triangle = equations.full_triangle[:drives, :drives]
+    sizes = np.linalg.norm(drive_triangle, axis=0)
+    weak = np.abs(np.diag(drive_triangle)) <= DEPENDENCE_TOLERANCE * np.where(sizes > 0.0, sizes, 1.0)
     if weak.any():
         joint = equations.robot.names[int(np.flatnonzero(weak)[0]) // len(DRIVES)]
         raise InvalidValue(

@@ -148,15 +148,15 @@ def exciting_motion(
     start = _best_random_start(stages[0], margins, options, home)
     random = compute_condition(robot, robot.motion(basis.times, *basis.curves(start)))
     point = stages[0].point(start)
-    traces: list[float] = []
+    trace: list[float] = []
     for number, stage in enumerate(stages):
         progress(0.1 + 0.8 * number / len(stages), "searching")
         point = stage.point(point.control)
         found = solve_sequentially(stage, point, TRUST_REGION, max(1, options.max_iterations // len(stages)))
         point = found.point
-        traces += [float(np.exp(p.value)) for p in found.accepted]
+        trace += [float(np.exp(p.value)) for p in found.accepted]
     progress(0.9, "checking")
-    control, tight = _verify_limits(point.control, robot, spline, margins)
+    control, smallest = _verify_limits(point.control, robot, spline, margins)
     motion = robot.motion(basis.times, *basis.curves(control))
     progress(1.0, "done")
     notes = list(margins.notes)
@@ -164,7 +164,7 @@ def exciting_motion(
         posture = ", ".join(f"{name} {value:.2f}" for name, value in zip(robot.names, home))
         notes.append(f"starts and ends away from the neutral posture, where there is room: {posture}")
     return ExcitingMotion(
-        robot, options, control, compute_condition(robot, motion), random, tuple(traces), tight, tuple(notes)
+        robot, options, control, compute_condition(robot, motion), random, tuple(trace), smallest, tuple(notes)
     )
 
 

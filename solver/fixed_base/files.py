@@ -53,9 +53,9 @@ class StoredFixedBase:
     @staticmethod
     def from_identification(found: FixedBaseIdentification) -> StoredFixedBase:
         """Settings of an identification."""
-        bench = found.robot
-        assert bench.locked_links is not None
-        return StoredFixedBase(bench.measured, bench.drives, bench.locked_links, bench.mount, found.options.preset)
+        robot = found.robot
+        assert robot.locked_links is not None
+        return StoredFixedBase(robot.measured, robot.drives, robot.locked_links, robot.mount, found.options.preset)
 
     def to_robot(self, rig: Rig) -> FixedBaseRobot:
         """The fixed-base robot of a rig."""
@@ -118,14 +118,17 @@ def read_trial(
     _require_complete(measured, values)
     inside = (found.times >= times[0]) & (found.times <= times[-1])
     if inside.sum() < 2:
-        clocks = f"{times[0]:g} to {times[-1]:g} s, the angles {found.times[0]:g} to {found.times[-1]:g} s"
-        raise InputError(measured, f"runs from {clocks}", remedy="Give both files the same time origin")
-    left = int((~inside).sum())
-    if left:
-        warn(f"{Path(coordinates).name}: {left} of {len(inside)} frames lie outside the times of {Path(measured).name}")
-    stamps = found.times[inside]
-    resampled = np.column_stack([np.interp(stamps, times, column) for column in values.T])
-    return FixedBaseTrial(Path(coordinates).stem, stamps, y[inside], resampled)
+        intervals = f"{times[0]:g} to {times[-1]:g} s, the angles {found.times[0]:g} to {found.times[-1]:g} s"
+        raise InputError(measured, f"runs from {intervals}", remedy="Give both files the same time origin")
+    ignored = int((~inside).sum())
+    if ignored:
+        warn(
+            f"{Path(coordinates).name}: {ignored} of {len(inside)} frames lie outside the times of "
+            f"{Path(measured).name}"
+        )
+    sample_times = found.times[inside]
+    resampled = np.column_stack([np.interp(sample_times, times, column) for column in values.T])
+    return FixedBaseTrial(Path(coordinates).stem, sample_times, y[inside], resampled)
 
 
 def exciting_summary(found: ExcitingMotion) -> SceneSummary:
@@ -139,18 +142,18 @@ def exciting_summary(found: ExcitingMotion) -> SceneSummary:
 def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]:
     """Write ``exciting.csv`` (coordinate_files and speeds, for controllers), and for Blender ``exciting.motion.npz``,
     ``summary.json`` (condition number) and ``rig.json``."""
-    bench, motion = found.robot, found.sample(EXPORT_RATE)
+    robot, motion = found.robot, found.sample(EXPORT_RATE)
     with write_folder(folder) as building:
-        write_rig(building / names.RIG_FILE, bench.rig)
-        write_coordinates(building / f"{MOTION_NAME}.csv", bench.rig, motion, degrees=False, root=False, speeds=True)
-        MOTION.write(building / f"{MOTION_NAME}{names.MOTION_END}", motion_record(MOTION_NAME, bench.rig, motion))
+        write_rig(building / names.RIG_FILE, robot.rig)
+        write_coordinates(building / f"{MOTION_NAME}.csv", robot.rig, motion, degrees=False, root=False, speeds=True)
+        MOTION.write(building / f"{MOTION_NAME}{names.MOTION_END}", motion_record(MOTION_NAME, robot.rig, motion))
         SUMMARY.write(building / SUMMARY_FILE, exciting_summary(found))
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
 def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: str | Path) -> tuple[str, ...]:
     """``result.json`` and ``result.csv`` as of any identification, ``drives.csv``, ``rig.json`` and ``rig.urdf``."""
-    bench, estimate = found.robot, found.estimate
+    robot, estimate = found.robot, found.estimate
     result = SceneResult(
         parameters=estimate.parameters,
         prior=estimate.prior,
@@ -162,10 +165,10 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
         status=estimate.status.value,
         at_bounds=estimate.at_bounds,
         trials=tuple(trials),
-        base_link=bench.rig.links[0],
+        base_link=robot.rig.links[0],
         settings=to_json_values(StoredFixedBase.from_identification(found)) | estimate.settings,
         details={
-            "rows": list(row_names(bench)),
+            "rows": list(row_names(robot)),
             "rmse": found.rmse.tolist(),
             "rmse of the prior": found.rmse_prior.tolist(),
             "notes": list(found.notes),
@@ -175,8 +178,8 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
     with write_folder(folder) as building:
         RESULT.write(building / names.RESULT_FILE, result)
         write_result_table(building / names.RESULT_TABLE, result)
-        write_rig(building / names.RIG_FILE, bench.rig)
-        write_urdf(bench.rig, building / names.URDF_FILE, estimate.parameters)
+        write_rig(building / names.RIG_FILE, robot.rig)
+        write_urdf(robot.rig, building / names.URDF_FILE, estimate.parameters)
         if len(found.drives):
             _write_drives(building / DRIVES_FILE, found)
         return tuple(sorted(file.name for file in building.iterdir()))
@@ -199,9 +202,9 @@ def _write_drives(path: Path, found: FixedBaseIdentification) -> None:
 def _read_measurements(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> tuple[np.ndarray, np.ndarray]:
     if robot.measured == BASE:
         wrenches = read_wrenches_csv(path, "z", warn=warn)
-        turn = to_matrix(robot.mount)
+        rotation = to_matrix(robot.mount)
         total = wrenches.total
-        return wrenches.times, np.concatenate([total[:, :3] @ turn, total[:, 3:] @ turn], axis=1)
+        return wrenches.times, np.concatenate([total[:, :3] @ rotation, total[:, 3:] @ rotation], axis=1)
     table = read_table(path, warn=warn)
     for name, unit in zip(table.names, table.units):
         if unit.replace(" ", "").replace("*", "").lower() not in TORQUE_UNITS:
@@ -217,12 +220,12 @@ def _select_joints(robot: FixedBaseRobot, path: str | Path, given: Sequence[str]
     columns = []
     for link in robot.names:
         joint = robot.rig.joints[robot.rig.index(link)].name
-        place = next((given.index(name) for name in (link, joint) if name in given), None)
-        if place is None:
+        index = next((given.index(name) for name in (link, joint) if name in given), None)
+        if index is None:
             known = ", ".join(given)
             remedy = f"Name a column {link} or {joint}, or lock that joint; the file has {known}"
             raise InputError(path, f"no column for joint {joint!r}", place="line 1", remedy=remedy)
-        columns.append(values[:, place])
+        columns.append(values[:, index])
     return np.column_stack(columns)
 
 

@@ -133,8 +133,8 @@ def identify_fixed_base(
     equations = accumulate(robot, trials, options)
     require_excited_joints(equations)
     unaffected = (robot.rig.links[0],) if robot.measured == TORQUES else ()
-    limits = ConstraintOptions(total_mass=None, beta=None, fixed_links=(*unaffected, *options.fixed_links))
-    choices = ConsistentOptions(constraints=limits)
+    constraints = ConstraintOptions(total_mass=None, beta=None, fixed_links=(*unaffected, *options.fixed_links))
+    choices = ConsistentOptions(constraints=constraints)
     if options.relative_std is not None:
         choices = replace(choices, relative_std=options.relative_std)
     prior = robot.rig.prior
@@ -146,8 +146,8 @@ def identify_fixed_base(
     noise = float(
         np.sqrt(noise_variance(equations, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
     )
-    known = information(equations, diagonal_prior_std(prior, robot.rig.boxes, choices), noise=noise)
-    held = np.isin(robot.rig.links, list(limits.fixed_links))
+    data_information = information(equations, diagonal_prior_std(prior, robot.rig.boxes, choices), noise=noise)
+    is_fixed = np.isin(robot.rig.links, list(constraints.fixed_links))
     drives = equations.fit_drives(estimate.parameters)
     return FixedBaseIdentification(
         robot,
@@ -155,7 +155,7 @@ def identify_fixed_base(
         drives,
         equations.fit_drives(prior),
         posterior(equations, estimate, robot.rig, choices),
-        np.where(held[:, None], 0.0, known.determined),
+        np.where(is_fixed[:, None], 0.0, data_information.determined),
         equations.axis_rmse(estimate.parameters),
         equations.axis_rmse(prior),
         equations.frames,
@@ -202,13 +202,13 @@ def prepare_trial(
         )
     still = np.zeros_like(trial.y)
     poses = robot.motion(trial.times, trial.y, still, still)
-    light = None if preset is None else light_preset(preset, rate_of_grid(np.asarray(trial.times)))
-    motion = smooth_motion(robot.rig, trial.times, poses.q, light)
+    light_filter = None if preset is None else light_preset(preset, rate_of_grid(np.asarray(trial.times)))
+    motion = smooth_motion(robot.rig, trial.times, poses.q, light_filter)
     measured = trial.measured
     if len(motion) != len(measured) or not np.allclose(motion.times, trial.times, atol=1e-9):
         measured = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.measured.T])
-    if light is not None:
-        measured = low_pass(measured, rate_of_grid(motion.times), light)
+    if light_filter is not None:
+        measured = low_pass(measured, rate_of_grid(motion.times), light_filter)
     return motion, measured
 
 
@@ -229,9 +229,9 @@ def _pieces(
     cut = END_FRAMES if preset is None else max(END_FRAMES, int(np.ceil(settling_time(preset) * rate)))
     done = 0
     for piece in raw() if preset is None else low_pass_pieces(raw(), rate, preset):
-        places = done + np.arange(piece.shape[1])
+        frames = done + np.arange(piece.shape[1])
         done += piece.shape[1]
-        kept = piece[:, (places >= cut) & (places < len(motion) - cut)]
+        kept = piece[:, (frames >= cut) & (frames < len(motion) - cut)]
         if kept.shape[1]:
             yield kept.T.reshape(-1, *shape)
 

@@ -80,30 +80,30 @@ class Margins:
                 violates.
         """
         generator = np.random.default_rng(seed)
-        shares = np.repeat(np.linspace(0.05, 1.0, HOME_GRID), HOME_GRID)[:, None]
-        anywhere = generator.uniform(self.lower, self.upper, (len(shares), len(preferred)))
-        postures = np.concatenate([preferred[None], preferred + shares * (anywhere - preferred)])
+        fractions = np.repeat(np.linspace(0.05, 1.0, HOME_GRID), HOME_GRID)[:, None]
+        anywhere = generator.uniform(self.lower, self.upper, (len(fractions), len(preferred)))
+        postures = np.concatenate([preferred[None], preferred + fractions * (anywhere - preferred)])
         postures = postures[self._holds_at_rest(postures)]
         if not len(postures):
             raise InvalidValue(self._describe_violation(preferred))
         moved = postures[:, None] + generator.uniform(
             -NEIGHBOUR_DISTANCE, NEIGHBOUR_DISTANCE, (len(postures), NEIGHBOUR_COUNT, len(preferred))
         )
-        kept = self._holds_at_rest(np.clip(moved, self.lower, self.upper).reshape(-1, len(preferred)))
-        free = kept.reshape(len(postures), NEIGHBOUR_COUNT).mean(axis=1)
-        roomy = np.flatnonzero(free >= min(MIN_FREE_FRACTION, float(free.max())))
+        satisfied = self._holds_at_rest(np.clip(moved, self.lower, self.upper).reshape(-1, len(preferred)))
+        free_fraction = satisfied.reshape(len(postures), NEIGHBOUR_COUNT).mean(axis=1)
+        roomy = np.flatnonzero(free_fraction >= min(MIN_FREE_FRACTION, float(free_fraction.max())))
         return np.asarray(postures[roomy[np.argmin(np.linalg.norm(postures[roomy] - preferred, axis=1))]])
 
     def _holds_at_rest(self, postures: np.ndarray) -> np.ndarray:
-        still = np.zeros_like(postures)
-        motion = self.robot.motion(np.arange(float(len(postures))), postures, still, still)
+        zeros = np.zeros_like(postures)
+        motion = self.robot.motion(np.arange(float(len(postures))), postures, zeros, zeros)
         state = self._state(motion)
         torques = np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving])
         return (torques <= self.torque).all(axis=1) & (self._clearance_margin(motion, state) >= 0.0)
 
     def _describe_violation(self, posture: np.ndarray) -> str:
-        still = np.zeros((1, len(posture)))
-        motion = self.robot.motion(np.zeros(1), posture[None], still, still)
+        zeros = np.zeros((1, len(posture)))
+        motion = self.robot.motion(np.zeros(1), posture[None], zeros, zeros)
         state = self._state(motion)
         over = np.abs(state.tau[0, ROOT_NV:][self.robot.is_moving]) - self.torque
         worst = int(np.argmax(over))
@@ -150,8 +150,8 @@ class Margins:
     def near_distances(self, y: np.ndarray) -> NearDistances:
         """Distances between links, and to the surface, below the reach at coordinates (N, n): every pair, in every
         frame."""
-        still = np.zeros_like(y)
-        motion = self.robot.motion(np.arange(float(len(y))), y, still, still)
+        zeros = np.zeros_like(y)
+        motion = self.robot.motion(np.arange(float(len(y))), y, zeros, zeros)
         gaps = self._distances(motion, self._state(motion))
         frames, which = np.nonzero(gaps < self._checks.reach)
         unique_frames = np.unique(frames)
@@ -161,7 +161,7 @@ class Margins:
             moved = y[unique_frames].copy()
             moved[:, column] += STEP
             motion = self.robot.motion(
-                np.arange(float(len(unique_frames))), moved, still[unique_frames], still[unique_frames]
+                np.arange(float(len(unique_frames))), moved, zeros[unique_frames], zeros[unique_frames]
             )
             after = self._distances(motion, self._state(motion))
             slopes[:, column] = (after[row, which] - gaps[frames, which]) / STEP
@@ -207,15 +207,17 @@ class Margins:
     def _find_surface(self, given: float | None) -> float | None:
         """Height of the surface; `_movable` links can reach it: neither the static ones nor those that turn on them."""
         rig, moving = self.robot.rig, set(self.robot.names)
-        stands = np.zeros(len(rig.links), bool)
+        is_static = np.zeros(len(rig.links), bool)
         for link, parent in enumerate(rig.parents):
-            stands[link] = parent < 0 or (stands[parent] and rig.links[link] not in moving)
-        self._movable = np.array([not stands[k] and not stands[parent] for k, parent in enumerate(rig.parents)], bool)
+            is_static[link] = parent < 0 or (is_static[parent] and rig.links[link] not in moving)
+        self._movable = np.array(
+            [not is_static[k] and not is_static[parent] for k, parent in enumerate(rig.parents)], bool
+        )
         if given is not None:
             return given
         tilt = np.linalg.norm(self.robot.mount[:2])
-        still = np.zeros((1, len(self.robot.names)))
-        state = self._state(self.robot.motion(np.zeros(1), self.robot.home[None], still, still))
-        heights = self._detector.floor_distances(state.rotation, state.position, 0.0)[0, stands]
+        zeros = np.zeros((1, len(self.robot.names)))
+        state = self._state(self.robot.motion(np.zeros(1), self.robot.home[None], zeros, zeros))
+        heights = self._detector.floor_distances(state.rotation, state.position, 0.0)[0, is_static]
         lowest = float(heights.min())
         return lowest if tilt < MAX_TILT and np.isfinite(lowest) else None

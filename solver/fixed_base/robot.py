@@ -73,20 +73,18 @@ class FixedBaseRobot:
         object.__setattr__(self, "mount", frozen("mount", self.mount, (4,)))
         if abs(float(np.linalg.norm(self.mount)) - 1.0) > 1e-6:
             raise InvalidValue("the mount's quaternion must have length 1")
-        held = (
+        locked = (
             _mimic_links(self.rig)
             if self.locked_links is None
             else tuple(_find_link(self.rig, name) for name in self.locked_links)
         )
-        object.__setattr__(self, "locked_links", held)
+        object.__setattr__(self, "locked_links", locked)
         if not self.is_moving.any():
             raise InvalidValue(f"rig {self.rig.name!r} has no joint that moves: lock fewer joints")
         for joint, link in zip(self.rig.joints[1:], self.rig.links[1:]):
-            if joint.nv > 1 and link not in held:
-                turns = f"joint {joint.name!r} has {joint.nv} degrees of freedom"
-                raise InvalidValue(
-                    f"{turns}: every joint of a fixed-base robot needs one drive; lock its link {link!r}"
-                )
+            if joint.nv > 1 and link not in locked:
+                text = f"joint {joint.name!r} has {joint.nv} degrees of freedom"
+                raise InvalidValue(f"{text}: every joint of a fixed-base robot needs one drive; lock its link {link!r}")
 
     @property
     def is_moving(self) -> np.ndarray:
@@ -147,10 +145,10 @@ class FixedBaseRobot:
         if not self.drives:
             return inertial
         v, a = (values[:, ROOT_NV:][:, self.is_moving] for values in (motion.v, motion.a))
-        own = np.stack([a, v, v / np.hypot(v, FRICTION_SPEED), np.ones_like(v)], axis=2)  # (N, n, 4)
+        drive_rows = np.stack([a, v, v / np.hypot(v, FRICTION_SPEED), np.ones_like(v)], axis=2)  # (N, n, 4)
         count = len(self.names)
         drives = np.zeros((len(motion), count, count, len(DRIVES)))
-        drives[:, np.arange(count), np.arange(count)] = own
+        drives[:, np.arange(count), np.arange(count)] = drive_rows
         return np.concatenate([drives.reshape(len(motion), count, -1), inertial], axis=2)
 
     def random_motion(self, frames: int, seed: int = SEED) -> Motion:
@@ -183,14 +181,14 @@ def _get_structure(robot: FixedBaseRobot) -> tuple[BaseParameters, np.ndarray]:
 
 @lru_cache(maxsize=8)
 def _compute_structure(
-    rig: Rig, measured: str, drives: bool, held: tuple[str, ...], mount: tuple[float, ...]
+    rig: Rig, measured: str, drives: bool, locked: tuple[str, ...], mount: tuple[float, ...]
 ) -> tuple[BaseParameters, np.ndarray]:
-    bench = FixedBaseRobot(rig, measured, drives, held, np.array(mount))
-    width = PER_LINK * len(rig.links) + bench.drive_columns
-    each = 6 if measured == BASE else len(bench.names)
-    rows = bench.regressor(bench.random_motion(int(np.ceil(SAMPLES_PER_COLUMN * width / each)) + 10))
+    robot = FixedBaseRobot(rig, measured, drives, locked, np.array(mount))
+    width = PER_LINK * len(rig.links) + robot.drive_columns
+    each = 6 if measured == BASE else len(robot.names)
+    rows = robot.regressor(robot.random_motion(int(np.ceil(SAMPLES_PER_COLUMN * width / each)) + 10))
     flat = rows.reshape(-1, rows.shape[2])
-    inertial, own = flat[:, bench.drive_columns :], flat[:, : bench.drive_columns]
+    inertial, drive_rows = flat[:, robot.drive_columns :], flat[:, : robot.drive_columns]
     factor = triangular_factor(inertial)
     sizes = np.linalg.norm(factor, axis=0)
     factor[:, sizes < ROUNDING * sizes.max()] = (
@@ -198,7 +196,7 @@ def _compute_structure(
     )
     structure = from_factor(rig.links, factor, ROUNDING)
     # drives after inertials: a rotor that cannot be separated from its link is omitted
-    order = np.concatenate([inertial[:, structure.independent], own], axis=1)
-    kept = independent_columns(triangular_factor(order))
-    places = np.concatenate([bench.drive_columns + structure.independent, np.arange(bench.drive_columns)])
-    return structure, np.sort(places[kept])
+    order = np.concatenate([inertial[:, structure.independent], drive_rows], axis=1)
+    independent = independent_columns(triangular_factor(order))
+    columns = np.concatenate([robot.drive_columns + structure.independent, np.arange(robot.drive_columns)])
+    return structure, np.sort(columns[independent])

@@ -141,10 +141,10 @@ def _subtract_remainder(equations: Equations, prior: InertialParameters, structu
     """
     phi, base = prior.values.T.reshape(-1), structure.project(prior)
     wrench = equations.wrench.copy()
-    for axis, (row, taken, place) in enumerate(
+    for axis, (row, parameter_rows, base_columns) in enumerate(
         zip(equations.rows, _base_parameter_rows(structure), axis_columns(structure))
     ):
-        wrench[axis] -= phi[: len(row)] @ row - base[place[:-1]] @ row[taken]
+        wrench[axis] -= phi[: len(row)] @ row - base[base_columns[:-1]] @ row[parameter_rows]
     return replace(equations, wrench=wrench)
 
 
@@ -164,9 +164,9 @@ class _AxisFactor:
             count = len(wrench[own])
             if self.filled + count > BUFFER_ROWS:
                 self.flush()
-            place = slice(self.filled, self.filled + count)
-            self.buffer[:-1, place] = rows[columns, own]
-            self.buffer[-1, place] = wrench[own]
+            slot = slice(self.filled, self.filled + count)
+            self.buffer[:-1, slot] = rows[columns, own]
+            self.buffer[-1, slot] = wrench[own]
             self.filled += count
             self.rows += count
 
@@ -189,16 +189,18 @@ class _NoiseAccumulator:
 
     def __init__(self, structure: BaseParameters) -> None:
         self.columns = _base_parameter_rows(structure)
-        self.axes = [_AxisFactor(len(place) + 1) for place in self.columns]
+        self.axes = [_AxisFactor(len(base_columns) + 1) for base_columns in self.columns]
 
     def add(self, here: Equations, replica: Equations, copies: int) -> None:
         """Add equations of the motion and of one of its noise replicas."""
         share = np.sqrt(1.0 / copies)
         change = share * (replica.wrench - here.wrench)
-        for axis, (collected, still, moved, taken) in enumerate(zip(self.axes, here.rows, replica.rows, self.columns)):
+        for axis, (collected, still, moved, parameter_rows) in enumerate(
+            zip(self.axes, here.rows, replica.rows, self.columns)
+        ):
             used = here.used[axis]
             if used.any():
-                collected.add(share * (moved[:, used] - still[:, used]), taken, change[axis, used])
+                collected.add(share * (moved[:, used] - still[:, used]), parameter_rows, change[axis, used])
 
     def finish(self) -> tuple[np.ndarray, ...]:
         """Per axis the factor (k, n + 1) of the changes; empty if no trial has noise replicas."""
@@ -210,7 +212,7 @@ def _base_parameter_rows(structure: BaseParameters) -> list[np.ndarray]:
     """Per axis the rows of a regressor piece that belong to base parameters; the parameter is the slow index."""
     parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
     rows = parameter * len(structure.links) + link
-    return [rows[place[:-1]] for place in axis_columns(structure)]
+    return [rows[base_columns[:-1]] for base_columns in axis_columns(structure)]
 
 
 class _BlockAccumulator:
@@ -218,7 +220,7 @@ class _BlockAccumulator:
 
     def __init__(self, structure: BaseParameters, blocks: BlockOptions) -> None:
         self.columns = _base_parameter_rows(structure)
-        self.axes = [_AxisFactor(len(taken) + 1) for taken in self.columns]
+        self.axes = [_AxisFactor(len(parameter_rows) + 1) for parameter_rows in self.columns]
         self.seconds, self.max_blocks = blocks.seconds, blocks.max_blocks
         self.min_frames = 1
         self.blocks: list[Block] = []
@@ -235,12 +237,12 @@ class _BlockAccumulator:
                 self.trial, self.start = trial, float(times[first])
             room = max(self.min_frames - self.frames, 1)
             last = min(max(int(np.searchsorted(times, self.start + self.seconds)), first + room), count)
-            for axis, (collected, row, taken) in enumerate(zip(self.axes, rows, self.columns)):
+            for axis, (collected, row, parameter_rows) in enumerate(zip(self.axes, rows, self.columns)):
                 here = used[axis, first:last]
                 if here.all():
-                    collected.add(row[:, first:last], taken, wrench[axis, first:last])
+                    collected.add(row[:, first:last], parameter_rows, wrench[axis, first:last])
                 elif here.any():
-                    collected.add(row[:, first:last][:, here], taken, wrench[axis, first:last][here])
+                    collected.add(row[:, first:last][:, here], parameter_rows, wrench[axis, first:last][here])
             self.frames += last - first
             self.stop = float(times[last - 1])
             first = last

@@ -131,8 +131,8 @@ class AddedLoad:
             return "no other link, and no other pair of links, explains the data as well"
         shown = "; ".join(" and ".join(links) for links in self.alternatives[:MAX_LISTED])
         more = len(self.alternatives) - MAX_LISTED
-        rest = f"; and {more} more" if more > 0 else ""
-        return f"not excluded at 95 %, the whole load on: {shown}{rest}"
+        remainder = f"; and {more} more" if more > 0 else ""
+        return f"not excluded at 95 %, the whole load on: {shown}{remainder}"
 
 
 MAX_LISTED = 6
@@ -179,11 +179,11 @@ def find_added_load(
     for _ in range(MAX_ITERATIONS):
         likelihood = LoadLikelihood(rig, first, second, options.margin, weight)
         search = _Search.from_likelihood(likelihood, candidates, options.most)
-        before_it, weight = (
+        previous, weight = (
             weight,
             _equation_weight(first, second, likelihood.bare_body(search.best.loads), search.best.loads),
         )
-        if abs(np.log(weight / before_it)) < CONVERGED:
+        if abs(np.log(weight / previous)) < CONVERGED:
             break
     return _build_result(rig, likelihood, search, candidates, bare)
 
@@ -193,8 +193,8 @@ def _equation_weight(first: Regression, second: Regression, bare: InertialParame
 
     The bare body was fitted mainly to the first recording, so its residual there underestimates the prediction error.
     """
-    laden = InertialParameters(bare.links, bare.values + loads)
-    return min(data_weight(first, bare), data_weight(second, laden))
+    loaded = InertialParameters(bare.links, bare.values + loads)
+    return min(data_weight(first, bare), data_weight(second, loaded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,19 +215,19 @@ class _Search:
     def from_likelihood(likelihood: LoadLikelihood, candidates: Sequence[int], max_loads: int) -> _Search:
         """Search for the smallest sets: a larger set is accepted only if all smaller sets are excluded."""
         smaller: Sets = {(): LoadFit((), np.zeros((likelihood.count, PER_LINK)), 0.0)}
-        alone: Sets = {}
+        single_fits: Sets = {}
         for size in range(1, min(max_loads, len(candidates)) + 1):
             sets = _candidate_sets(candidates, size, smaller)
             reach = _exclusion_threshold(len(sets))
             fits = likelihood.fit_within(sets, reach)
-            alone = alone or fits
+            single_fits = single_fits or fits
             limit = next(iter(fits.values())).cost + reach
-            kept = [fit for fit in smaller.values() if fit.cost <= limit]
-            if kept:
-                return _Search(kept[0], alone, _other_sets(likelihood, kept, fits, limit))
+            accepted = [fit for fit in smaller.values() if fit.cost <= limit]
+            if accepted:
+                return _Search(accepted[0], single_fits, _other_sets(likelihood, accepted, fits, limit))
             smaller = fits
-        kept = list(smaller.values())
-        return _Search(kept[0], alone, tuple(fit.carriers for fit in kept[1:]))
+        accepted = list(smaller.values())
+        return _Search(accepted[0], single_fits, tuple(fit.carriers for fit in accepted[1:]))
 
 
 def _candidate_sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
@@ -255,9 +255,9 @@ def _other_sets(
     shared = []
     for carriers, fit in larger.items():
         masses, least = fit.loads[list(carriers), MASS], MIN_SHARE / len(carriers)
-        even = fit if masses.min() >= least * masses.sum() else likelihood.fit(carriers, least)
-        if even.cost <= limit:
-            shared.append(even)
+        shared_fit = fit if masses.min() >= least * masses.sum() else likelihood.fit(carriers, least)
+        if shared_fit.cost <= limit:
+            shared.append(shared_fit)
     shared.sort(key=lambda fit: fit.cost)
     return tuple(fit.carriers for fit in (*smallest[1:], *shared))
 

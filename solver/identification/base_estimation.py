@@ -57,10 +57,10 @@ class BaseEstimate:
 def excited_base_parameters(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseParameters:
     """Base parameters of the recorded motion: all of the rig's if the motion excites them, otherwise fewer."""
     structure = regression.structure
-    kept = regression.factor[:, structure.independent]
-    length = np.linalg.norm(kept, axis=0)
-    if len(kept) >= len(structure) and length.all():
-        smallest = np.linalg.svd(kept / length, compute_uv=False)[-1]
+    columns = regression.factor[:, structure.independent]
+    length = np.linalg.norm(columns, axis=0)
+    if len(columns) >= len(structure) and length.all():
+        smallest = np.linalg.svd(columns / length, compute_uv=False)[-1]
         if smallest > tolerance:  # then no column lies that close to the others' span
             return structure
     found = from_factor(regression.links, regression.factor, tolerance)
@@ -94,18 +94,18 @@ def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> 
     white = noise * np.linalg.norm(inverse, axis=1)
     gradients = solve_triangular(upper, _block_gradients(regression, base, values), trans="T")
     blocks = gradients.shape[1]
-    spread = np.sum(gradients**2) * blocks / max(blocks - 1, 1)
-    inflation = float(np.sqrt(spread / count) / noise) if noise > 0.0 else 1.0
+    gradient_square = np.sum(gradients**2) * blocks / max(blocks - 1, 1)
+    inflation = float(np.sqrt(gradient_square / count) / noise) if noise > 0.0 else 1.0
     return BaseEstimate(base, values, white, inflation, float(noise))
 
 
 def _block_gradients(regression: Regression, base: BaseParameters, values: np.ndarray) -> np.ndarray:
     """W' P (W phi_b - F) of each block taken (B, blocks)."""
     structure = regression.structure
-    kept = np.searchsorted(structure.independent, base.independent)
+    columns = np.searchsorted(structure.independent, base.independent)
     phi = np.zeros(len(structure))
-    phi[kept] = values
+    phi[columns] = values
     taken = [(n, t) for n, t in zip(regression.counts, regression.weighted_blocks) if n]
     size = len(structure)
     gradients = [np.sqrt(n) * (t[:, :size].T @ (t[:, :size] @ phi - t[:, size])) for n, t in taken]
-    return np.array(gradients).T[kept]
+    return np.array(gradients).T[columns]

@@ -72,15 +72,15 @@ class BaseParameters:
         """
         size = len(self)
         # factored again so that it is triangular in the order of phi too
-        whole = triangular_factor(
+        combined = triangular_factor(
             np.column_stack([triangle_factor[:size, :size] @ self.regrouping, triangle_factor[:size, size]])
         )
-        rows = min(size, len(whole))
-        rest = float(np.sum(triangle_factor[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
-        factor, target = whole[:rows, :-1].copy(), whole[:rows, -1].copy()
+        rows = min(size, len(combined))
+        residual = float(np.sum(triangle_factor[size:, size] ** 2) + np.sum(combined[rows:, -1] ** 2))
+        factor, target = combined[:rows, :-1].copy(), combined[:rows, -1].copy()
         factor.setflags(write=False)
         target.setflags(write=False)
-        return factor, target, rest
+        return factor, target, residual
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -162,8 +162,8 @@ def _regroup(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) 
     columns = factor / np.where(scale > 0.0, scale, 1.0)
     dependent = np.setdiff1d(np.arange(columns.shape[1]), independent)
     rank = len(independent)
-    kept = triangular_factor(columns[:, np.r_[independent, dependent]])
-    coefficients = solve_triangular(kept[:rank, :rank], kept[:rank, rank:])
+    ordered = triangular_factor(columns[:, np.r_[independent, dependent]])
+    coefficients = solve_triangular(ordered[:rank, :rank], ordered[:rank, rank:])
     regrouping = np.zeros((rank, columns.shape[1]))
     regrouping[np.arange(rank), independent] = 1.0
     coefficients *= scale[dependent] / scale[independent][:, None]
@@ -179,13 +179,13 @@ def _independent_columns(columns: np.ndarray, tolerance: float) -> np.ndarray:
     for index in range(columns.shape[1]):
         if len(found) == basis.shape[1]:
             break
-        rest = columns[:, index].copy()
+        residual = columns[:, index].copy()
         span = basis[:, : len(found)]
         for _ in range(2):
-            rest -= span @ (span.T @ rest)
-        length = float(np.linalg.norm(rest))
+            residual -= span @ (span.T @ residual)
+        length = float(np.linalg.norm(residual))
         if length > tolerance:
-            basis[:, len(found)] = rest / length
+            basis[:, len(found)] = residual / length
             found.append(index)
     return np.array(found, dtype=int)
 

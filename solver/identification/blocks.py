@@ -84,10 +84,10 @@ def merge_blocks(blocks: list[Block], limit: int) -> None:
 
 
 def _merge_up_to(blocks: list[Block], max_frames: float, same_trial: bool) -> None:
-    place = 0
-    while place + 1 < len(blocks):
-        here, there = blocks[place], blocks[place + 1]
-        if here.frames + there.frames <= max_frames and (not same_trial or here.trials == there.trials):
-            blocks[place : place + 2] = [here.merge(there)]  # in place, which saves memory
+    index = 0
+    while index + 1 < len(blocks):
+        current, following = blocks[index], blocks[index + 1]
+        if current.frames + following.frames <= max_frames and (not same_trial or current.trials == following.trials):
+            blocks[index : index + 2] = [current.merge(following)]  # in place, which saves memory
         else:
-            place += 1
+            index += 1

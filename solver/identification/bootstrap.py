@@ -56,7 +56,7 @@ def bootstrap(
     inertias = np.array([symmetric_entries(estimate.parameters.inertias_at_com) for estimate in estimates])
     lower, upper = np.quantile(values, [0.025, 0.975], axis=0)
     progress(1.0, "bootstrap done")
-    std, com_std, inertia_std = (drawn.std(axis=0, ddof=1) for drawn in (values, coms, inertias))
+    std, com_std, inertia_std = (sample_values.std(axis=0, ddof=1) for sample_values in (values, coms, inertias))
     return Uncertainty(len(estimates), blocks, std, lower, upper, com_std, inertia_std)
 
 

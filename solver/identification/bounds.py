@@ -34,9 +34,9 @@ def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.nd
     """
     mask = np.zeros((len(links), PER_LINK), dtype=bool)
     for name in names:
-        whose, _, words = name.partition(NAME_SEPARATOR)
-        if found := PARAMETER_PATTERN.match(words):
-            rows = [i for i, link in enumerate(links) if link in (whose, *whose.split(LINK_SEPARATOR))]
+        owner, _, phrase = name.partition(NAME_SEPARATOR)
+        if found := PARAMETER_PATTERN.match(phrase):
+            rows = [i for i, link in enumerate(links) if link in (owner, *owner.split(LINK_SEPARATOR))]
             mask[np.ix_(rows, PARAMETER_COLUMNS[found[1]])] = True
     return mask
 
@@ -45,8 +45,8 @@ def group_bounds(names: Iterable[str]) -> tuple[str, ...]:
     """Names of active rows for a reader: one sentence for all parameters of the same links at the same bound."""
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for name in names:
-        whose, colon, words = name.partition(NAME_SEPARATOR)
-        found = PARAMETER_PATTERN.match(words)
-        held, by = (found[1], words[found.end() :]) if found else (words, "")
-        groups.setdefault((whose + colon, by), {})[held] = None
-    return tuple(f"{whose}{', '.join(held)} {by}".rstrip() for (whose, by), held in groups.items())
+        owner, colon, phrase = name.partition(NAME_SEPARATOR)
+        found = PARAMETER_PATTERN.match(phrase)
+        parameter, bound = (found[1], phrase[found.end() :]) if found else (phrase, "")
+        groups.setdefault((owner + colon, bound), {})[parameter] = None
+    return tuple(f"{owner}{', '.join(parameter)} {bound}".rstrip() for (owner, bound), parameter in groups.items())

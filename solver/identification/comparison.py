@@ -77,10 +77,10 @@ def fit_wrenches(measured: np.ndarray, reconstructed: np.ndarray) -> WrenchFit:
         known = np.isfinite(measured[:, axis]) & np.isfinite(reconstructed[:, axis])
         if not known.any():
             continue
-        ours, theirs = reconstructed[known, axis], measured[known, axis]
-        rmse[axis] = np.sqrt(np.mean((ours - theirs) ** 2))
-        if ours.std() > 0.0 and theirs.std() > 0.0:
-            correlation[axis] = np.corrcoef(ours, theirs)[0, 1]
+        reconstructed_values, measured_values = reconstructed[known, axis], measured[known, axis]
+        rmse[axis] = np.sqrt(np.mean((reconstructed_values - measured_values) ** 2))
+        if reconstructed_values.std() > 0.0 and measured_values.std() > 0.0:
+            correlation[axis] = np.corrcoef(reconstructed_values, measured_values)[0, 1]
     return WrenchFit(rmse, correlation)
 
 
@@ -159,9 +159,9 @@ def check_flight(
     """
     measured = measured_wrench(rig, trial)
     accelerations, rates = [], []
-    whole = reconstructed_wrenches(rig, trial, (identified, prior))
+    both = reconstructed_wrenches(rig, trial, (identified, prior))
     for body, parameters in enumerate((identified, prior)):
-        missing = (whole[:, body] - measured)[flight]
+        missing = (both[:, body] - measured)[flight]
         rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
         accelerations.append(_rms_norm(missing[:, FORCES]) / parameters.total_mass)
         rates.append(_rms_norm(rate))

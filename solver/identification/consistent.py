@@ -122,25 +122,25 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     task = _ConsistentProblem(regression.calibrated_equations, bodies, rows, rig.boxes, options)
     found = task.solve(scale.weight)
     for _ in range(0 if scale.is_fixed else MAX_ITERATIONS):
-        before, scale = scale, _DataWeight.estimate(regression, bodies.parameters(found.x), options)
-        if abs(np.log(scale.weight / before.weight)) < CONVERGED:
-            scale = before
+        previous, scale = scale, _DataWeight.estimate(regression, bodies.parameters(found.x), options)
+        if abs(np.log(scale.weight / previous.weight)) < CONVERGED:
+            scale = previous
             break
         found = task.solve(scale.weight, found.x)
     parameters = bodies.parameters(found.x)
-    edge = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= BOUNDARY_FACTOR * MIN_DENSITY_RATIO
-    tight = _active_rows(rows, found.x) + tuple(
-        f"{link}: pseudo-inertia at the edge of the physical" for link, on in zip(rig.links, edge) if on
+    on_boundary = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= BOUNDARY_FACTOR * MIN_DENSITY_RATIO
+    active = _active_rows(rows, found.x) + tuple(
+        f"{link}: pseudo-inertia at the edge of the physical" for link, on in zip(rig.links, on_boundary) if on
     )
-    factor, target, rest = regression.factor, regression.target, regression.residual_cost
+    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     return Estimate(
         f"consistent, {options.prior} prior",
         parameters,
         reference,
         found.status,
-        compute_cost(factor, target, rest, parameters),
-        compute_cost(factor, target, rest, reference),
-        tight,
+        compute_cost(factor, target, residual_cost, parameters),
+        compute_cost(factor, target, residual_cost, reference),
+        active,
         trace=found.trace,
         settings={
             "data inflation": scale.inflation,
@@ -223,12 +223,12 @@ class _ConsistentProblem:
         """The optimum with the data's squares times ``weight``; iterative methods begin at ``start``."""
         bodies, reference = self.bodies, self.bodies.reference
         columns = bodies.transform_columns(self.equations.factor)
-        wanted = self.equations.target - self.equations.factor @ reference.vector
-        hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
+        residual = self.equations.target - self.equations.factor @ reference.vector
+        hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ residual)
         strengths = prior_strengths(reference.links, self.options)
         if self.options.prior != DIAGONAL:
-            known = mass_prior_rows(bodies, self.options)
-            hessian = hessian + known.T @ known
+            prior_rows = mass_prior_rows(bodies, self.options)
+            hessian = hessian + prior_rows.T @ prior_rows
         if self.options.prior == ENTROPIC:
             first = _strictly_feasible_start(bodies, self.rows) if start is None else start
             result = minimise(hessian, gradient, strengths, self.rows, first)
@@ -236,8 +236,8 @@ class _ConsistentProblem:
         if self.options.prior == METRIC:
             hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
         else:
-            precise = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options)))
-            hessian = hessian + precise.T @ precise
+            whitening = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options)))
+            hessian = hessian + whitening.T @ whitening
         problem = Problem.quadratic(hessian, gradient, rows=self.rows, cones=_cones(len(reference.links)))
         return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE))
 
@@ -284,8 +284,8 @@ def mass_prior_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
     prior."""
     links, masses = bodies.reference.links, bodies.reference.masses
     rows = np.zeros((len(links) if options.mass_prior else 0, PER_LINK * len(links)))
-    places = np.arange(len(rows))
-    rows[places, PER_LINK * places + MASS] = 1.0 / (_link_relative_stds(links, options) * masses)[: len(rows)]
+    indices = np.arange(len(rows))
+    rows[indices, PER_LINK * indices + MASS] = 1.0 / (_link_relative_stds(links, options) * masses)[: len(rows)]
     return bodies.transform_columns(rows)
 
 

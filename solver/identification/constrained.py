@@ -85,7 +85,7 @@ def constrained(
     levels.append(Level("fit and prior", _objective_rows(regression, reference, scale, options)))
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(rig.links, found.x)
-    factor, target, rest = regression.factor, regression.target, regression.residual_cost
+    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     notes = []
     if len(equalities) and not found.levels[1].met:
         notes.append("the base-parameter rows contradict the physical ones and were met in the least-squares sense")
@@ -94,8 +94,8 @@ def constrained(
         parameters,
         reference,
         found.status,
-        compute_cost(factor, target, rest, parameters),
-        compute_cost(factor, target, rest, reference),
+        compute_cost(factor, target, residual_cost, parameters),
+        compute_cost(factor, target, residual_cost, reference),
         found.active,
         found.levels,
         settings={"base parameters": len(known), "base parameters kept": int(known.sum())},
@@ -108,7 +108,12 @@ def _objective_rows(
     regression: Regression, reference: InertialParameters, scale: np.ndarray, options: ConstrainedOptions
 ) -> Rows:
     data = Rows.equalities(regression.factor, regression.target, "equation")
-    pull = prior_rows(reference, scale if options.scaled else np.ones_like(scale))
+    prior_residuals = prior_rows(reference, scale if options.scaled else np.ones_like(scale))
     weight = float(np.sqrt(options.prior_weight))
-    pull = Rows(sparse.csr_array(pull.matrix * weight), pull.lower * weight, pull.upper * weight, pull.names)
-    return Rows.stack([data, pull])
+    prior_residuals = Rows(
+        sparse.csr_array(prior_residuals.matrix * weight),
+        prior_residuals.lower * weight,
+        prior_residuals.upper * weight,
+        prior_residuals.names,
+    )
+    return Rows.stack([data, prior_residuals])

@@ -104,26 +104,26 @@ class _RowBuilder:
 
 def mass_rows(rig: Rig, total_mass: float | None) -> Rows:
     """Masses not negative and, if given, their sum [kg]: (8), (9)."""
-    built = _RowBuilder(len(rig.links))
+    builder = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
-        built.add({PER_LINK * k + MASS: 1.0}, 0.0, np.inf, f"{link}: mass at zero")
+        builder.add({PER_LINK * k + MASS: 1.0}, 0.0, np.inf, f"{link}: mass at zero")
     if total_mass is not None:
-        everything = {PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}
-        built.add(everything, total_mass, total_mass, "sum of masses")
-    return built.build()
+        all_masses = {PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}
+        builder.add(all_masses, total_mass, total_mass, "sum of masses")
+    return builder.build()
 
 
 def box_rows(rig: Rig) -> Rows:
     """Every centre of mass in its link's box, as rows in mass and first moment: (11)."""
-    built = _RowBuilder(len(rig.links))
+    builder = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
         mass, first = PER_LINK * k + MASS, PER_LINK * k + FIRST_MOMENT.start
         for axis in range(3):
             low, high = rig.boxes[k, :, axis]
             name = f"{link}: centre of mass {AXES[axis]} at its"
-            built.add({first + axis: 1.0, mass: -low}, 0.0, np.inf, f"{name} lower side of the box")
-            built.add({first + axis: -1.0, mass: high}, 0.0, np.inf, f"{name} upper side of the box")
-    return built.build()
+            builder.add({first + axis: 1.0, mass: -low}, 0.0, np.inf, f"{name} lower side of the box")
+            builder.add({first + axis: -1.0, mass: high}, 0.0, np.inf, f"{name} upper side of the box")
+    return builder.build()
 
 
 def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows:
@@ -131,41 +131,41 @@ def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows
 
     (15) corrected: the printed equation compares x_i with itself.
     """
-    built = _RowBuilder(len(rig.links))
+    builder = _RowBuilder(len(rig.links))
     for left, right in rig.pairs:
         if left in dropped or right in dropped:
             continue
         i, j = PER_LINK * rig.index(left), PER_LINK * rig.index(right)
         for parameter in (MASS, *DIAGONAL):
             name = f"{left} and {right}: {PARAMETERS[parameter]} as different as allowed"
-            built.add({i + parameter: 1.0, j + parameter: -(1.0 - alpha)}, 0.0, np.inf, name)
-            built.add({i + parameter: -1.0, j + parameter: 1.0 + alpha}, 0.0, np.inf, name)
-    return built.build()
+            builder.add({i + parameter: 1.0, j + parameter: -(1.0 - alpha)}, 0.0, np.inf, name)
+            builder.add({i + parameter: -1.0, j + parameter: 1.0 + alpha}, 0.0, np.inf, name)
+    return builder.build()
 
 
 def mass_bound_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
     """(1 - beta) m_ref <= m <= (1 + beta) m_ref: (16)."""
-    built = _RowBuilder(len(rig.links))
+    builder = _RowBuilder(len(rig.links))
     for k, link in enumerate(rig.links):
         beta = options.betas.get(link, options.beta)
         if beta is None:
             continue
         mass = options.reference_masses.get(link, float(reference.masses[k]))
         low, high = (1.0 - beta) * mass, (1.0 + beta) * mass
-        built.add({PER_LINK * k + MASS: 1.0}, low, np.inf, f"{link}: mass at its lower bound")
-        built.add({PER_LINK * k + MASS: 1.0}, -np.inf, high, f"{link}: mass at its upper bound")
-    return built.build()
+        builder.add({PER_LINK * k + MASS: 1.0}, low, np.inf, f"{link}: mass at its lower bound")
+        builder.add({PER_LINK * k + MASS: 1.0}, -np.inf, high, f"{link}: mass at its upper bound")
+    return builder.build()
 
 
 def fixed_link_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
     """Every parameter of the fixed links equal to the reference's."""
-    built = _RowBuilder(len(rig.links))
+    builder = _RowBuilder(len(rig.links))
     for link in rig.links:
         if link in options.fixed_links:
             first = PER_LINK * rig.index(link)
             for column, (name, value) in enumerate(zip(PARAMETERS, reference.values[rig.index(link)]), start=first):
-                built.add({column: 1.0}, float(value), float(value), f"{link}: {name} fixed to the prior")
-    return built.build()
+                builder.add({column: 1.0}, float(value), float(value), f"{link}: {name} fixed to the prior")
+    return builder.build()
 
 
 def physical_rows(rig: Rig, options: ConstraintOptions) -> Rows:

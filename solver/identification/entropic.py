@@ -60,21 +60,21 @@ def minimise(
     value = _value(hessian, gradient, strengths, x)
     trace: list[Step] = []
     for _ in range(MAX_ITERATIONS):
-        slope, curvature = _derivatives(hessian, gradient, strengths, x)
-        move, active = _newton_step(slope, curvature, rows, pool, active, x)
-        decrement = -float(slope @ move)
+        total_gradient, curvature = _derivatives(hessian, gradient, strengths, x)
+        step, active = _newton_step(total_gradient, curvature, rows, pool, active, x)
+        decrement = -float(total_gradient @ step)
         if 0.5 * decrement <= DECREMENT_TOLERANCE * (1.0 + abs(value)):
             return Minimum(x, Status.OPTIMAL, tuple(trace))
-        length = min(1.0, MAX_BOUNDARY_FRACTION * _boundary_distance(x, move))
+        length = min(1.0, MAX_BOUNDARY_FRACTION * _boundary_distance(x, step))
         while length > MIN_STEP:
-            trial = _value(hessian, gradient, strengths, x + length * move)
-            if trial <= value - SUFFICIENT_DECREASE * length * decrement:
+            trial_value = _value(hessian, gradient, strengths, x + length * step)
+            if trial_value <= value - SUFFICIENT_DECREASE * length * decrement:
                 break
             length *= 0.5
         else:
             # Rounding hides the remaining decrease.
             return Minimum(x, Status.INACCURATE, tuple(trace))
-        x, value = x + length * move, trial
+        x, value = x + length * step, trial_value
         trace.append(Step(value, 0.5 * decrement, length))
     return Minimum(x, Status.LIMIT, tuple(trace))
 
@@ -98,33 +98,33 @@ def _derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     inverses = np.linalg.inv(_matrices(x))
     # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
-    slopes = np.einsum("ij,cij->c", np.eye(PSEUDO_INERTIA_ORDER), BASIS) - np.einsum("lij,cij->lc", inverses, BASIS)
-    turned = np.einsum("lij,cjk->lcik", inverses, BASIS)
-    curvatures = strengths[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
+    gradients = np.einsum("ij,cij->c", np.eye(PSEUDO_INERTIA_ORDER), BASIS) - np.einsum("lij,cij->lc", inverses, BASIS)
+    products = np.einsum("lij,cjk->lcik", inverses, BASIS)
+    curvatures = strengths[:, None, None] * np.einsum("lcik,ldki->lcd", products, products)
     curvature = hessian.copy()
     for k, block in enumerate(curvatures):
         part = slice(PER_LINK * k, PER_LINK * (k + 1))
         curvature[part, part] += block
-    return hessian @ x + gradient + (strengths[:, None] * slopes).ravel(), curvature
+    return hessian @ x + gradient + (strengths[:, None] * gradients).ravel(), curvature
 
 
 def _newton_step(
-    slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: RowPool, active: tuple[int, ...], x: np.ndarray
+    total_gradient: np.ndarray, curvature: np.ndarray, rows: Rows, pool: RowPool, active: tuple[int, ...], x: np.ndarray
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """The step to the minimum of the local quadratic model over the rows, and the active rows."""
     lower = _cholesky_root(curvature)
     factor = lower, True
-    move = -cho_solve(factor, slope, check_finite=False)
+    step = -cho_solve(factor, total_gradient, check_finite=False)
     equal = rows.equality
     if equal.any():
         normals = rows.matrix[equal].toarray()
-        answers = cho_solve(factor, normals.T, check_finite=False)
-        misfit = rows.upper[equal] - normals @ (x + move)
-        move = move + answers @ np.linalg.solve(normals @ answers, misfit)
-    if np.all(pool.excess(x + move) >= -ROW_TOLERANCE):
-        return move, ()
+        solutions = cho_solve(factor, normals.T, check_finite=False)
+        violation = rows.upper[equal] - normals @ (x + step)
+        step = step + solutions @ np.linalg.solve(normals @ solutions, violation)
+    if np.all(pool.excess(x + step) >= -ROW_TOLERANCE):
+        return step, ()
     basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
-    target = -solve_triangular(lower, slope, lower=True, check_finite=False)
+    target = -solve_triangular(lower, total_gradient, lower=True, check_finite=False)
     found = nearest_point(x, basis, target, pool, start=active)
     if not found.feasible:
         raise BackendError("the total mass, boxes or bounds contradict each other")
@@ -149,10 +149,10 @@ ROW_TOLERANCE = 1e-9
 """Violation of a row of unit length that counts as rounding."""
 
 
-def _boundary_distance(x: np.ndarray, move: np.ndarray) -> float:
+def _boundary_distance(x: np.ndarray, step: np.ndarray) -> float:
     """Multiple of a step at which the first body reaches the boundary of consistency."""
     roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
     # letters as in _matrices
-    change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), BASIS)
+    change = np.einsum("lc,cij->lij", step.reshape(-1, PER_LINK), BASIS)
     lowest = float(np.linalg.eigvalsh(roots @ change @ np.swapaxes(roots, 1, 2))[:, 0].min())
     return np.inf if lowest >= 0.0 else -1.0 / lowest

@@ -57,8 +57,8 @@ class Equations:
     def residuals(self, parameters: InertialParameters) -> np.ndarray:
         """f - Y phi (6, n); NaN where f was not measured."""
         phi = parameters.values.T.reshape(-1)
-        rest = self.wrench - np.array([phi[: len(row)] @ row for row in self.rows])
-        return np.where(self.used, rest, np.nan)
+        residual = self.wrench - np.array([phi[: len(row)] @ row for row in self.rows])
+        return np.where(self.used, residual, np.nan)
 
 
 def equations(
@@ -79,12 +79,12 @@ def equations(
     if len(motion) != len(trial.motion):
         raise InvalidValue(f"trial {trial.name!r}: a noise replica has another number of frames than the motion")
     total, used = trial.wrenches.total, usable_axes(trial, axes)
-    kept = used.any(axis=1)
+    has_data = used.any(axis=1)
     if trial.corner is not None:
         yield from _whitened_equations(rig, trial, base, axes, motion)
         return
     if trial.preset is None:
-        frames = np.flatnonzero(kept)
+        frames = np.flatnonzero(has_data)
         if len(frames) < len(motion):
             motion = motion.frames(frames)
         for piece in regressor_pieces(rig, motion, base, axes):
@@ -93,13 +93,13 @@ def equations(
         return
     rate = rate_of_grid(motion.times)
     for start, stop in true_runs(frames_with_forces(trial)):
-        if not kept[start:stop].any():
+        if not has_data[start:stop].any():
             continue
         pieces = regressor_pieces(rig, motion.part(start, stop), base, axes)
         rows = (_about_world(piece, total[start:stop][piece.frames]) for piece in pieces)
         first = start
         for filtered in low_pass_pieces(rows, rate, trial.preset):
-            here = first + np.flatnonzero(kept[first : first + filtered.shape[1]])
+            here = first + np.flatnonzero(has_data[first : first + filtered.shape[1]])
             if len(here):
                 yield _about_base(filtered[:, here - first], len(rig.links), here, used[here].T)
             first += filtered.shape[1]
@@ -255,8 +255,8 @@ def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:
     """Rows (C, n) of one piece about the world origin in world axes: Y, f, then the base link's pose."""
     force, moment, count = piece.force, piece.moment, len(total)
     if piece.rotation is not None:
-        turn = piece.rotation[:, :, None]
-        force, moment = product(turn, force), product(turn, moment)
+        rotation = piece.rotation[:, :, None]
+        force, moment = product(rotation, force), product(rotation, moment)
     moment[:, :STATIC_PARAMETERS] += cross(piece.origin[:, None, None], force)
     pose = [piece.origin] if piece.rotation is None else [piece.origin, piece.rotation.reshape(9, count)]
     return np.concatenate([force.reshape(-1, count), moment.reshape(-1, count), total.T, *pose])
@@ -266,16 +266,16 @@ def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarr
     """Equations of filtered rows (C, n) of `_about_world`."""
     count = rows.shape[1]
     sizes = FORCE_AXES * STATIC_PARAMETERS * links, FORCE_AXES * PER_LINK * links, AXES, FORCE_AXES
-    force, moment, total, origin, turn = np.split(rows, np.cumsum(sizes))
+    force, moment, total, origin, filtered_rotation = np.split(rows, np.cumsum(sizes))
     force, moment = (
         force.reshape(FORCE_AXES, STATIC_PARAMETERS, links, count),
         moment.reshape(FORCE_AXES, PER_LINK, links, count),
     )
     moment[:, :STATIC_PARAMETERS] -= cross(origin[:, None, None], force)
     rotation = None
-    if len(turn):
+    if len(filtered_rotation):
         # a filtered rotation matrix is not orthogonal: use the nearest rotation
-        rotation = np.ascontiguousarray(nearest_rotation(turn.T.reshape(count, 3, 3)).transpose(1, 2, 0))
+        rotation = np.ascontiguousarray(nearest_rotation(filtered_rotation.T.reshape(count, 3, 3)).transpose(1, 2, 0))
         inverse = rotation.swapaxes(0, 1)[:, :, None]
         force, moment = product(inverse, force), product(inverse, moment)
     piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)

@@ -87,24 +87,24 @@ class NullSpace:
     @property
     def summary(self) -> str:
         """Sentence that says what flight alone determined."""
-        everything = len(self.base)
+        size = len(self.base)
         if not self.is_distinct:
-            unseen = (
+            unobservable = (
                 f"; {self.dimension - 1} directions beyond the scale have no effect at all"
                 if self.dimension > 1
                 else ""
             )
             return (
                 "the null space of the flights does not stand out from the errors of their motion (gap "
-                f"{self.gap:.2g}): none of the {everything} base parameters follows from flight alone{unseen}"
+                f"{self.gap:.2g}): none of the {size} base parameters follows from flight alone{unobservable}"
             )
         if self.dimension == 1:
-            return f"flight alone determined all {everything} base parameters, scaled by {self.total_mass:.2f} kg"
+            return f"flight alone determined all {size} base parameters, scaled by {self.total_mass:.2f} kg"
         links = ", ".join(
             f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= MIN_LISTED_SHARE
         )
         return (
-            f"flight alone determined {everything - self.dimension} of {everything} directions of the base parameters; "
+            f"flight alone determined {size - self.dimension} of {size} directions of the base parameters; "
             f"beyond the scale {self.dimension - 1} are undetermined, and the total mass does not help"
             + (f" (mostly {links}: without motion, without effect, or not larger than noise)" if links else "")
         )
@@ -152,13 +152,13 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
     carried = np.abs(masses @ directions) > RANK_TOLERANCE
     exact = values <= RANK_TOLERANCE * values[0]
     # with noise no value is zero: use the smallest one whose direction contains the mass
-    own = exact if np.any(exact & carried) else np.arange(size) == np.flatnonzero(carried)[-1]
-    found = np.linalg.qr(directions[:, own])[0]
-    shares = masses @ found
-    chosen = found @ (shares / (shares @ shares)) * total_mass
-    unseen = own | exact | (values <= (NOISE_RATIO if metric == NOISE else 0.0))
-    unknown = _unknown_shares(base, directions[:, unseen], chosen)
-    return NullSpace(base, metric, values, int(unseen.sum()), chosen * scale, total_mass, unknown)
+    mass_directions = exact if np.any(exact & carried) else np.arange(size) == np.flatnonzero(carried)[-1]
+    basis = np.linalg.qr(directions[:, mass_directions])[0]
+    shares = masses @ basis
+    mean_direction = basis @ (shares / (shares @ shares)) * total_mass
+    unobservable = mass_directions | exact | (values <= (NOISE_RATIO if metric == NOISE else 0.0))
+    unknown = _unknown_shares(base, directions[:, unobservable], mean_direction)
+    return NullSpace(base, metric, values, int(unobservable.sum()), mean_direction * scale, total_mass, unknown)
 
 
 def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
@@ -195,21 +195,21 @@ def _spectrum(factor: np.ndarray, noise: np.ndarray | None) -> tuple[np.ndarray,
     if noise is None:
         return values, rows.T
     whitened = rows[seen].T / values[seen]  # coordinates in which the equations have unit covariance
-    _, shares, turned = svd(noise @ whitened, full_matrices=True, check_finite=False)
+    _, shares, rotation_rows = svd(noise @ whitened, full_matrices=True, check_finite=False)
     ratios = np.full(whitened.shape[1], MAX_NOISE_RATIO)
     ratios[: len(shares)] = np.minimum(1.0 / np.maximum(shares, 1.0 / MAX_NOISE_RATIO), MAX_NOISE_RATIO)
     order = np.argsort(-ratios, kind="stable")
-    directions = (whitened @ turned.T)[:, order]
+    directions = (whitened @ rotation_rows.T)[:, order]
     directions /= np.linalg.norm(directions, axis=0)
     return np.append(ratios[order], np.zeros(int(np.sum(~seen)))), np.column_stack([directions, rows[~seen].T])
 
 
-def _unknown_shares(base: BaseParameters, null: np.ndarray, chosen: np.ndarray) -> dict[str, float]:
+def _unknown_shares(base: BaseParameters, null_directions: np.ndarray, mean_direction: np.ndarray) -> dict[str, float]:
     """Shares of links in the part of the null space (B, d) that is not the body itself."""
-    if null.shape[1] < 2:
+    if null_directions.shape[1] < 2:
         return {}
-    own = np.linalg.qr(np.column_stack([chosen, null]))[0][:, 1 : null.shape[1]]
+    others = np.linalg.qr(np.column_stack([mean_direction, null_directions]))[0][:, 1 : null_directions.shape[1]]
     link = base.independent // PER_LINK
-    weight = np.sum(own**2, axis=1)
+    weight = np.sum(others**2, axis=1)
     shares = {name: float(weight[link == row].sum() / weight.sum()) for row, name in enumerate(base.links)}
     return dict(sorted(shares.items(), key=lambda item: -item[1]))

@@ -61,7 +61,7 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     ]
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(rig.links, found.x)
-    factor, target, rest = regression.factor, regression.target, regression.residual_cost
+    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     relaxed = [level.name for level in found.levels[:2] if not level.met]
     notes = tuple(f"the {name} level cannot be met exactly; its rows were relaxed" for name in relaxed)
     return Estimate(
@@ -69,8 +69,8 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
         parameters,
         reference,
         found.status,
-        compute_cost(factor, target, rest, parameters),
-        compute_cost(factor, target, rest, reference),
+        compute_cost(factor, target, residual_cost, parameters),
+        compute_cost(factor, target, residual_cost, reference),
         found.active,
         found.levels,
         notes=notes,

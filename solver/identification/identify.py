@@ -148,39 +148,47 @@ def identify_trials(
     progress(0.4, "comparison on trials not used")
     tested, folds = _cross_validate(rig, used, parts, method, notes) if options.cross_validate else ([], [])
     (fit, frequency_weights), *others = refit_with_frequency_weights(rig, [first, *folds], method, options.base)
-    whole, estimate = fit.regression, fit.estimate
+    regression, estimate = fit.regression, fit.estimate
     comparisons = [replace(_compare(rig, trial, estimate, options, frequency_weights), used=True) for trial in used]
-    comparisons += [_compare(rig, trial, own.estimate, options, both) for trial, (own, both) in zip(tested, others)]
-    spread = _uncertainty(rig, whole, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
-    _note_noise(whole, options, notes)
+    comparisons += [
+        _compare(rig, trial, own.estimate, options, weights) for trial, (own, weights) in zip(tested, others)
+    ]
+    uncertainty = _uncertainty(rig, regression, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
+    _note_noise(regression, options, notes)
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
-    held = () if options.method == "minimum_norm" else options.fixed_links
-    _note_unobserved_links(rig, estimate, held, notes)
-    noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
-    known = information(whole, diagonal_prior_std(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
-    root = limits = None
+    fixed = () if options.method == "minimum_norm" else options.fixed_links
+    _note_unobserved_links(rig, estimate, fixed, notes)
+    noise = float(
+        np.sqrt(noise_variance(regression, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
+    )
+    data_information = information(
+        regression, diagonal_prior_std(rig.prior, rig.boxes, ConsistentOptions()), noise=noise
+    )
+    root = std_by_source = None
     if options.method == "consistent":
-        root = covariance_root(whole, estimate, rig, _consistent_options(rig, options))
-        limits = split_posterior_std(root, whitened_factor(whole, estimate), estimate.parameters, spread)
+        root = covariance_root(regression, estimate, rig, _consistent_options(rig, options))
+        std_by_source = split_posterior_std(
+            root, whitened_factor(regression, estimate), estimate.parameters, uncertainty
+        )
     return Identification(
         estimate=estimate,
-        determined=np.where(np.isin(rig.links, held), 0.0, known.determined.T).T,
-        singular_values=known.singular_values,
-        rank=known.rank,
-        weights=whole.weights,
-        frames=whole.frames,
-        trials=whole.trials,
-        base_link=whole.base,
-        base=_estimate_base(whole, notes),
-        uncertainty=spread,
+        determined=np.where(np.isin(rig.links, fixed), 0.0, data_information.determined.T).T,
+        singular_values=data_information.singular_values,
+        rank=data_information.rank,
+        weights=regression.weights,
+        frames=regression.frames,
+        trials=regression.trials,
+        base_link=regression.base,
+        base=_estimate_base(regression, notes),
+        uncertainty=uncertainty,
         comparisons=tuple(comparisons),
         flights=_check_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         frequency_weights=frequency_weights,
         covariance_root=root,
-        std_by_source=limits or {},
+        std_by_source=std_by_source or {},
     )
 
 
@@ -196,20 +204,22 @@ def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | No
     Raises:
         UnknownPreset: no such method.
     """
-    limits = replace(options.constraints, total_mass=options.total_mass, fixed_links=options.fixed_links)
+    constraints = replace(options.constraints, total_mass=options.total_mass, fixed_links=options.fixed_links)
     if options.method == "consistent":
         chosen = _consistent_options(rig, options)
         if noise_estimate is not None:
-            kept = noise_estimate.settings
-            chosen = replace(chosen, data_inflation=kept["data inflation"], noise_variance=kept["noise variance"])
-            chosen = with_relative_std(chosen, kept[RELATIVE_STD_SETTING])
+            noise_settings = noise_estimate.settings
+            chosen = replace(
+                chosen, data_inflation=noise_settings["data inflation"], noise_variance=noise_settings["noise variance"]
+            )
+            chosen = with_relative_std(chosen, noise_settings[RELATIVE_STD_SETTING])
         elif _estimates_prior_std(chosen, options):
             return lambda regression: consistent_with_empirical_prior(regression, rig, chosen)
         return lambda regression: consistent(regression, rig, chosen)
     if options.method == "hierarchical":
-        return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits))
+        return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=constraints))
     if options.method == "constrained":
-        return lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=limits))
+        return lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=constraints))
     if options.method == "minimum_norm":
         return lambda regression: minimum_norm(regression, rig)
     raise UnknownPreset(options.method, METHODS)
@@ -221,14 +231,16 @@ def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) ->
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
-    limits = replace(options.constraints, total_mass=options.total_mass, beta=None, fixed_links=options.fixed_links)
-    person = rig.provenance.get("kind") == "human"
-    symmetric = person if options.symmetric is None else options.symmetric
-    chosen = ConsistentOptions(constraints=limits, plausible=symmetric, mass_prior=person)
+    constraints = replace(
+        options.constraints, total_mass=options.total_mass, beta=None, fixed_links=options.fixed_links
+    )
+    is_person = rig.provenance.get("kind") == "human"
+    symmetric = is_person if options.symmetric is None else options.symmetric
+    chosen = ConsistentOptions(constraints=constraints, plausible=symmetric, mass_prior=is_person)
     if options.relative_std is not None:
         chosen = replace(chosen, relative_std=options.relative_std)
     # for unknown sex the prior is the mean of both tables: their difference widens it
-    wider = {link: float(np.hypot(chosen.relative_std, spread)) for link, spread in rig.prior_spread.items()}
+    wider = {link: float(np.hypot(chosen.relative_std, std)) for link, std in rig.prior_spread.items()}
     return replace(chosen, relative_stds=wider)
 
 
@@ -338,7 +350,7 @@ def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[
     if weights is None or weights.shares is None:
         return
     shares = weights.shares
-    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:MAX_LISTED_SHARES]
+    largest = sorted(np.ndindex(*shares.shape), key=lambda index: -abs(shares[index]))[:MAX_LISTED_SHARES]
     listed = ", ".join(
         f"{_link_label(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
     )

@@ -67,8 +67,8 @@ def information(
     if noise is None:
         share = np.ones(rank)
     else:
-        gained = (s[:rank] / noise) ** 2
-        share = gained / (1.0 + gained)
+        information_ratio = (s[:rank] / noise) ** 2
+        share = information_ratio / (1.0 + information_ratio)
     determined = np.clip(np.sum(share[:, None] * Vt[:rank] ** 2, axis=0), 0.0, 1.0)
     links = tuple(regression.links)
     return Information(links, determined.reshape(len(links), PER_LINK), s, rank)

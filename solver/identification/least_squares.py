@@ -35,14 +35,14 @@ def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TO
     parameters = InertialParameters.from_vector(regression.links, phi)
     negative = [link for link, mass in zip(parameters.links, parameters.masses) if mass < 0.0]
     notes = (f"negative masses: {', '.join(negative)}",) if negative else ()
-    factor, target, rest = regression.factor, regression.target, regression.residual_cost
+    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     return Estimate(
         "minimum_norm",
         parameters,
         rig.prior,
         Status.OPTIMAL,
-        compute_cost(factor, target, rest, parameters),
-        compute_cost(factor, target, rest, rig.prior),
+        compute_cost(factor, target, residual_cost, parameters),
+        compute_cost(factor, target, residual_cost, rig.prior),
         settings={"rank": rank, "columns": regression.factor.shape[1], "condition": float(s[0] / s[rank - 1])},
         notes=notes,
         seconds=time.perf_counter() - began,

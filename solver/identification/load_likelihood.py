@@ -68,14 +68,14 @@ class LoadLikelihood:
             (self.bodies.transform_columns(r.factor), r.target - r.factor @ prior) for r in (first, second)
         )
         strengths = np.repeat(prior_strengths(rig.links, ConsistentOptions()), PER_LINK)
-        own = self.loads.transform_columns(second.factor)
+        load_columns = self.loads.transform_columns(second.factor)
         H = weight * (R1.T @ R1 + R2.T @ R2) + np.diag(strengths)
-        across = weight * R2.T @ own
-        inverse = np.linalg.solve(H, np.column_stack([across, weight * (R1.T @ c1 + R2.T @ c2)]))
+        coupling = weight * R2.T @ load_columns
+        inverse = np.linalg.solve(H, np.column_stack([coupling, weight * (R1.T @ c1 + R2.T @ c2)]))
         self._response, self._bare = inverse[:, :-1], inverse[:, -1]
-        P = weight * own.T @ own - across.T @ self._response
+        P = weight * load_columns.T @ load_columns - coupling.T @ self._response
         self.P = 0.5 * (P + P.T) + RIDGE * np.eye(len(P))
-        self.q = across.T @ self._bare - weight * own.T @ c2
+        self.q = coupling.T @ self._bare - weight * load_columns.T @ c2
 
     def bare_body(self, loads: np.ndarray) -> InertialParameters:
         """The most likely bare body if these (L, 10) are the loads."""
@@ -98,8 +98,8 @@ class LoadLikelihood:
         inside = [self._box_rows(link) @ self.loads.blocks[link] for link in carriers]
         rows = sparse.block_diag([block / np.linalg.norm(block, axis=1, keepdims=True) for block in inside])
         masses = np.zeros((len(carriers), len(columns)))
-        for place, link in enumerate(carriers):
-            masses[place, PER_LINK * place : PER_LINK * (place + 1)] = self.loads.blocks[link][MASS]
+        for row, link in enumerate(carriers):
+            masses[row, PER_LINK * row : PER_LINK * (row + 1)] = self.loads.blocks[link][MASS]
         shares = masses - min_share * masses.sum(axis=0)
         matrix = sparse.csr_array(sparse.vstack([rows, shares] if min_share else [rows]))
         names = tuple(f"load {k}" for k in range(matrix.shape[0]))
@@ -115,8 +115,8 @@ class LoadLikelihood:
         if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
             raise BackendError(f"{solution.backend}: {solution.message}")
         loads = np.zeros((self.count, PER_LINK))
-        for place, link in enumerate(carriers):
-            loads[link] = self.loads.blocks[link] @ solution.x[PER_LINK * place : PER_LINK * (place + 1)]
+        for row, link in enumerate(carriers):
+            loads[link] = self.loads.blocks[link] @ solution.x[PER_LINK * row : PER_LINK * (row + 1)]
         return LoadFit(carriers, loads, size * solution.objective)
 
     def fit_within(self, sets: Iterable[tuple[int, ...]], tolerance: float) -> dict[tuple[int, ...], LoadFit]:
@@ -137,8 +137,8 @@ class LoadLikelihood:
         Inequalities are not considered.
         """
         result, weights = np.full(self.count, np.nan), np.zeros((len(carriers), PER_LINK * len(carriers)))
-        for place, link in enumerate(carriers):
-            weights[place, PER_LINK * place : PER_LINK * (place + 1)] = self.loads.blocks[link][MASS]
+        for row, link in enumerate(carriers):
+            weights[row, PER_LINK * row : PER_LINK * (row + 1)] = self.loads.blocks[link][MASS]
         columns = _parameter_columns(carriers)
         covariance = weights @ np.linalg.solve(self.P[np.ix_(columns, columns)], weights.T)
         result[list(carriers)] = np.sqrt(np.diag(covariance))

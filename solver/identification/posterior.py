@@ -55,11 +55,13 @@ def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, optio
 def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterStd:
     """Standard deviations from changes (M, L, 10) of the parameters whose squares sum to their covariance."""
     masses, coms = parameters.masses, parameters.coms
-    moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
+    com_changes = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
     # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
-    spun = phi[:, :, INERTIA] - phi[:, :, [MASS]] * symmetric_entries(steiner(coms))
-    spun -= masses[:, None] * symmetric_entries(steiner(coms + moved) - steiner(coms - moved)) / 2.0
-    return ParameterStd(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
+    inertia_changes = phi[:, :, INERTIA] - phi[:, :, [MASS]] * symmetric_entries(steiner(coms))
+    inertia_changes -= (
+        masses[:, None] * symmetric_entries(steiner(coms + com_changes) - steiner(coms - com_changes)) / 2.0
+    )
+    return ParameterStd(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, com_changes, inertia_changes)))
 
 
 def whitened_factor(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
@@ -78,19 +80,19 @@ def covariance_root(
     if options.prior in (ENTROPIC, "metric"):
         x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
         # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
-        turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), BASIS)
-        blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
-        precise = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
-        precise = np.concatenate([precise, mass_prior_rows(bodies, options)])
+        products = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), BASIS)
+        blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", products, products)
+        prior_factor = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
+        prior_factor = np.concatenate([prior_factor, mass_prior_rows(bodies, options)])
     else:
-        precise = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(estimate.prior, rig.boxes, options)))
+        prior_factor = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(estimate.prior, rig.boxes, options)))
     # the curvature itself is not formed: with nearly exact data the prior would be lost in rounding
-    factor = np.linalg.qr(np.concatenate([data, precise]), mode="r")
+    factor = np.linalg.qr(np.concatenate([data, prior_factor]), mode="r")
     root = solve_triangular(factor, np.eye(PER_LINK * count), trans="T")  # covariance = root' root
     rows = mass_rows(rig, options.constraints.total_mass)
     if rows.equality.any():
-        seen = root @ bodies.transform_columns(rows.matrix[rows.equality].toarray()).T
-        root = root - seen @ cho_solve(cho_factor(seen.T @ seen), seen.T @ root)
+        constrained = root @ bodies.transform_columns(rows.matrix[rows.equality].toarray()).T
+        root = root - constrained @ cho_solve(cho_factor(constrained.T @ constrained), constrained.T @ root)
     parts = root.reshape(len(root), count, PER_LINK)
     # link by link (l): from body coordinates (j) to parameters (i), each column (m) of the root on its own
     return np.einsum("mlj,lij->mli", parts, bodies.blocks)

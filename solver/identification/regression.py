@@ -106,8 +106,8 @@ class Regression(FullParameterForm):
         """Factor (k, B + 1) of the expected change of W [Y_b f] with the motion's noise; no rows where unknown."""
         if not self.noise:
             return np.zeros((0, len(self.structure) + 1))
-        taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
-        return self._weighted(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
+        block_frames = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
+        return self._weighted(self.noise) * np.sqrt(block_frames / sum(block.frames for block in self.blocks))
 
     @cached_property
     def calibrated_equations(self) -> CalibratedEquations:
@@ -138,19 +138,19 @@ class Regression(FullParameterForm):
         Raises:
             InvalidValue: an axis has no residual at all, which no measurement has: give the weights.
         """
-        spread = self.axis_rmse(parameters)
-        if np.any(spread == 0.0):
+        rmse = self.axis_rmse(parameters)
+        if np.any(rmse == 0.0):
             raise InvalidValue("an axis has no residual at all; residual weights need measured wrenches")
-        return np.nan_to_num(1.0 / spread, nan=0.0)
+        return np.nan_to_num(1.0 / rmse, nan=0.0)
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """Gradient (B, n) by the base parameters of half the weighted squared residual of each block used once."""
         phi = self.structure.project(parameters)
         result = np.zeros((len(self.blocks), len(phi)))
-        for place, block in enumerate(self.blocks):
-            for weight, factor, places in zip(self.weights, block.factors, self._axis_columns):
-                rest = factor[:, :-1] @ phi[places[:-1]] - factor[:, -1]
-                result[place, places[:-1]] += weight**2 * (rest @ factor[:, :-1])
+        for index, block in enumerate(self.blocks):
+            for weight, factor, own_columns in zip(self.weights, block.factors, self._axis_columns):
+                residual = factor[:, :-1] @ phi[own_columns[:-1]] - factor[:, -1]
+                result[index, own_columns[:-1]] += weight**2 * (residual @ factor[:, :-1])
         return result
 
     def with_weights(self, weights: np.ndarray) -> Regression:
@@ -176,8 +176,8 @@ class Regression(FullParameterForm):
         """
         if np.any(self.counts != 1) or np.any(other.counts != 1):
             raise InvalidValue("a resampled regression cannot be merged: its blocks do not count once each")
-        mine, theirs = (self.links, self.base, self.axes), (other.links, other.base, other.axes)
-        if mine != theirs or not np.array_equal(self.structure.independent, other.structure.independent):
+        own_key, other_key = (self.links, self.base, self.axes), (other.links, other.base, other.axes)
+        if own_key != other_key or not np.array_equal(self.structure.independent, other.structure.independent):
             raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
         blocks = [*self.blocks, *other.blocks]
         merge_blocks(blocks, MAX_BLOCKS)

@@ -86,7 +86,7 @@ class IdentifiedLink:
 
     def __repr__(self) -> str:
         interval = "" if self.mass_interval is None else " ({:.3f} to {:.3f})".format(*self.mass_interval)
-        com, prior_com = (", ".join(f"{1e3 * x:.1f}" for x in place) for place in (self.com, self.prior.com))
+        com, prior_com = (", ".join(f"{1e3 * x:.1f}" for x in vector) for vector in (self.com, self.prior.com))
         return (
             f"{self.link}: {self.mass:.3f} kg{interval}, prior {self.prior.mass:.3f}; "
             f"{100.0 * self.determined:.0f} % from the data\n"
@@ -155,7 +155,8 @@ class Identification:
             f"Identification of {len(found.links)} links, {found.total_mass:.2f} kg, by {self.estimate.method} "
             f"({self.estimate.satisfies}; {self.estimate.status.value})\n"
             f"  from {abbreviate(self.trials)}: {self.frames} frames\n"
-            f"  most changed: {found.links[most]} {found.masses[most]:.2f} kg, prior {prior.masses[most]:.2f} kg"
+            f"  most changed: {found.links[most]} {found.masses[most]:.2f} kg, "
+            f"prior {prior.masses[most]:.2f} kg"
         )
 
     def __getitem__(self, link: str) -> IdentifiedLink:
@@ -164,29 +165,29 @@ class Identification:
         Raises:
             UnknownLink: no such link; the message lists the links.
         """
-        own, spread, row = self.parameters[link], self.uncertainty, self.parameters.index(link)
+        link_inertia, uncertainty, row = self.parameters[link], self.uncertainty, self.parameters.index(link)
         mass = com = inertia = at_origin = None
-        if spread is not None:
-            lower, upper = spread.lower[row], spread.upper[row]
+        if uncertainty is not None:
+            lower, upper = uncertainty.lower[row], uncertainty.upper[row]
             mass = float(lower[MASS]), float(upper[MASS])
             at_origin = symmetric_matrix(lower[INERTIA]), symmetric_matrix(upper[INERTIA])
             half_width, half_widths = (
-                TWO_SIDED * spread.com_std[row],
-                TWO_SIDED * symmetric_matrix(spread.inertia_std[row]),
+                TWO_SIDED * uncertainty.com_std[row],
+                TWO_SIDED * symmetric_matrix(uncertainty.inertia_std[row]),
             )
             com, inertia = (
-                (own.com - half_width, own.com + half_width),
-                (own.inertia - half_widths, own.inertia + half_widths),
+                (link_inertia.com - half_width, link_inertia.com + half_width),
+                (link_inertia.inertia - half_widths, link_inertia.inertia + half_widths),
             )
         return IdentifiedLink(
             link,
-            own.mass,
+            link_inertia.mass,
             mass,
-            own.com,
+            link_inertia.com,
             com,
-            own.inertia,
+            link_inertia.inertia,
             inertia,
-            own.inertia_at_origin,
+            link_inertia.inertia_at_origin,
             at_origin,
             float(self.determined[row, MASS]),
             self.prior[link],

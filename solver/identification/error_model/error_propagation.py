@@ -55,18 +55,18 @@ def propagate_wrench_errors(
     for wrench_error in wrench_errors:
         for piece in equations(rig, wrench_error.trial, base, "world"):
             for source, errors in wrench_error.errors.items():
-                own = sums.setdefault(source, np.zeros((count, errors.shape[1])))
-                here = np.nan_to_num(errors[piece.frames])
+                weighted = sums.setdefault(source, np.zeros((count, errors.shape[1])))
+                draws = np.nan_to_num(errors[piece.frames])
                 for axis, (row, used) in enumerate(zip(piece.rows, piece.used)):
-                    own[: len(row)] += (
-                        wrench_error.frame_scale**2 * weights[axis] * (row[:, used] @ here[used, :, axis])
+                    weighted[: len(row)] += (
+                        wrench_error.frame_scale**2 * weights[axis] * (row[:, used] @ draws[used, :, axis])
                     )
     root = found.covariance_root.reshape(len(found.covariance_root), -1)
     if SKIN in sums:
         sums[SKIN] *= min(1.0, _residual_ratio(found, wrench_errors))
     result = {}
-    for source, own in sums.items():
-        by_link = own.reshape(PER_LINK, len(rig.links), -1).swapaxes(0, 1).reshape(count, -1)
+    for source, weighted in sums.items():
+        by_link = weighted.reshape(PER_LINK, len(rig.links), -1).swapaxes(0, 1).reshape(count, -1)
         result[source] = (root.T @ (root @ by_link)).T.reshape(-1, len(rig.links), PER_LINK)
     return result
 
@@ -78,9 +78,9 @@ def _residual_ratio(found: Identification, wrench_errors: Sequence[WrenchErrors]
     """
     squares = counts = 0.0
     for wrench_error in wrench_errors:
-        own = wrench_error.errors[SKIN][wrench_error.trial.counted] * found.weights
-        squares += wrench_error.frame_scale**2 * float(np.nansum(own**2))
-        counts += wrench_error.frame_scale**2 * float(np.isfinite(own).sum())
+        weighted = wrench_error.errors[SKIN][wrench_error.trial.counted] * found.weights
+        squares += wrench_error.frame_scale**2 * float(np.nansum(weighted**2))
+        counts += wrench_error.frame_scale**2 * float(np.isfinite(weighted).sum())
     return float(np.sqrt(counts / max(squares, float(np.finfo(float).tiny))))
 
 
@@ -101,9 +101,9 @@ def split_posterior_std(
     """
     flat = root.reshape(len(root), -1)
     by_noise = parameter_std(((whitened @ flat.T) @ flat).reshape(-1, *root.shape[1:]), parameters).std
-    whole = parameter_std(root, parameters).std
-    prior = np.sqrt(np.maximum(whole**2 - by_noise**2, 0.0))
-    widest = whole if bootstrap is None else np.maximum(bootstrap.std, whole)
+    posterior_std = parameter_std(root, parameters).std
+    prior = np.sqrt(np.maximum(posterior_std**2 - by_noise**2, 0.0))
+    widest = posterior_std if bootstrap is None else np.maximum(bootstrap.std, posterior_std)
     return {NOISE: np.sqrt(np.maximum(widest**2 - prior**2, 0.0)), PRIOR: prior}
 
 

@@ -43,10 +43,10 @@ def accumulate_frequency_weighted(
     collected = [EquationAccumulator(rig, structure) for _ in weights]
     replicas = tuple(trial.noise_replicas)
     streams = (_weighted_pieces(rig, trial, weights, index, motion) for motion in (trial.motion, *replicas))
-    for here, *others in zip(*streams):
-        for place, own in enumerate(collected):
-            own.add(trial, here[place], [other[place] for other in others])
-    return [own.regression(rig.links[index]) for own in collected]
+    for own_pieces, *others in zip(*streams):
+        for number, accumulator in enumerate(collected):
+            accumulator.add(trial, own_pieces[number], [other[number] for other in others])
+    return [accumulator.regression(rig.links[index]) for accumulator in collected]
 
 
 def _weighted_pieces(
@@ -57,8 +57,8 @@ def _weighted_pieces(
     for chunk in split_trial(trial, bands):
         if chunk.trial.counted[chunk.core].any():
             first = chunk.frames.start - chunk.core.start
-            own = motion.part(first, first + len(chunk.trial.motion))
-            yield _weighted_equations(rig, chunk, weights, base, own)
+            chunk_motion = motion.part(first, first + len(chunk.trial.motion))
+            yield _weighted_equations(rig, chunk, weights, base, chunk_motion)
 
 
 def _weighted_equations(
@@ -73,26 +73,26 @@ def _weighted_equations(
     )
     selected = np.zeros(len(trial.motion), bool)
     selected[chunk.core] = trial.counted[chunk.core]
-    kept = selected[frames]
+    is_used = selected[frames]
     added = None
     if has_marker_displacements(trial) and any(frequency_weights.shares is not None for frequency_weights in weights):
-        added = wrenches_about_base(rig, trial, skin_compliance_wrenches(rig, trial), base)[frames[kept]]
-    forces = [np.empty((*force.shape[:-1], int(kept.sum()))) for _ in weights]
-    moments = [np.empty((*moment.shape[:-1], int(kept.sum()))) for _ in weights]
+        added = wrenches_about_base(rig, trial, skin_compliance_wrenches(rig, trial), base)[frames[is_used]]
+    forces = [np.empty((*force.shape[:-1], int(is_used.sum()))) for _ in weights]
+    moments = [np.empty((*moment.shape[:-1], int(is_used.sum()))) for _ in weights]
     for axis in range(AXES):
         rows = force[axis] if axis < FORCE_AXES else moment[axis - FORCE_AXES]
-        for place, found in enumerate(
+        for index, found in enumerate(
             _mix_low_passes(trial, frames, rows, [(t.bands, t.low_pass_weights[:, axis]) for t in weights])
         ):
-            (forces[place] if axis < FORCE_AXES else moments[place])[axis % FORCE_AXES] = found[..., kept]
+            (forces[index] if axis < FORCE_AXES else moments[index])[axis % FORCE_AXES] = found[..., is_used]
     result = []
-    for place, frequency_weights in enumerate(weights):
-        right = wrench[:, kept]
+    for index, frequency_weights in enumerate(weights):
+        right_side = wrench[:, is_used]
         if added is not None and frequency_weights.shares is not None:
             # frames n, shares e, axes a
-            right = right - np.einsum("nea,e->an", added, frequency_weights.shares.reshape(-1))
-        there = chunk.frames.start - chunk.core.start + frames[kept]
-        result.append(Equations(there, forces[place], moments[place], right, used[:, kept]))
+            right_side = right_side - np.einsum("nea,e->an", added, frequency_weights.shares.reshape(-1))
+        trial_frames = chunk.frames.start - chunk.core.start + frames[is_used]
+        result.append(Equations(trial_frames, forces[index], moments[index], right_side, used[:, is_used]))
     return result
 
 
@@ -101,11 +101,11 @@ def _mix_low_passes(
 ) -> list[np.ndarray]:
     """Rows (p, L, n) of some frames as mixtures of low-passes, each given by upper ends of bands (C,) and weights (L,
     C)."""
-    whole = np.full((len(trial.motion), rows[..., 0].size), np.nan)
-    whole[frames] = rows.reshape(-1, len(frames)).T
+    all_rows = np.full((len(trial.motion), rows[..., 0].size), np.nan)
+    all_rows[frames] = rows.reshape(-1, len(frames)).T
     result = [np.zeros(rows.shape) for _ in mixtures]
     for end in np.unique(np.concatenate([bands[weights.any(axis=0)] for bands, weights in mixtures])):
-        passed = low_pass_at(trial, whole, float(end))[frames].T.reshape(rows.shape)
+        passed = low_pass_at(trial, all_rows, float(end))[frames].T.reshape(rows.shape)
         for mixture, (bands, weights) in zip(result, mixtures):
             for band in np.flatnonzero(bands == end):
                 mixture += weights[:, band, None] * passed

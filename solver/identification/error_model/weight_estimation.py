@@ -104,9 +104,9 @@ class ResidualGrams:
         bands, size = self.cutoffs[chosen[0]], self._row_count(chosen[0])
         result = np.ones((self.links, AXES, len(bands)))
         grams = np.sum([self.grams[k][body][:, :size, :size] for k in chosen], axis=0)
-        whole = self._residual_coefficients(bands, FrequencyWeights(bands, result), 0)
+        unweighted = self._residual_coefficients(bands, FrequencyWeights(bands, result), 0)
         for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
-            if whole @ grams[axis] @ whole < HALF * len(chosen):
+            if unweighted @ grams[axis] @ unweighted < HALF * len(chosen):
                 continue  # the residual is rounding
             found = fit_gains(grams[axis], len(self.regions), GAIN_PENALTY * len(chosen))
             for links, gains in zip(self.regions, found):
@@ -134,16 +134,16 @@ class ResidualGrams:
         if not informative:
             return None
         weight = float(np.mean([self.sample_counts[k] for k in informative]))
-        own = against = np.zeros(())
+        normal_matrix = right_side = np.zeros(())
         for k in informative:
             size = self._row_count(k)
             for axis in np.flatnonzero(np.isfinite(self.grams[k][body]).all(axis=(1, 2))):
                 gram = self.grams[k][body, axis]
-                rest = self._residual_coefficients(self.cutoffs[k], weights, axis)
-                error = max(float(rest @ gram[:size, :size] @ rest), MIN_RESIDUAL_FRACTION)
-                own = own + weight / error * gram[size:, size:]
-                against = against + weight / error * gram[size:, :size] @ rest
-        return solve_shares(own, against).reshape(self.links, -1) if own.ndim else None
+                coefficients = self._residual_coefficients(self.cutoffs[k], weights, axis)
+                error = max(float(coefficients @ gram[:size, :size] @ coefficients), MIN_RESIDUAL_FRACTION)
+                normal_matrix = normal_matrix + weight / error * gram[size:, size:]
+                right_side = right_side + weight / error * gram[size:, :size] @ coefficients
+        return solve_shares(normal_matrix, right_side).reshape(self.links, -1) if normal_matrix.ndim else None
 
     def _usable_trials(self, trials: Sequence[int] | None) -> list[int]:
         """Indices of the trials with information; none if their bands differ."""
@@ -156,9 +156,9 @@ class ResidualGrams:
     def _residual_coefficients(self, cutoffs: np.ndarray, weights: FrequencyWeights, axis: int) -> np.ndarray:
         """(R C + 1,) coefficients by which the rows of a Gram matrix sum to the residual of an axis."""
         result = np.zeros((len(self.regions), len(cutoffs)))
-        places = np.searchsorted(cutoffs, weights.bands)
+        columns = np.searchsorted(cutoffs, weights.bands)
         for region, links in enumerate(self.regions):
-            result[region, places] = -weights.low_pass_weights[links[0], axis]
+            result[region, columns] = -weights.low_pass_weights[links[0], axis]
         return np.append(result.reshape(-1), 1.0)
 
 
@@ -196,9 +196,9 @@ def fit_gains(gram: np.ndarray, region_count: int, penalty: float) -> np.ndarray
     # weights of low-passes are differences of gains: weights = lowest + lift @ gains above the lowest band
     lift = np.kron(np.eye(region_count), np.eye(bands, free, -1) - np.eye(bands, free))
     lowest = np.tile(np.eye(bands)[0], region_count)
-    own, against = gram[:-1, :-1], gram[:-1, -1]
-    hessian = lift.T @ own @ lift + penalty * np.eye(region_count * free)
-    gradient = lift.T @ (own @ lowest - against) - penalty
+    normal_matrix, right_side = gram[:-1, :-1], gram[:-1, -1]
+    hessian = lift.T @ normal_matrix @ lift + penalty * np.eye(region_count * free)
+    gradient = lift.T @ (normal_matrix @ lowest - right_side) - penalty
     differences = np.kron(np.eye(region_count), np.eye(free - 1, free) - np.eye(free - 1, free, 1))
     open_ended, names = np.full(len(differences), np.inf), ("gain not larger in a higher band",) * len(differences)
     rows = Rows(sparse.csr_array(differences), np.zeros(len(differences)), open_ended, names)
@@ -242,7 +242,10 @@ def _sum_products(
     divide them."""
     trial, counted = chunk.trial, np.zeros(len(chunk.trial.motion), bool)
     counted[chunk.core] = trial.counted[chunk.core]
-    measured, whole = measured_wrench(rig, trial, base)[counted], group_wrenches(rig, trial, bodies, groups, base)
+    measured, group_values = (
+        measured_wrench(rig, trial, base)[counted],
+        group_wrenches(rig, trial, bodies, groups, base),
+    )
     size = len(groups) * len(cutoffs) + 1
     added = np.zeros((len(measured), 0, AXES))
     if has_marker_displacements(trial):
@@ -252,11 +255,11 @@ def _sum_products(
     rows = np.empty((size, len(measured)))
     for axis in range(AXES):
         shares, rows[-1] = np.ascontiguousarray(added[:, :, axis].T), measured[:, axis]
-        own = shares @ shares.T
+        share_products = shares @ shares.T
         for body in range(len(bodies)):
             for place, cutoff in enumerate(cutoffs):
-                rows[place : -1 : len(cutoffs)] = low_pass_at(trial, whole[:, body, :, axis], cutoff)[counted].T
+                rows[place : -1 : len(cutoffs)] = low_pass_at(trial, group_values[:, body, :, axis], cutoff)[counted].T
             errors[body, axis] = np.sum((rows[-1] - rows[len(cutoffs) - 1 : -1 : len(cutoffs)].sum(axis=0)) ** 2)
             across = shares @ rows.T
-            products[body, axis] = np.block([[rows @ rows.T, across.T], [across, own]])
+            products[body, axis] = np.block([[rows @ rows.T, across.T], [across, share_products]])
     return products, errors

@@ -145,10 +145,10 @@ def base_gradients(rig: Rig, motion: Motion, structure: BaseParameters, weights:
         structure: B base parameters.
         weights: (N, 6, B), for the root as base.
     """
-    whole = np.zeros((6, PER_LINK, len(rig.links), len(motion)))
+    all_weights = np.zeros((6, PER_LINK, len(rig.links), len(motion)))
     links, parameters = structure.independent // PER_LINK, structure.independent % PER_LINK
-    whole[:, parameters, links] = weights.transpose(1, 2, 0)
-    return regressor_derivatives(rig, motion, whole)
+    all_weights[:, parameters, links] = weights.transpose(1, 2, 0)
+    return regressor_derivatives(rig, motion, all_weights)
 
 
 def excitation_of(
@@ -200,12 +200,12 @@ def link_weights(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.nd
     return weights
 
 
-def condition_gradient(matrix: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:
+def condition_gradient(matrix: np.ndarray, derivatives: np.ndarray) -> tuple[float, np.ndarray]:
     """Condition number of (m, n) and its gradient (k,) given the matrix's derivatives (k, m, n)."""
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     # m rows, n columns, k derivatives
-    largest = np.einsum("m,kmn,n->k", left[:, 0], slopes, right[0])
-    smallest = np.einsum("m,kmn,n->k", left[:, -1], slopes, right[-1])
+    largest = np.einsum("m,kmn,n->k", left[:, 0], derivatives, right[0])
+    smallest = np.einsum("m,kmn,n->k", left[:, -1], derivatives, right[-1])
     low = max(values[-1], np.finfo(float).tiny)
     value = float(values[0] / low)
     return value, (largest - value * smallest) / low
@@ -219,8 +219,8 @@ def _rank_deficient_deviations(factor: np.ndarray) -> np.ndarray:
     scale = np.linalg.norm(factor, axis=0)
     scaled = factor / np.where(scale > 0.0, scale, 1.0)
     _, values, right = np.linalg.svd(scaled, full_matrices=True)
-    kept = values > RANK_TOLERANCE * values[0]
-    rank = int(kept.sum())
+    is_nonzero = values > RANK_TOLERANCE * values[0]
+    rank = int(is_nonzero.sum())
     variance = ((right[:rank] / values[:rank, None]) ** 2).sum(axis=0)
     undetermined = (right[rank:] ** 2).sum(axis=0) > RANK_TOLERANCE
     with np.errstate(divide="ignore", invalid="ignore"):

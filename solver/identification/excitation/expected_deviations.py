@@ -28,8 +28,8 @@ PLATE_NOISE_ONLY = WrenchNoise(DESIGN_NOISE, DESIGN_RATE)
 
 def parameter_sizes(structure: BaseParameters, prior: InertialParameters) -> np.ndarray:
     """(B,) root mean square of the base parameters of the same kind: masses, first moments, inertias."""
-    values, place = structure.project(prior), structure.independent % PER_LINK
-    kind = (place > 0).astype(int) + (place >= STATIC_PARAMETERS)
+    values, parameter = structure.project(prior), structure.independent % PER_LINK
+    kind = (parameter > 0).astype(int) + (parameter >= STATIC_PARAMETERS)
     rms = np.array([np.sqrt(np.mean(values[kind == k] ** 2)) if (kind == k).any() else 1.0 for k in range(3)])
     return np.maximum(rms, np.finfo(float).tiny)[kind]
 
@@ -75,10 +75,10 @@ class ExpectedDeviations:
 
     def value(self, matrices: np.ndarray) -> np.ndarray:
         """Weighted geometric mean of the deviations (...,)."""
-        some = matrices[..., 0, :, :]
-        flat = some.reshape(-1, *some.shape[-2:])
-        found = [np.exp(np.log(self._deviations(matrix)) @ self._weights) for matrix in flat]
-        return np.array(found).reshape(some.shape[:-2])
+        information = matrices[..., 0, :, :]
+        flat = information.reshape(-1, *information.shape[-2:])
+        means = [np.exp(np.log(self._deviations(matrix)) @ self._weights) for matrix in flat]
+        return np.array(means).reshape(information.shape[:-2])
 
     def deviations(self, matrices: np.ndarray) -> np.ndarray:
         """(B,) of every base parameter after information (1, B, B), over the size of its kind."""

@@ -44,20 +44,20 @@ class MotionErrors:
     @property
     def covariance(self) -> np.ndarray:
         """(3, 3) covariance of a coordinate, its speed and its acceleration after the filter, for unit noise."""
-        turn = 2.0 * np.pi
+        two_pi = 2.0 * np.pi
         density = 2.0 / self.rate  # of unit noise up to half the rate, [s]
-        powers = [density * turn ** (2 * k) * self.cutoff ** (2 * k + 1) / (2 * k + 1) for k in range(3)]
+        powers = [density * two_pi ** (2 * k) * self.cutoff ** (2 * k + 1) / (2 * k + 1) for k in range(3)]
         return np.array([[powers[0], 0.0, -powers[1]], [0.0, powers[1], 0.0], [-powers[1], 0.0, powers[2]]])
 
     def coordinate_std(self, rig: Rig) -> np.ndarray:
         """(nv,) standard deviation of each coordinate."""
         result = np.full(rig.nv, self.angle)
         result[:3] = self.position
-        at = ROOT_NV
+        index = ROOT_NV
         for joint in rig.joints[1:]:
             if joint.kind == "prismatic":
-                result[at : at + joint.nv] = self.position
-            at += joint.nv
+                result[index : index + joint.nv] = self.position
+            index += joint.nv
         return result
 
 
@@ -83,14 +83,14 @@ class WrenchNoise:
     def densities(self, rig: Rig, motion: Motion) -> np.ndarray:
         """(N, 6, 6) [N^2 s, ...] noise density of each frame's equations: covariance divided by the rate of independent
         frames."""
-        own = np.diag(self.plate**2) / self.rate
+        plate = np.diag(self.plate**2) / self.rate
         if self.motion is None:
-            return np.tile(own, (len(motion), 1, 1))
-        slopes = root_residual_derivatives(rig, motion.q, motion.v, motion.a) * self.motion.coordinate_std(rig)
+            return np.tile(plate, (len(motion), 1, 1))
+        derivatives = root_residual_derivatives(rig, motion.q, motion.v, motion.a) * self.motion.coordinate_std(rig)
         # frames n, equations i and j, orders of the rate o and p, coordinates k
-        mixed = np.einsum("op,njpk->njok", self.motion.covariance, slopes)
-        added = slopes.reshape(len(motion), 6, -1) @ mixed.reshape(len(motion), 6, -1).swapaxes(1, 2)
-        return own + added / (2.0 * self.motion.cutoff)
+        mixed = np.einsum("op,njpk->njok", self.motion.covariance, derivatives)
+        added = derivatives.reshape(len(motion), 6, -1) @ mixed.reshape(len(motion), 6, -1).swapaxes(1, 2)
+        return plate + added / (2.0 * self.motion.cutoff)
 
     def whitening(self, rig: Rig, motion: Motion) -> np.ndarray:
         """(N or 1, 6, 6) matrices that scale a frame's equations to unit noise density: their squares over time are
