@@ -18,8 +18,7 @@ from ..errors import InvalidValue
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, log, vee
 from .foot_motion import Rates, RelativeMotion, motion_relative_to_root
-from .knees import bent_posture
-from .leg_chain import LegChain
+from .leg_chain import LegChain, bent_posture
 
 POSE_TOLERANCE = 1e-12
 """[m, rad] Error at which a leg counts as solved."""

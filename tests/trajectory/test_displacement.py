@@ -21,8 +21,8 @@ from solver.trajectory.displacement import (
     DisplacementProblem,
     Evaluation,
     Window,
+    displacement_weights,
 )
-from solver.trajectory.displacement_weights import displacement_weights
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits
 from tests.dance.example_dances import home, shift_root

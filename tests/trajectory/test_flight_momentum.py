@@ -13,8 +13,7 @@ from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dynamics.mechanics import Mechanics
 from solver.rigs import human
 from solver.trajectory.ballistic import find_flights, make_flights_ballistic
-from solver.trajectory.displacement import TRUST_REGION, DisplacementProblem, Window
-from solver.trajectory.displacement_weights import displacement_weights
+from solver.trajectory.displacement import TRUST_REGION, DisplacementProblem, Window, displacement_weights
 from solver.trajectory.flight_momentum import GAUSS_POINTS, MEAN_UNIT
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits

@@ -26,8 +26,14 @@ from ...so3 import conjugate, product, quaternion_log
 from ...threads import one_blas_thread
 from ...trajectory.ballistic import find_flights, make_flights_ballistic
 from ...trajectory.curve import FlatCurve, sample_times
-from ...trajectory.displacement import SMOOTHING_TIME, VIOLATION_TOLERANCE, Displacement, DisplacementProblem, Window
-from ...trajectory.displacement_weights import displacement_weights
+from ...trajectory.displacement import (
+    SMOOTHING_TIME,
+    VIOLATION_TOLERANCE,
+    Displacement,
+    DisplacementProblem,
+    Window,
+    displacement_weights,
+)
 from ...trajectory.limit_values import LimitValues
 from ...trajectory.planted_feet import PlantedTrajectory
 from ...trajectory.root_constraints import constrain_root
