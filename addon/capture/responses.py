@@ -11,7 +11,7 @@ from ..solver_api import ScenePose, errors, parse_json_line, scene_pose
 
 MAX_BYTES = 1 << 22
 """Longest response [bytes]; ordinary ones have some thousand."""
-KINDS = ("pose", "state", "told", "kept", "error")
+KINDS = ("pose", "state", "note", "kept", "error")
 
 
 @dataclass(frozen=True, slots=True)

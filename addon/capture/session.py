@@ -157,7 +157,7 @@ class CaptureSession:
     def _process_response(self, each: Response) -> None:
         if each.kind == "state":
             self.state = dict(each.state)
-        elif each.kind in ("told", "error"):
+        elif each.kind in ("note", "error"):
             self.messages.append(each.message)
             if each.kind == "error":
                 self.take_error = each.message

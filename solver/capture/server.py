@@ -2,7 +2,7 @@
 
 Requests: ``{"do": "record"}`` starts a recording, ``{"do": "keep", "folder": ..., "name": ...}`` writes it, ``{"do":
 "drop"}`` discards it, ``{"do": "end"}``. Responses, by their ``kind``: ``pose`` (`ScenePose`, the newest only, at
-screen rate), ``state`` at intervals, ``told`` with a message, ``kept`` with the folder, ``error``.
+screen rate), ``state`` at intervals, ``note`` with a message, ``kept`` with the folder, ``error``.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class CaptureServer:
 
     def report(self, words: str) -> None:
         """Send a message."""
-        self._send("told", message=words)
+        self._send("note", message=words)
 
     def execute(self, request: Request) -> None:
         """Carry out a request, or send an error."""
