@@ -1,4 +1,4 @@
-"""Dances as an animator keys them, for the tests of authoring."""
+"""Authored dances for the tests of authoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solver.trajectory.legged_rig import LeggedRig
 
 
 def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
-    """A balanced posture with bent knees and where its feet stand."""
+    """A balanced posture with bent knees, and the anchors of its feet."""
     legged = LeggedRig(rig, shrink=0.0)
     footing = legged.get_footing("both")
     _, curves, _ = legged.solve_static(legged.home_posture(footing)[None], footing.solved)
@@ -22,7 +22,7 @@ def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
 
 
 def rotate_joints(rig: Rig, q: np.ndarray, angles: Mapping[str, tuple[int, float]]) -> np.ndarray:
-    """A posture with joints (link: axis, angle [rad]) turned further."""
+    """A posture with joints (link: axis, angle [rad]) rotated further."""
     step = np.zeros(rig.model.nv)
     for link, (axis, angle) in angles.items():
         step[rig.model.joints[rig.joint(link)].idx_v + axis] += angle

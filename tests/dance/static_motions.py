@@ -1,4 +1,4 @@
-"""Rigs that stand on flat soles, for the tests of the checks."""
+"""Rigs on flat soles, for the tests of the checks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from solver.rig import ROOT_NV, Rig
 
 
 def static_motion(rig: Rig, q: np.ndarray, frames: int = 1) -> Motion:
-    """A posture held."""
+    """A posture at rest."""
     still = np.zeros((frames, rig.model.nv))
     return Motion(np.arange(frames) * 0.01, np.tile(q, (frames, 1)), still, still)
 
 
 def accelerated_motion(rig: Rig, q: np.ndarray, acceleration: np.ndarray) -> Motion:
-    """One frame in which the whole rig, its root's axes along the world's, accelerates as one rigid body."""
+    """One frame in which the whole rig accelerates as a rigid body; the root's axes are those of the world."""
     motion = static_motion(rig, q)
     a = np.zeros_like(motion.a)
     a[:, :3] = acceleration
@@ -48,7 +48,7 @@ def sinusoidal_motion(rig: Rig, times: np.ndarray, seed: int = 0, size: float = 
 
 
 def standing_schedule(rig: Rig, q: np.ndarray | None = None, stop: float = 10.0) -> Schedule:
-    """Every patch planted where a posture (neutral by default) has it, the floor under the lowest."""
+    """Every patch planted where a posture (neutral by default) has it, with the floor under the lowest."""
     anchors = anchors_at(rig, rig.neutral if q is None else q)
     return Schedule.constant(anchors, 0.0, stop, sole_height(rig, anchors))
 

@@ -50,7 +50,7 @@ def dance(rig: Rig) -> Motion:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_truth_is_a_body_that_can_exist(rig: Rig, seed: int) -> None:
-    """However it is changed, the truth is physically consistent, weighs the same and keeps its CoMs in their boxes."""
+    """Every changed truth is physically consistent, has the same mass, and has centres of mass inside their boxes."""
     for body in (rig, hrp2()):
         truth = perturb_inertials(body, seed)
         assert np.all(truth.consistency_margin > 0.0)
@@ -63,14 +63,14 @@ def test_truth_is_a_body_that_can_exist(rig: Rig, seed: int) -> None:
 
 
 def test_the_same_seed_is_the_same_truth(rig: Rig) -> None:
-    """Seeds decide the truth: equal seeds agree to the last digit, others differ."""
+    """Equal seeds agree to the last digit, others differ."""
     assert np.array_equal(perturb_inertials(rig, 1).values, perturb_inertials(rig, 1).values)
     assert inertial_error(perturb_inertials(rig, 1), perturb_inertials(rig, 2)).mass > 0.1
     assert inertial_error(perturb_inertials(rig, 1), perturb_inertials(rig, 1)).mass == 0.0
 
 
 def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
-    """Feet on the ground do not move by a micrometre, and no joint leaves its range."""
+    """Feet on the ground move by less than a micrometre, and no joint leaves its range."""
     motions = link_motions(rig, dance)
     feet = [rig.index(foot) for foot in FEET]
     assert np.ptp(motions.position[:, feet], axis=-1).max() < 1e-6
@@ -80,7 +80,7 @@ def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
 
 
 def test_ground_pushes_under_the_feet(rig: Rig, dance: Motion) -> None:
-    """The centre of pressure stays inside the box around the soles: nobody pulls on the ground."""
+    """The centre of pressure stays inside the box around the soles."""
     soles = np.array(list(sole_centres(rig, dance).values()))
     pressure = centre_of_pressure(rig, dance)
     half_length, half_width = 0.14, 0.06
@@ -98,7 +98,7 @@ def test_velocity_is_the_derivative(rig: Rig, dance: Motion) -> None:
 
 
 def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
-    """The sum of the plates is what the true inertials need, within the stated noise, whichever foot carries it."""
+    """The sum of the plates is the wrench of the true inertials, within the stated noise, on either foot."""
     truth = perturb_inertials(rig, 1)
     plates = record_plates(rig, dance, truth, sole_centres(rig, dance), noise=PlateNoise(np.random.default_rng(0)))
     needed = predicted_wrench(rig, dance, truth, axes="world")
@@ -108,7 +108,7 @@ def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
 
 
 def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -> None:
-    """Written as a laboratory would (y up, millimetres) and read again, markers and wrenches are the same."""
+    """Written as by a laboratory (y up, millimetres) and read again, markers and wrenches are the same."""
     generator = np.random.default_rng(0)
     placements = [MarkerPlacement(f"M{i}", link, np.array([0.05, 0.02, -0.1])) for i, link in enumerate(rig.links)]
     markers = record_markers(rig, dance, placements, generator)
@@ -124,7 +124,7 @@ def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -
 
 
 def test_marker_noise_is_as_stated(rig: Rig) -> None:
-    """Markers on a body at rest scatter by the stated standard deviation."""
+    """Markers on a body at rest have the stated standard deviation."""
     quiet = MotionAmplitudes(root=(0.0,) * 6, joints=())
     rest = simulate_motion(rig, Stance(standing_posture(rig, CROUCH), FEET, LEGS), quiet, np.arange(0.0, 4.0, 0.01), 1)
     markers = record_markers(rig, rest, [MarkerPlacement("A", "head", np.zeros(3))], np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""The checks while somebody edits: order, reuse, and that both change no number."""
+"""The incremental check: order and reuse, neither of which changes a number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RATE_OF_FORGETTING = 25
 
 
 class Reader:
-    """Reads checked frames for the scene, and counts them."""
+    """Converts checked frames for the scene, and counts them."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.count = rig, 0
@@ -45,29 +45,29 @@ def through(rig: Rig, q: np.ndarray, times: np.ndarray = TIMES) -> Motion:
 
 
 def edited(q: np.ndarray, frame: int, size: float = 0.1) -> np.ndarray:
-    """Samples with one joint turned further in one frame."""
+    """Samples with one joint rotated further in one frame."""
     result = np.array(q)
     result[frame, -2] += size
     return result
 
 
 def two_phases(rig: Rig, middle: float = 2.0, shift: float = 0.0) -> Schedule:
-    """Both feet, then the first one only, moved along x."""
+    """Both feet, then the first one only, shifted along x."""
     both = anchors_at(rig, rig.neutral)
     moved = Anchor(both[0].patch, both[0].rotation, both[0].position + np.array([shift, 0.0, 0.0]))
     return Schedule((Phase(0.0, middle, both), Phase(middle, 10.0, (moved,))), sole_height(rig, both))
 
 
 def finish(live: LiveCheck[SceneFrame], count: int = 16) -> list[int]:
-    """Check all that is left; the frames as they were told."""
-    told: list[int] = []
+    """Check all remaining frames; returns them in the order of the results."""
+    reported: list[int] = []
     while chunk := live.check_next(count).frames:
-        told += [frame for frame, _ in chunk]
-    return told
+        reported += [frame for frame, _ in chunk]
+    return reported
 
 
 def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
-    """Two readings say the same."""
+    """Whether two results are equal."""
     assert one is not None
     assert other is not None
     assert [(m.check, m.item, m.failed) for m in one.margins] == [(m.check, m.item, m.failed) for m in other.margins]
@@ -78,26 +78,25 @@ def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
     assert [foot.patch for foot in one.feet] == [foot.patch for foot in other.feet]
 
 
-def test_the_frame_looked_at_comes_first() -> None:
-    """Frames come in the order of their distance to the one looked at, also when another is looked at meanwhile."""
+def test_frames_near_the_current_one_come_first() -> None:
+    """Frames are ordered by their distance to the current frame, also if it changes meanwhile."""
     live = LiveCheck(RIG, Reader(RIG))
     live.set_focus(50)
     live.set_motion(sinusoidal_motion(RIG, TIMES), standing_schedule(RIG))
-    told = [frame for _ in range(4) for frame, _ in live.check_next(5).frames]
-    assert told[0] == 50
-    assert [abs(frame - 50) for frame in told] == sorted(abs(frame - 50) for frame in told)
-    assert set(told) == set(range(40, 60)) or set(told) == set(range(41, 61))
+    reported = [frame for _ in range(4) for frame, _ in live.check_next(5).frames]
+    assert reported[0] == 50
+    assert [abs(frame - 50) for frame in reported] == sorted(abs(frame - 50) for frame in reported)
+    assert set(reported) == set(range(40, 60)) or set(reported) == set(range(41, 61))
     live.set_focus(110)
     rest = finish(live)
     assert rest[0] == 110
     assert [abs(frame - 110) for frame in rest] == sorted(abs(frame - 110) for frame in rest)
-    assert sorted(told + rest) == list(range(120))
+    assert sorted(reported + rest) == list(range(120))
 
 
 @pytest.mark.parametrize("rig", [RIG, human(1.75, 70.0, "male")], ids=lambda rig: rig.name)
-def test_small_pieces_say_what_the_whole_check_says(rig: Rig) -> None:
-    """Margins, culprits, failing links, balance and foot forces are those "
-    "of `require_matching_motion` of the same motion."""
+def test_pieces_agree_with_the_whole_check(rig: Rig) -> None:
+    """Margins, worst items, failing links, balance and foot forces equal those of `check_motion`."""
     motion, schedule, options = sinusoidal_motion(rig, TIMES), two_phases(rig), CheckOptions(shrink=0.2)
     live = LiveCheck(rig, Reader(rig))
     live.set_motion(motion, schedule, options)
@@ -118,8 +117,8 @@ def test_small_pieces_say_what_the_whole_check_says(rig: Rig) -> None:
         assert len(found.polygon) >= 4
 
 
-def test_an_edited_sample_is_checked_again_with_its_surroundings_only() -> None:
-    """Frames far from an edit are not checked again; all readings equal those of a fresh check."""
+def test_only_frames_near_an_edit_are_checked_again() -> None:
+    """Frames far from an edit are not checked again; all results equal those of a fresh check."""
     q, reader = sinusoidal_motion(RIG, TIMES).q, Reader(RIG)
     live = LiveCheck(RIG, reader)
     live.set_motion(through(RIG, q), standing_schedule(RIG))
@@ -137,8 +136,8 @@ def test_an_edited_sample_is_checked_again_with_its_surroundings_only() -> None:
         same(one, other)
 
 
-def test_a_foot_that_moves_is_checked_again_while_it_stands() -> None:
-    """Another place of a foot concerns the frames of its phase, a later lift-off those between; others stay."""
+def test_a_moved_contact_is_checked_again() -> None:
+    """A shifted foot affects the frames of its phase, and a later lift-off those between; others are reused."""
     motion = sinusoidal_motion(RIG, TIMES)
     live = LiveCheck(RIG, Reader(RIG))
     live.set_motion(motion, two_phases(RIG))
@@ -149,8 +148,8 @@ def test_a_foot_that_moves_is_checked_again_while_it_stands() -> None:
     assert live.set_motion(motion, two_phases(RIG, middle=3.0, shift=0.01), CheckOptions(shrink=0.4)) == 0
 
 
-def test_frames_that_shift_along_the_timeline_keep_their_readings() -> None:
-    """A timeline that starts later keeps what is known of the times it still has."""
+def test_results_are_reused_by_time() -> None:
+    """A timeline that starts later reuses the results at times that it still has."""
     motion = sinusoidal_motion(RIG, TIMES)
     live = LiveCheck(RIG, Reader(RIG))
     live.set_motion(motion, standing_schedule(RIG))
@@ -160,8 +159,8 @@ def test_frames_that_shift_along_the_timeline_keep_their_readings() -> None:
     assert live.results == before[30:]
 
 
-def test_small_changes_do_not_add_up_unseen() -> None:
-    """A posture that creeps away by less than the tolerance at a time is checked again in the end."""
+def test_small_changes_do_not_accumulate() -> None:
+    """A posture that changes by less than the tolerance each time is checked again eventually."""
     live = LiveCheck(RIG, Reader(RIG))
     motion = sinusoidal_motion(RIG, TIMES)
     live.set_motion(motion, standing_schedule(RIG))
@@ -175,8 +174,8 @@ def test_small_changes_do_not_add_up_unseen() -> None:
     assert min(known) == len(TIMES) - 1
 
 
-def test_a_foot_dragged_up_fails_and_stops_nothing() -> None:
-    """A posture with both feet in the air, said to stand, is told: its soles are as far from the floor as they are."""
+def test_lifted_feet_with_contacts_fail() -> None:
+    """A posture with both feet in the air but with contacts fails by their height above the floor."""
     live = LiveCheck(RIG, Reader(RIG))
     ground = sole_height(RIG, anchors_at(RIG, RIG.neutral))
     q = np.array(RIG.neutral)
@@ -187,19 +186,19 @@ def test_a_foot_dragged_up_fails_and_stops_nothing() -> None:
     assert slip.value == pytest.approx(-0.3, abs=1e-6)
 
 
-def test_frames_that_cannot_be_checked_are_named_and_the_others_told() -> None:
-    """A patch planted deep below the floor breaks the frames of its phase only."""
+def test_uncheckable_frames_do_not_stop_the_others() -> None:
+    """A patch planted deep below the floor affects the frames of its phase only."""
     good = anchors_at(RIG, RIG.neutral)
     deep = Anchor(good[0].patch, good[0].rotation, good[0].position - np.array([0.0, 0.0, 0.2]))
     schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (deep,))), sole_height(RIG, good))
     live = LiveCheck(RIG, Reader(RIG))
     live.set_motion(sinusoidal_motion(RIG, TIMES), schedule)
-    told: list[int] = []
+    reported: list[int] = []
     broken: dict[int, str] = {}
     while (chunk := live.check_next(16)).frames or chunk.uncheckable:
-        told += [frame for frame, _ in chunk.frames]
+        reported += [frame for frame, _ in chunk.frames]
         broken |= dict(chunk.uncheckable)
-    assert sorted(told) == list(range(90))
+    assert sorted(reported) == list(range(90))
     assert sorted(broken) == list(range(90, 120))
     assert all("off the floor" in message for message in broken.values())
 
@@ -212,18 +211,18 @@ def test_a_rig_that_cannot_stand_is_refused() -> None:
     assert live.check_next(4).frames == ()
 
 
-def test_excitation_so_far_is_that_of_the_motion_up_to_then() -> None:
-    """At the end it is the whole motion's, in the middle the first half's, before and after an edit."""
+def test_excitation_is_that_of_the_motion_so_far() -> None:
+    """At the end it is that of the whole motion, in the middle of the first half, before and after an edit."""
     structure = base_parameters(RIG)
     motion = sinusoidal_motion(RIG, TIMES)
     live = LiveExcitation(RIG)
     for shown in (motion, replace(motion, q=edited(motion.q, 100))):
         live.set_motion(shown)
-        told = []
+        reported = []
         while (entry := live.evaluate_next()) is not None:
-            told.append(entry)
-        assert len(told) == PIECE_COUNT
-        for time, links in (told[PIECE_COUNT // 2 - 1], told[-1]):
+            reported.append(entry)
+        assert len(reported) == PIECE_COUNT
+        for time, links in (reported[PIECE_COUNT // 2 - 1], reported[-1]):
             part = shown.part(0, int(np.searchsorted(TIMES, time)) + 1)
             expected = excitation_of(RIG, [part], structure).link_conditions()
             for link, value in zip(RIG.links, expected):
@@ -231,4 +230,4 @@ def test_excitation_so_far_is_that_of_the_motion_up_to_then() -> None:
                     assert link not in links
                 else:
                     assert links[link] == pytest.approx(value, rel=1e-6)
-    assert told[-1][0] == TIMES[-1]
+    assert reported[-1][0] == TIMES[-1]

@@ -32,15 +32,15 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100, 1000])
-def test_lines_do_not_depend_on_how_they_come(size: int) -> None:
-    """Whatever the blocks, the lines are the same, and one that is too long takes no other with it."""
+def test_lines_do_not_depend_on_blocks(size: int) -> None:
+    """Lines are the same for all blocks, and a line that is too long does not affect others."""
     blocks = iter([CONTENT[start : start + size] for start in range(0, len(CONTENT), size)] + [b""])
     found = list(bounded_lines(lambda most: next(blocks), 20))
     assert found == [b"one", b"two two\r", None, b"three", b"the last"]
 
 
 def test_a_line_of_a_hundred_megabytes_takes_no_memory() -> None:
-    """What is too long is counted, not kept."""
+    """Content beyond the limit is not stored."""
     block, left = b"x" * (1 << 16), iter(range(1600))
     tracemalloc.start()
     try:
@@ -51,13 +51,13 @@ def test_a_line_of_a_hundred_megabytes_takes_no_memory() -> None:
     assert found == [None]
 
 
-def test_requests_are_all_there_at_the_end_of_the_input(pipe: tuple[int, int]) -> None:
-    """More of them than are read ahead, a line too long among them, in their order."""
+def test_all_requests_are_read_up_to_the_end(pipe: tuple[int, int]) -> None:
+    """More requests than the queue holds, one of them too long, arrive in order."""
     reading, writing = pipe
     count = 3 * QUEUE_LENGTH
     lines = [json.dumps({"do": "look", "frame": k}).encode() for k in range(count)]
     lines[5] = b"x" * (MAX_LINE_BYTES + 1)
-    inbox = RequestReader(reading, parse_request, lambda asked: isinstance(asked, EndRequest))
+    inbox = RequestReader(reading, parse_request, lambda request: isinstance(request, EndRequest))
     sender = threading.Thread(target=_write_all, args=(writing, b"\n".join(lines)))
     sender.start()
     found = []
@@ -74,16 +74,14 @@ def test_requests_are_all_there_at_the_end_of_the_input(pipe: tuple[int, int]) -
 def test_the_request_to_end_is_the_last(pipe: tuple[int, int]) -> None:
     """Nothing is read after it."""
     reading, writing = pipe
-    inbox = RequestReader(reading, parse_request, lambda asked: isinstance(asked, EndRequest))
+    inbox = RequestReader(reading, parse_request, lambda request: isinstance(request, EndRequest))
     _write(writing, b'{"do": "end"}\n{"do": "look", "frame": 1}\n')
     assert len(inbox.take(wait=True)) == 1
     assert inbox.take(wait=True) == []
 
 
-def test_who_reads_nothing_is_waited_for_while_it_may_still_ask(
-    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A full pipe stops the server; when nobody asks any more it gives up, and so it does when nobody is there."""
+def test_a_full_pipe_is_waited_for_until_the_input_ends(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full pipe stops the server; after the input has ended, or the reader is closed, it gives up."""
     monkeypatch.setattr(pipes, "WRITE_TIMEOUT", 0.1)
     reading, writing = pipe
     over = threading.Event()
@@ -98,8 +96,8 @@ def test_who_reads_nothing_is_waited_for_while_it_may_still_ask(
         outbox.flush()
 
 
-def test_answers_keep_their_order_and_their_odd_letters(pipe: tuple[int, int]) -> None:
-    """Half of a surrogate pair, as in the name of a file that is not UTF-8, comes back from the other side."""
+def test_responses_keep_order_and_characters(pipe: tuple[int, int]) -> None:
+    """Half a surrogate pair, as in a file name that is not UTF-8, survives the pipe."""
     reading, writing = pipe
     outbox = ResponseWriter(writing, lambda: False)
     texts = ["a\udcffb", "\u00e9", *map(str, np.arange(20))]

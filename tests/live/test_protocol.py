@@ -1,4 +1,4 @@
-"""The lines of the live check."""
+"""Request and response lines of the live check."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ FRAME = SceneFrame(
 
 
 def test_a_frame_survives_its_line() -> None:
-    """What is written is what is read."""
+    """A frame that is written and read is the same."""
     found = scene_frame(json.loads(json.dumps(FRAME.tree())))
     np.testing.assert_array_equal(found.polygon, FRAME.polygon)
     assert found.tree() == FRAME.tree()
     assert (found.comfort, found.failed) == (-0.5, True)
 
 
-def test_requests_are_read_with_their_choices() -> None:
-    """A timeline carries its checks, so that a request only chooses what is told."""
+def test_requests_are_parsed_with_their_options() -> None:
+    """A timeline has its own checks, so a request only selects what is reported."""
     found = parse_request('{"do": "timeline", "serial": 4, "path": "a"}')
     assert isinstance(found, CheckRequest)
     assert (found.serial, found.path, found.is_posture, found.excitation) == (4, "a", False, True)
@@ -72,8 +72,8 @@ def test_requests_are_read_with_their_choices() -> None:
         (b'{"do": "pose", "serial": 1, "path": "\xff"}', "utf-8", None),
     ],
 )
-def test_what_cannot_be_understood_says_why(line: bytes | str, said: str, serial: int | None) -> None:
-    """The sentence names the culprit, the answer belongs to the serial if there was one."""
+def test_malformed_requests_say_why(line: bytes | str, said: str, serial: int | None) -> None:
+    """The message names the wrong entry, and the response has the request's serial if there is one."""
     found = parse_request(line)
     assert isinstance(found, MalformedRequest)
     assert said in found.message
@@ -83,13 +83,13 @@ def test_what_cannot_be_understood_says_why(line: bytes | str, said: str, serial
     assert len(found.message) < 200
 
 
-def test_a_message_has_an_end() -> None:
-    """However much somebody wrote into a name, the panel is told a readable part of it."""
+def test_messages_are_bounded() -> None:
+    """A very long name is truncated to a readable length."""
     assert len(json.loads(error_line("no " * 10000))["message"]) < 2100
 
 
-def test_the_end_tells_which_frames_fail_and_where_first() -> None:
-    """Runs of failing frames, frames that could not be checked among them, and one sentence for each check."""
+def test_the_last_response_lists_failures() -> None:
+    """It has runs of failing frames, frames that could not be checked, and one sentence for each check."""
     good = SceneFrame(0, 0.0, (), (), (), (), True, (0.0, 0.0, 1.0), None)
     frames = [good, FRAME, FRAME, good, None]
     tree = json.loads(done_line(9, frames, {4: "no floor"}))

@@ -1,4 +1,4 @@
-"""What the checks say about a frame, as the live check tells it."""
+"""Results of the checks in one frame, as the live check writes them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ AIRBORNE = SceneFrame(8, 0.3, (), (), (), ("hand", "head"), True, (0.0, 0.0, 1.2
 
 @pytest.mark.parametrize("frame", [STANDING, AIRBORNE])
 def test_a_line_of_json_keeps_a_frame(frame: SceneFrame) -> None:
-    """Planted or in the air, what comes out of the line is what went in."""
+    """A frame on the floor or in the air survives JSON."""
     assert differences(scene_frame(json.loads(json.dumps(frame.tree()))), frame) == ()
 
 
 def test_the_worst_margin_is_the_least_comfortable() -> None:
-    """Not the smallest number: a radian is no newton metre. Where no check applies all is well."""
+    """The worst margin is not the smallest number, because units differ. Without any check, comfort is infinite."""
     assert STANDING.worst is STANDING.margins[1]
     assert STANDING.comfort == -0.2
     assert STANDING.failed
@@ -53,7 +53,7 @@ def test_the_worst_margin_is_the_least_comfortable() -> None:
     [("time", "soon"), ("com", [0.0, 1.0]), ("margins", [["zmp"]]), ("polygon", [1.0]), ("zmp", [0.0]), ("feet", ...)],
 )
 def test_a_malformed_frame_is_refused(entry: str, value: object) -> None:
-    """A wrong or missing entry is one error."""
+    """A wrong or missing entry gives one kind of error."""
     tree = STANDING.tree()
     tree.pop(entry) if value is ... else tree.update({entry: value})
     with pytest.raises(InvalidValue, match="checked frame is malformed"):

@@ -1,4 +1,4 @@
-"""A marker set as people approve it: rows, decisions, and the file that stays a marker set."""
+"""Marker sets for approval: rows, decisions and the file."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ FOUND: dict[str, Any] = {
 }
 
 
-def test_every_place_has_one_name_that_people_say() -> None:
-    """Landmarks and links differ as they are said, too, and each is found again by its words."""
+def test_location_names_are_unique() -> None:
+    """Names of landmarks and links differ as displayed too, and each is parsed to its location."""
     assert len({display_name(place) for place in marker_locations()}) == len(marker_locations())
     assert all(parse_location(display_name(place).title()) == place for place in marker_locations())
     with pytest.raises(UnknownLandmark, match="left shank"):
         parse_location("left shink")
 
 
-def test_rows_tell_what_was_found() -> None:
-    """Place, certainty, cause, and the links that it could be instead; what is not sure is to be looked at."""
+def test_rows_have_locations_and_alternatives() -> None:
+    """Rows have location, confidence, reason and alternatives; uncertain ones need a review."""
     rows = {row.marker: row for row in marker_rows(FOUND)}
     assert rows["LASI"] == MarkerRow("LASI", "left asis", True, 0.98, "name and motion")
     assert rows["U1"].alternatives == ("left_shank",)
@@ -55,13 +55,13 @@ def test_rows_tell_what_was_found() -> None:
     assert rows["Probe"].reason == "not of the body"
 
 
-def test_nothing_decided_changes_nothing() -> None:
-    """Rows that come back as they went leave every marker as it was found."""
+def test_unchanged_rows_change_nothing() -> None:
+    """Rows that are returned unchanged leave every marker unchanged."""
     assert apply_decisions(FOUND, marker_rows(FOUND))["markers"] == FOUND["markers"]
 
 
 def test_decisions_come_back_from_the_file(tmp_path: Path) -> None:
-    """Changed, rejected, named for the first time, accepted again: the file is a marker set that says so."""
+    """Changed, rejected, first named and accepted again: the file is a marker set with these decisions."""
     rows = {row.marker: row for row in marker_rows(FOUND)}
     changed = [
         replace(rows["U1"], location="left shank"),
@@ -83,7 +83,7 @@ def test_decisions_come_back_from_the_file(tmp_path: Path) -> None:
 
 
 def test_a_file_without_markers_is_refused(tmp_path: Path) -> None:
-    """What is no marker set is no list to approve either."""
+    """A file that is not a marker set cannot be approved."""
     path = tmp_path / "other.json"
     path.write_text('{"name": "x"}')
     with pytest.raises(InputError, match="no markers"):

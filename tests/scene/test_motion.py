@@ -18,8 +18,8 @@ from solver.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion
 
 
-def test_joints_one_after_another_give_the_links() -> None:
-    """Placement by placement, root first, the drawn rotations and translations lead to every link's pose."""
+def test_joint_displacements_give_link_poses() -> None:
+    """From the root outwards, the drawn rotations and translations give every link's pose."""
     rig = mixed_rig()
     motion = random_motion(rig, 5)
     drawn, links = scene_motion(rig, motion), link_motions(rig, motion)
@@ -40,7 +40,7 @@ def test_joints_one_after_another_give_the_links() -> None:
 
 
 def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
-    """Its file keeps every number, and the centre of mass is that of the parameters given, not of the prior."""
+    """The file keeps every number, and the centre of mass is that of the given parameters, not of the prior."""
     rig = mixed_rig()
     motion = random_motion(rig, 6)
     other = rig.prior.replaced("ball", 3.0 * rig.prior.link("ball"))
@@ -51,8 +51,8 @@ def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
     assert len(again) == 6
 
 
-def test_what_is_no_motion_is_named(tmp_path: Path) -> None:
-    """A damaged and a missing file name themselves."""
+def test_a_file_without_a_motion_is_refused(tmp_path: Path) -> None:
+    """A damaged and a missing file are named."""
     (tmp_path / "damaged.npz").write_bytes(b"PK")
     for name in ("damaged.npz", "missing.npz"):
         with pytest.raises(InputError, match=name):
@@ -60,7 +60,7 @@ def test_what_is_no_motion_is_named(tmp_path: Path) -> None:
 
 
 def test_a_force_acts_at_its_centre_of_pressure() -> None:
-    """A load at a place on the floor is drawn there; a plate that carries next to nothing has no centre."""
+    """A load at a point of the floor is drawn there; a plate with almost no load has no centre."""
     forces = np.array([[10.0, -20.0, 500.0], [0.0, 0.0, 5.0]])  # frame by axis
     place = np.array([0.3, -0.2, 0.0])
     values = np.concatenate([forces, np.cross(place, forces)], axis=1)[:, None]
@@ -71,7 +71,7 @@ def test_a_force_acts_at_its_centre_of_pressure() -> None:
     assert drawn.markers == ()
 
 
-def test_files_pair_to_trials_alike_read_or_not(tmp_path: Path) -> None:
+def test_listed_and_read_trials_agree(tmp_path: Path) -> None:
     """Joint coordinates and wrenches of one name are one trial, whether its files are listed or read."""
     robot = simulated_robot()
     robot.write(tmp_path)

@@ -1,4 +1,4 @@
-"""The one file of a motion: written and read again without loss, for every reader."""
+"""The file of a motion: written and read without loss."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FREE = {"joint angle", "joint speed", "self-collision"}
 
 @pytest.fixture(scope="module")
 def rig() -> Rig:
-    """A person with masses of her own."""
+    """A person with her own masses."""
     person = human(1.68, 61.0, "female")
     return person.with_prior(person.prior.scaled(63.5))
 
@@ -47,7 +47,7 @@ def motion(rig: Rig) -> Motion:
 
 @pytest.fixture(scope="module")
 def trial(motion: Motion) -> Trial:
-    """The same with two plates, one of which is silent for a while."""
+    """The same with two plates, one of which has a gap."""
     rng = np.random.default_rng(5)
     values = rng.normal(size=(len(motion), 2, 6))
     wrenches = Wrenches(motion.times, ("left", "right"), values, rng.random((len(motion), 6)) > 0.1)
@@ -61,7 +61,7 @@ def recording(rig: Rig, motion: Motion, trial: Trial) -> MotionRecord:
 
 
 def test_nothing_is_lost(recording: MotionRecord, rig: Rig, trial: Trial, tmp_path: Path) -> None:
-    """Rig, motion, wrenches, frames that count and what is drawn come back exactly, and the trial with them."""
+    """Rig, motion, wrenches, counted frames and drawn motion survive exactly, and so does the trial."""
     back = MOTION.read(MOTION.write(tmp_path / "swings.motion.npz", recording))
     assert differences(back, recording) == ()
     assert back.rig.prior.total_mass == rig.prior.total_mass
@@ -69,7 +69,7 @@ def test_nothing_is_lost(recording: MotionRecord, rig: Rig, trial: Trial, tmp_pa
 
 
 def test_a_dance_keeps_its_contacts(rig: Rig, tmp_path: Path) -> None:
-    """Anchors, floor and checks of a dance come back exactly, and the verdict on its samples with them."""
+    """Anchors, floor and checks of a dance survive exactly, and the check's result is the same."""
     keyed = arm_swing(rig, 0.9, 0.8)
     danced = motion_record("dance", rig, keyed.motion(60.0)).with_contacts(keyed.schedule, DANCE_CHECKS)
     path = MOTION.write(tmp_path / "dance.motion.npz", danced)
@@ -82,7 +82,7 @@ def test_a_dance_keeps_its_contacts(rig: Rig, tmp_path: Path) -> None:
 def test_a_scene_sees_the_same_poses_without_a_dynamics_library(
     recording: MotionRecord, rig: Rig, motion: Motion, tmp_path: Path
 ) -> None:
-    """What is drawn is the motion's own, and reading it loads no dynamics library."""
+    """The drawn poses are those of the motion, and reading them loads no dynamics library."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     assert differences(MOTION.read(path).scene, scene_motion(rig, motion)) == ()
     code = (
@@ -92,10 +92,10 @@ def test_a_scene_sees_the_same_poses_without_a_dynamics_library(
     assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 0
 
 
-def test_a_recording_is_checked_as_far_as_it_tells(
+def test_a_recording_without_soles_is_checked_in_part(
     recording: MotionRecord, rig: Rig, motion: Motion, tmp_path: Path
 ) -> None:
-    """Of a rig without soles the checks that need no contacts are those of the same motion; the others are named."""
+    """Checks that need no contacts equal those of the same motion; the others are listed."""
     alone = replace(rig, contacts=())
     MOTION.write(tmp_path / "swings.motion.npz", motion_record("swings", alone, motion))
     verdict = check(load_dance(tmp_path, "swings"))
@@ -114,13 +114,13 @@ def test_a_recording_is_checked_as_far_as_it_tells(
     assert np.isnan(verdict.checks.torques).all()
 
 
-def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Motion) -> None:
-    """Contacts are found, every check is made, and feet that slide are told to be the tracking's."""
+def test_failures_of_a_recording_are_attributed(rig: Rig, motion: Motion) -> None:
+    """Contacts are found, every check is made, and sliding feet are attributed to tracking error."""
     q = np.array(motion.q)
     q[:, 0] += np.linspace(0.0, 0.02, len(q))
     verdict = check(motion_record("slid", rig, Motion(motion.times, q, motion.v, motion.a)))
     assert verdict.checks.skipped == ()
-    assert {doing.check.name for doing in verdict.attributions} == {
+    assert {attribution.check.name for attribution in verdict.attributions} == {
         margin.name for margin in verdict.checks.margins if margin.failed.any()
     }
     assert "Assumed: the contacts were found from its motion" in verdict.report
@@ -129,8 +129,8 @@ def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Moti
     assert verdict.summary().strips
 
 
-def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp_path: Path) -> None:
-    """The poses of the file are not turned back into angles: plan and performance are the same numbers."""
+def test_a_motion_equals_itself(recording: MotionRecord, tmp_path: Path) -> None:
+    """Plan and performance from the same file have equal numbers."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     found = perform(path, path).performance
     assert found.rmse.max() < 1e-9
@@ -139,7 +139,7 @@ def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp
 
 
 def test_a_motion_with_contacts_can_be_repaired(rig: Rig, tmp_path: Path) -> None:
-    """What was written for a scene is a dance that can be changed: its samples, its contacts, its checks; no keys."""
+    """A motion written for a scene is an editable dance with its samples, contacts and checks, without keys."""
     keyed = arm_swing(rig, 0.9, 0.8)
     danced = motion_record("swing", rig, keyed.motion(100.0)).with_contacts(keyed.schedule, DANCE_CHECKS)
     path = MOTION.write(tmp_path / "dance.motion.npz", danced)
@@ -161,23 +161,23 @@ def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp
         check(path, rate=500.0)
 
 
-def test_a_recording_can_be_repaired_where_it_shows_its_contacts(rig: Rig, motion: Motion, tmp_path: Path) -> None:
-    """Feet that stand still are planted where they stand; a rig without soles is refused, with the remedy."""
+def test_a_recording_with_contacts_can_be_repaired(rig: Rig, motion: Motion, tmp_path: Path) -> None:
+    """Standing feet are planted in place; a rig without soles is refused with a remedy."""
     path = MOTION.write(tmp_path / "swings.motion.npz", motion_record("swings", rig, motion))
-    keyed, told = load_authored_with_notes(path)
+    keyed, notes = load_authored_with_notes(path)
     planted = arm_swing(rig, 0.9, 0.8, swings=2).schedule
     assert [set(phase.loaded) for phase in keyed.schedule.phases] == [set(planted.phases[0].loaded)]
     places = {anchor.patch: anchor.position for anchor in planted.phases[0].anchors}
     for anchor in keyed.schedule.phases[0].anchors:
         np.testing.assert_allclose(anchor.position, places[anchor.patch], atol=1e-6)
-    assert told[0] == "the contacts were found from its motion"
+    assert notes[0] == "the contacts were found from its motion"
     alone = MOTION.write(tmp_path / "alone.motion.npz", motion_record("alone", replace(rig, contacts=()), motion))
     with pytest.raises(InputError, match=r"contacts cannot be found.*contact strip"):
         load_authored_dance(alone)
 
 
-def test_parts_that_contradict_each_other_are_refused(recording: MotionRecord, rig: Rig, motion: Motion) -> None:
-    """Poses of other times, and wrenches of another motion, make no record."""
+def test_inconsistent_parts_are_refused(recording: MotionRecord, rig: Rig, motion: Motion) -> None:
+    """Poses at other times, and wrenches of another motion, are refused."""
     half = motion_record("half", rig, motion.part(0, len(motion) // 2))
     with pytest.raises(InvalidValue, match="other times"):
         MotionRecord("swings", rig, motion, half.scene)

@@ -1,4 +1,4 @@
-"""Bodies as a scene draws them: ellipsoids, densities, deviations."""
+"""Results as a scene draws them: ellipsoids, densities, deviations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def turns() -> np.ndarray:
 
 
 def solid_ellipsoids(masses: np.ndarray = MASSES) -> InertialParameters:
-    """Solid ellipsoids of uniform density, turned and off their links' origins: I_xx = m (b^2 + c^2) / 5 and so on."""
+    """Solid ellipsoids of uniform density, rotated and off their links' origins: I_xx = m (b^2 + c^2) / 5 and so on."""
     squares = SEMI_AXES**2
     moments = masses[:, None] * (squares.sum(axis=1, keepdims=True) - squares) / 5.0
     inertias = np.einsum("lij,lj,lkj->lik", turns(), moments, turns())  # l link; j principal axis
@@ -31,7 +31,7 @@ def solid_ellipsoids(masses: np.ndarray = MASSES) -> InertialParameters:
 
 
 def test_a_solid_ellipsoid_is_its_own_equivalent() -> None:
-    """Centre, semi-axes and their directions come back, in right-handed axes."""
+    """Centre, semi-axes and their directions are recovered, in right-handed axes."""
     bodies = solid_ellipsoids()
     centres, semi_axes, axes = equivalent_ellipsoids(bodies)
     np.testing.assert_allclose(centres, bodies.coms, atol=1e-12)
@@ -44,8 +44,8 @@ def test_a_solid_ellipsoid_is_its_own_equivalent() -> None:
     np.testing.assert_allclose(shapes, wanted, atol=1e-12)
 
 
-def test_no_body_has_no_ellipsoid() -> None:
-    """An inertia that breaks the triangle inequality, and a mass below zero, give no semi-axes; others keep theirs."""
+def test_inconsistent_inertials_have_no_ellipsoid() -> None:
+    """An inertia that violates the triangle inequality, and a negative mass, give no semi-axes; others keep theirs."""
     inertias = np.array([np.diag([1.0, 1.0, 2.1]), np.eye(3), np.eye(3)])
     bodies = InertialParameters.from_com(LINKS, np.array([1.0, -1.0, 1.0]), np.zeros((3, 3)), inertias)
     semi_axes = equivalent_ellipsoids(bodies)[1]
@@ -54,14 +54,14 @@ def test_no_body_has_no_ellipsoid() -> None:
 
 
 def test_density_is_mass_over_volume() -> None:
-    """An ellipsoid of water weighs its volume; where there is no volume there is no density."""
+    """An ellipsoid of water has the mass of its volume; without a volume there is no density."""
     volumes = 4.0 / 3.0 * np.pi * SEMI_AXES.prod(axis=1)
     np.testing.assert_allclose(densities(solid_ellipsoids(1000.0 * volumes), volumes), 1000.0, rtol=1e-12)
     assert np.isnan(densities(solid_ellipsoids(), np.array([0.0, np.nan, -1.0]))).all()
 
 
 def test_a_com_is_as_uncertain_as_first_moment_and_mass() -> None:
-    """c = h / m: a share of h moves c by that share, and so does a share of m; together they add as squares."""
+    """c = h / m: relative errors of h and of m shift c by as much; together they add as squares."""
     bodies = solid_ellipsoids()
     of_moment, of_mass = np.zeros((3, 10)), np.zeros((3, 10))
     of_moment[:, 1:4], of_mass[:, 0] = 0.03 * np.abs(bodies.values[:, 1:4]), 0.04 * bodies.masses
@@ -75,7 +75,7 @@ def test_a_com_is_as_uncertain_as_first_moment_and_mass() -> None:
 
 
 def test_shares_against_the_prior_and_by_the_data() -> None:
-    """A mass a tenth above its prior changed by 0.1; what the data determined is averaged over a link's ten."""
+    """A mass 10 % above its prior changed by 0.1; the determined fraction is the mean over a link's ten parameters."""
     prior = solid_ellipsoids()
     heavier = InertialParameters(LINKS, 1.1 * prior.values)
     determined = np.zeros((3, 10))
@@ -87,7 +87,7 @@ def test_shares_against_the_prior_and_by_the_data() -> None:
     assert np.isnan(SceneResult(heavier, prior).determined_share).all()
 
 
-def test_what_contradicts_itself_is_no_result() -> None:
+def test_inconsistent_results_are_refused() -> None:
     """A prior of other links and columns of another order are refused."""
     bodies = solid_ellipsoids()
     other = InertialParameters(("arm", "leg", "tail"), bodies.values)

@@ -1,4 +1,4 @@
-"""A rig as a scene keeps it: in its file, and as text where nothing can hold a file."""
+"""A rig in its file, and as text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def test_file_and_text_keep_the_rig(tmp_path: Path) -> None:
         assert again.differences(PERSON) != ()
 
 
-def test_text_that_is_no_rig_is_refused() -> None:
-    """Torn, empty, nested without end, of another thing, or with a wrong entry: one error that says so."""
+def test_text_that_is_not_a_rig_is_refused() -> None:
+    """Truncated, empty, deeply nested or other text, or a wrong entry, gives one error that says so."""
     tree = json.loads(rig_to_text(PERSON))
     wrong = json.dumps(tree | {"name": 3})
     for text in ("", rig_to_text(PERSON)[:-20], "[" * 200_000, "[]", "{}", wrong):
@@ -33,8 +33,8 @@ def test_text_that_is_no_rig_is_refused() -> None:
             rig_from_text(text)
 
 
-def test_a_file_that_is_no_rig_is_named(tmp_path: Path) -> None:
-    """A missing file and one of another kind name themselves."""
+def test_a_file_that_is_not_a_rig_is_named(tmp_path: Path) -> None:
+    """A missing file and one of another kind are named."""
     (tmp_path / "other.json").write_text('{"kind": "other"}', encoding="utf-8")
     for name in ("missing.json", "other.json"):
         with pytest.raises(InputError, match=name):

@@ -1,4 +1,4 @@
-"""What a verb says about a dance, on disk."""
+"""The file of a summary."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("message", ..., "lacks the entry 'message'"),
     ],
 )
-def test_what_is_no_summary_is_refused(tmp_path: Path, entry: str, value: object, said: str) -> None:
-    """A wrong or missing entry is one clear sentence that names the file."""
+def test_an_invalid_summary_is_refused(tmp_path: Path, entry: str, value: object, said: str) -> None:
+    """A wrong or missing entry gives one clear sentence that names the file."""
     tree = json.loads(FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8"))
     tree.pop(entry) if value is ... else tree.update({entry: value})
     (tmp_path / SUMMARY_FILE).write_text(json.dumps(tree), encoding="utf-8")
@@ -65,8 +65,8 @@ def test_what_is_no_summary_is_refused(tmp_path: Path, entry: str, value: object
     assert SUMMARY_FILE in str(error.value)
 
 
-def test_a_missing_and_a_torn_file_are_named(tmp_path: Path) -> None:
-    """Neither an absent nor a half file is a summary."""
+def test_a_missing_and_a_truncated_file_are_named(tmp_path: Path) -> None:
+    """Neither a missing nor a truncated file is a summary."""
     with pytest.raises(InputError, match="does not exist"):
         FILE.read(tmp_path / SUMMARY_FILE)
     whole = FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8")
@@ -75,13 +75,13 @@ def test_a_missing_and_a_torn_file_are_named(tmp_path: Path) -> None:
         FILE.read(tmp_path / SUMMARY_FILE)
 
 
-def test_a_summary_says_something() -> None:
-    """An empty message is refused where it arises."""
+def test_a_summary_needs_a_message() -> None:
+    """An empty message is refused on construction."""
     with pytest.raises(InvalidValue, match="has no message"):
         SceneSummary("check", "feasible", True, "")
 
 
 def test_reading_needs_no_dynamics_library() -> None:
-    """The module that a scene imports brings no Pinocchio with it."""
+    """The module that a scene imports does not load Pinocchio."""
     code = "import sys, solver.scene.summary; sys.exit('pinocchio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2]).returncode == 0

@@ -1,4 +1,4 @@
-"""What a scene's timeline says of contacts."""
+"""Contacts of a scene's timeline."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ from solver.scene.timeline import flights_between_strips
 def test_a_flight_is_a_span_that_no_strip_covers(
     strips: list[tuple[float, float]], flights: list[tuple[float, float]]
 ) -> None:
-    """From the last strip's stop to the next one's start, in any order; not before the first or after the last."""
+    """A flight is between the stop of a strip and the start of the next, not before the first or after the last."""
     assert list(flights_between_strips(strips)) == flights

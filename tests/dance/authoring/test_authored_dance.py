@@ -1,4 +1,4 @@
-"""Keys, the curve through them, contact strips and the file that holds them."""
+"""Authored dances: keys, the curve through them, contact strips and their file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_curve_meets_every_key(person: Rig, dance: AuthoredDance) -> None:
 
 
 def test_curve_never_leaves_the_range_of_its_keys(person: Rig) -> None:
-    """A hinge keyed up, then held, then down does not overshoot the keys."""
+    """A hinge keyed up, then constant, then down does not overshoot the keys."""
     q, anchors = home(person)
     angles, times = [0.0, 0.9, 0.9, 1.0, 0.1], [0.0, 0.3, 1.0, 1.1, 2.0]
     keys = tuple(Keyframe(t, rotate_joints(person, q, {"right_forearm": (0, a)})) for t, a in zip(times, angles))
@@ -66,8 +66,8 @@ def test_velocity_is_the_derivative_of_the_curve(person: Rig, dance: AuthoredDan
         assert np.allclose((after.v[k] - before.v[k]) / (2 * h), here.a[k], atol=1e-4)
 
 
-def test_flat_rates_undo_the_manifold_s(person: Rig) -> None:
-    """Flat coordinates' rates come back from the velocity and acceleration they make, past half a turn too."""
+def test_flat_rates_invert_manifold_rates(person: Rig) -> None:
+    """Rates of flat coordinates are recovered from velocity and acceleration, beyond half a turn too."""
     y, dy, ddy = np.random.default_rng(0).normal(0.0, 1.2, (3, 20, person.model.nv))
     curves = to_manifold(person, y, dy, ddy)
     found = flat_rates(person, y, curves.v, curves.a)
@@ -92,7 +92,7 @@ def test_opposite_quaternions_are_one_posture(person: Rig, dance: AuthoredDance)
     assert np.abs(first.v - second.v).max() < 1e-9
 
 
-def test_a_turn_past_half_way_keeps_turning(person: Rig) -> None:
+def test_a_rotation_takes_the_shorter_way(person: Rig) -> None:
     """Keys at headings of 150 and 210 degrees are 60 degrees apart, not 300."""
     q, _ = home(person)
     keys = []
@@ -109,7 +109,7 @@ def test_a_turn_past_half_way_keeps_turning(person: Rig) -> None:
 
 
 def test_repr_fits_three_lines(dance: AuthoredDance) -> None:
-    """An authored dance tells duration, keys, rig and checks in three lines that fit a terminal."""
+    """The repr of an authored dance has duration, keys, rig and checks in three lines that fit a terminal."""
     first, second, third = repr(dance).splitlines()
     assert f"{dance.stop - dance.start:.2f} s: {len(dance.keys)} keys" in first
     assert dance.rig.name in second
@@ -118,7 +118,7 @@ def test_repr_fits_three_lines(dance: AuthoredDance) -> None:
 
 
 def test_a_file_gives_back_the_same_dance(dance: AuthoredDance, tmp_path: Path) -> None:
-    """Writing and reading changes no number of a dance."""
+    """Writing and reading a dance changes no number."""
     shown = dance.motion(20.0)
     sampled = replace(dance, samples=Samples(shown.times, shown.q))
     assert differences(AUTHORED_DANCE.read(AUTHORED_DANCE.write(tmp_path / "dance.json", sampled)), sampled) == ()
@@ -126,15 +126,15 @@ def test_a_file_gives_back_the_same_dance(dance: AuthoredDance, tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"kind": "exciting dance authored dance", "version": 1, "keys": 3}'])
 def test_a_damaged_file_is_named(text: str, tmp_path: Path) -> None:
-    """A file that is no dance is refused with its name."""
+    """A file that is not a dance is refused with its name."""
     path = tmp_path / "broken.json"
     path.write_text(text)
     with pytest.raises(InputError, match=r"broken\.json"):
         AUTHORED_DANCE.read(path)
 
 
-def test_contradicting_keys_are_refused(person: Rig, dance: AuthoredDance) -> None:
-    """Two keys at one time, an unknown role, a wrong length and a schedule too short are named."""
+def test_inconsistent_keys_are_refused(person: Rig, dance: AuthoredDance) -> None:
+    """Two keys at one time, an unknown role, a wrong length and a short schedule are refused with the reason."""
     with pytest.raises(InvalidValue, match="does not follow"):
         replace(dance, keys=(dance.keys[0], dance.keys[0]))
     with pytest.raises(UnknownPreset):
@@ -146,7 +146,7 @@ def test_contradicting_keys_are_refused(person: Rig, dance: AuthoredDance) -> No
 
 
 def test_strips_become_phases(person: Rig, dance: AuthoredDance) -> None:
-    """Strips of two feet become phases of both, one and none; anchors lie flat on the ground."""
+    """Strips of two feet become phases with both, one and no foot; anchors are flat on the floor."""
     strips = [
         ContactStrip("right_sole", 0.0, 0.6),
         ContactStrip("left_sole", 0.0, 1.0),
@@ -162,7 +162,7 @@ def test_strips_become_phases(person: Rig, dance: AuthoredDance) -> None:
 
 
 def test_overlapping_strips_are_refused(person: Rig, dance: AuthoredDance) -> None:
-    """Two strips of one foot may not overlap, and the message says from when to when."""
+    """Two strips of one foot must not overlap, and the message gives the interval."""
     with pytest.raises(InvalidValue, match=r"overlap from 0\.5 to 0\.7"):
         schedule_from_strips(
             person, dance.curve(), [ContactStrip("right_sole", 0.0, 0.7), ContactStrip("right_sole", 0.5, 1.0)]

@@ -38,7 +38,7 @@ def gaps(robot: Rig) -> AuthoredDance:
 
 
 def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: AuthoredDance) -> None:
-    """The filled dance is feasible, keeps its fixed keys, and determines more than standing there would."""
+    """The filled dance is feasible, keeps its fixed keys, and determines more parameters than the unfilled one."""
     options = CompleteOptions(pool=20, starts=1, fraction=0.5)
     result = complete(gaps, options=options, repair_options=QUICK)
     assert result.filled_times == (5.0, 10.0)
@@ -47,12 +47,12 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Author
     motion, structure = result.motion, base_parameters(robot)
     for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
         assert np.abs(pin.difference(robot.model, motion.q[frame], key.q)).max() < 1e-9
-    danced = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
-    stood = np.isfinite(excitation_of(robot, [gaps.motion(10.0)], structure).deviations()).sum()
-    assert danced > stood + 10
+    filled = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
+    unfilled = np.isfinite(excitation_of(robot, [gaps.motion(10.0)], structure).deviations()).sum()
+    assert filled > unfilled + 10
 
 
-def test_the_same_seed_fills_the_same_way(gaps: AuthoredDance) -> None:
+def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
     """Filling twice with one seed gives the same postures; another seed others."""
     one, two, other = (
         complete(gaps, options=CompleteOptions(pool=8, starts=1, fraction=0.3, seed=s), repair_options=QUICK)
@@ -62,7 +62,7 @@ def test_the_same_seed_fills_the_same_way(gaps: AuthoredDance) -> None:
     assert not np.array_equal(one.motion.q, other.motion.q)
 
 
-def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: AuthoredDance) -> None:
+def test_interpolated_keys_lie_between_their_neighbours(robot: Rig, gaps: AuthoredDance) -> None:
     """Without excitation free keys between equal postures become that posture."""
     result = complete(gaps, options=CompleteOptions(exciting=False), repair_options=QUICK)
     ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.motion.q]
@@ -70,7 +70,7 @@ def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: AuthoredDance) -> 
 
 
 def test_a_free_end_is_refused(gaps: AuthoredDance) -> None:
-    """What is free must lie between keys that are not."""
+    """Free keys must lie between other keys."""
     keys = (replace(gaps.keys[0], role="free"), *gaps.keys[1:])
     with pytest.raises(InvalidValue, match="first and the last"):
         complete(replace(gaps, keys=keys))

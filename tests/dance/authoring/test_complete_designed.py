@@ -1,4 +1,4 @@
-"""Filling a freed posture of a designed dance as a scene shows it: 24 samples a second, keys on whole frames."""
+"""Filling a freed posture of a designed dance in a scene with 24 samples a second and keys on whole frames."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def designed(robot: Rig) -> AuthoredDance:
 
 
 def freed(keyed: AuthoredDance, name: str) -> AuthoredDance:
-    """The dance with the keys of one name free."""
+    """The dance with the keys of one name made free."""
     return replace(keyed, keys=tuple(replace(k, role="free" if k.name == name else k.role) for k in keyed.keys))
 
 
 def outside(keyed: AuthoredDance) -> np.ndarray:
-    """Which samples of a dance lie outside the neighbourhood of its free keys, from kept key to kept key."""
+    """Mask of samples outside the gaps of a dance."""
     free = [number for number, key in enumerate(keyed.keys) if key.role == "free"]
     assert keyed.samples is not None
     times = keyed.samples.times
@@ -65,8 +65,8 @@ def outside(keyed: AuthoredDance) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", FREED)
-def test_one_freed_posture_changes_its_neighbourhood_only(designed: AuthoredDance, name: str) -> None:
-    """What is filled holds every check in time to spare; every sample outside is the given one, bit for bit."""
+def test_filling_changes_the_gap_only(designed: AuthoredDance, name: str) -> None:
+    """The filled gap passes every check; every sample outside is unchanged, bit for bit."""
     dance = freed(designed, name)
     done = complete(dance, CHECKS, OPTIONS, QUICK)
     assert done.feasible
@@ -79,10 +79,10 @@ def test_one_freed_posture_changes_its_neighbourhood_only(designed: AuthoredDanc
     assert np.array_equal(dance.samples.q[kept], done.dance.samples.q[now])
 
 
-def test_the_dance_goes_on_without_a_jump(designed: AuthoredDance) -> None:
-    """Where a filled gap meets what was not touched, the root's place and speed are the given ones, all others nearly.
+def test_the_dance_is_continuous_at_a_gap(designed: AuthoredDance) -> None:
+    """At the ends of a filled gap the root's position and speed are the given ones, and all others nearly.
 
-    Legs are led exactly in the gap; between the samples of a scene feet move a little, and legs with them.
+    Legs follow the feet exactly within the gap; between the samples of a scene feet, and legs with them, move slightly.
     """
     filled = complete(freed(designed, BETWEEN), CHECKS, OPTIONS, QUICK).gaps[0].repair.motion
     given = designed.curve().motion(designed.rig, filled.times)
@@ -92,13 +92,13 @@ def test_the_dance_goes_on_without_a_jump(designed: AuthoredDance) -> None:
 
 
 def test_what_fails_elsewhere_is_a_note(designed: AuthoredDance) -> None:
-    """A foot that slides where nothing is free keeps no posture from being filled; the answer says where it slides."""
+    """A foot that slides outside the gaps does not prevent filling; a note says where it slides."""
     assert designed.samples is not None
     q = np.array(designed.samples.q)
     q[designed.samples.times < 2.0, 0] += 0.01
-    spoiled = replace(freed(designed, BETWEEN), samples=Samples(designed.samples.times, q))
-    keys = tuple(replace(k, q=q[round(RATE * k.time)]) for k in spoiled.keys)
-    answer = answered(replace(spoiled, keys=keys), OPTIONS, CHECKS, QUICK)
+    disturbed = replace(freed(designed, BETWEEN), samples=Samples(designed.samples.times, q))
+    keys = tuple(replace(k, q=q[round(RATE * k.time)]) for k in disturbed.keys)
+    answer = answered(replace(disturbed, keys=keys), OPTIONS, CHECKS, QUICK)
     assert answer.status == "completed"
     assert not answer.feasible
     assert isinstance(answer.details, CompletedDance)

@@ -1,4 +1,4 @@
-"""Setting off and coming to rest gently."""
+"""Easing the start and the end of a dance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def person() -> Rig:
 
 @pytest.fixture(scope="module")
 def abrupt(person: Rig) -> AuthoredDance:
-    """A bow of half a second and back, at 24 frames a second, on curves that leave a rest with full acceleration."""
+    """A bow of half a second and back, at 24 frames a second, with full acceleration at its start and end."""
     q, anchors = home(person)
     times = np.arange(25) / 24.0
     up = np.clip(2.0 * np.minimum(times, STOP - times), 0.0, 1.0)
@@ -38,8 +38,8 @@ def abrupt(person: Rig) -> AuthoredDance:
     return AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, STOP), Samples(times, rows))
 
 
-def test_time_stands_still_at_an_eased_end_and_is_the_clock_s_beyond() -> None:
-    """Slope zero at the ends; at the end of the easing value, slope and curvature are the clock's; never backwards."""
+def test_easing_stops_time_at_the_ends_and_joins_smoothly() -> None:
+    """The slope is zero at the ends; at the easing's end value, slope and curvature match; time never decreases."""
     times = np.linspace(0.0, 2.0, 20001)
     shown = ease_times(times, 0.0, 2.0, 0.3, 0.0)
     slope = np.gradient(shown, times)
@@ -52,8 +52,8 @@ def test_time_stands_still_at_an_eased_end_and_is_the_clock_s_beyond() -> None:
     assert np.abs(mirrored - shown).max() < 1e-12
 
 
-def test_an_abrupt_end_holds_after_easing(person: Rig, abrupt: AuthoredDance) -> None:
-    """Balance fails in the first and last instant before and holds there after; elsewhere the motion is the same."""
+def test_easing_an_abrupt_end_restores_balance(person: Rig, abrupt: AuthoredDance) -> None:
+    """Balance fails in the first and last instant before and holds after easing; elsewhere the motion is the same."""
     result, notes = ease_ends(abrupt)
     assert len(notes) == 2
     assert "starts more gently" in notes[0]
@@ -70,8 +70,8 @@ def test_an_abrupt_end_holds_after_easing(person: Rig, abrupt: AuthoredDance) ->
     assert np.abs(result.curve().motion(person, ends).q - abrupt.curve().motion(person, ends).q).max() < 1e-9
 
 
-def test_what_need_not_be_eased_is_left_alone(abrupt: AuthoredDance) -> None:
-    """Danced slowly nothing fails at the ends; a fixed key just after the start allows no easing there."""
+def test_feasible_ends_are_not_eased(abrupt: AuthoredDance) -> None:
+    """A slow dance passes at its ends; a fixed key just after the start allows no easing."""
     assert abrupt.samples is not None
     slow = replace(
         abrupt,

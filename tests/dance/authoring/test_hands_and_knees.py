@@ -1,4 +1,4 @@
-"""Keyed dances with hands and knees on the floor: planted ones stay, what is only made for feet says so."""
+"""Authored dances with hands and knees on the floor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rig() -> Rig:
 
 @pytest.fixture(scope="module")
 def rocking(rig: Rig) -> AuthoredDance:
-    """Rocking 6 cm ahead and back on hands and knees, the right arm keyed so that its palm slides by 1.4 cm."""
+    """Rocking 6 cm forwards and back on hands and knees, the right arm keyed so that its palm slides by 1.4 cm."""
     wanted = places(rig, 0.55, 0.46)
     begin = posture(rig, wanted)
     ahead = posture(rig, wanted, begin + 0.06 * np.eye(rig.nv)[0])
@@ -44,8 +44,8 @@ def rocking(rig: Rig) -> AuthoredDance:
     return AuthoredDance(rig, keys, schedule, name="rocking", checks=DANCE_CHECKS)
 
 
-def test_a_repair_keeps_planted_hands_and_knees_where_they_are(rocking: AuthoredDance) -> None:
-    """A palm that slid by centimetres stays within the slip that is allowed, at every frame of the fine sampling."""
+def test_a_repair_keeps_hands_and_knees_planted(rocking: AuthoredDance) -> None:
+    """A palm that slid by centimetres stays within the allowed slip in every frame of the verification."""
     found = repair(rocking)
     palm = rocking.rig.patches.index("right_palm")
     before, after = (checks.get_margin("slip").values[:, palm].min() for checks in (found.before, found.after))
@@ -58,8 +58,8 @@ def test_a_repair_keeps_planted_hands_and_knees_where_they_are(rocking: Authored
             assert np.array_equal(key.q, mended.q)
 
 
-def test_a_hand_that_steps_is_carried_by_the_others(rig: Rig) -> None:
-    """The right palm goes 6 cm ahead, 3 cm above the floor in the middle: feasible at every frame, and it arrives."""
+def test_a_hand_can_step_while_others_carry(rig: Rig) -> None:
+    """The right palm moves 6 cm forwards and 3 cm above the floor: feasible in every frame, and it arrives."""
     stands = places(rig, 0.55, 0.46)
     lifted, ahead = (
         {**stands, "right_palm": stands["right_palm"] + way} for way in ([0.03, 0.0, 0.03], [0.06, 0.0, 0.0])
@@ -83,7 +83,7 @@ def test_a_hand_that_steps_is_carried_by_the_others(rig: Rig) -> None:
 
 
 def test_jumps_off_hands_are_refused(rocking: AuthoredDance) -> None:
-    """A repair makes jumps from feet to feet; the message names the instant and the patches."""
+    """A repair makes jumps from feet to feet only; the message names the time and the patches."""
     first, last = rocking.schedule.phases[0], rocking.schedule.phases[-1]
     phases = (replace(first, stop=0.9), replace(first, start=0.9, stop=1.1, anchors=()), replace(last, start=1.1))
     jumping = replace(rocking, schedule=replace(rocking.schedule, phases=phases))

@@ -1,4 +1,4 @@
-"""Repairing authored dances: as little as possible, feet and fixed keys untouched, nothing claimed unverified."""
+"""Repair of authored dances: least displacement, feet and fixed keys kept, every claim verified."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def extremes(rig: Rig, beat: float) -> AuthoredDance:
-    """Three postures near what a body can do, on beats [s], from rest to rest: one has an arm in the trunk."""
+    """Three postures near the limits of a body at given times [s], from rest to rest; one has an arm in the trunk."""
     q, anchors = home(rig)
     postures = [
         {"right_upper_arm": (1, -1.2), "left_upper_arm": (0, 0.9), "torso": (1, 0.5)},
@@ -63,7 +63,7 @@ def jerk(rig: Rig, motion: Motion) -> float:
 
 
 def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
-    """Of keyed extremes the repair makes at most three times the jerk, and links overlap no deeper than keyed."""
+    """The repair of extreme keys increases jerk at most threefold, and links overlap no deeper than keyed."""
     keyed = extremes(person, 0.8)
     result = repair(keyed, options=RepairOptions(25.0, 0.16, 4, 2))
     assert result.before.get_margin("self-collision").smallest.min() < -0.05
@@ -83,8 +83,8 @@ def test_extremes_are_wholly_repaired(person: Rig) -> None:
     assert jerk(person, result.motion) <= 1.5 * jerk(person, keyed.motion(result.motion.rate))
 
 
-def test_a_search_may_begin_with_limbs_at_rest(person: Rig) -> None:
-    """Only the limb that is deep in the trunk goes to rest, while it is, and the fixed keys stay; else nothing does."""
+def test_the_second_guess_rests_the_overlapping_limb(person: Rig) -> None:
+    """Only the limb that deeply overlaps the trunk is at rest during the overlap; fixed keys and other limbs stay."""
     keyed = extremes(person, 0.8)
     curve = keyed.curve()
     trajectory = PlantedTrajectory(person, curve, keyed.schedule, [(key.time, key.q) for key in keyed.keys])
@@ -108,12 +108,12 @@ def test_a_search_may_begin_with_limbs_at_rest(person: Rig) -> None:
 
 
 def repair_rank(checks: Checks) -> float:
-    """How much fails, as `RepairedDance.violation` counts it."""
+    """Violation as `RepairedDance.violation` defines it."""
     return float(sum(np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins)) / len(checks)
 
 
-def test_frames_are_taken_from_a_motion_that_has_them(person: Rig) -> None:
-    """At a fifth of its rate they are its own; where one lies between two of them there are none."""
+def test_frames_are_selected_from_a_motion_that_has_them(person: Rig) -> None:
+    """At a fifth of its rate its own frames are returned; at a time between two frames, None."""
     motion = arm_swing(person, 1.0, 0.4).motion(500.0)
     shown = sample_times(motion.times[0], motion.times[-1], 100.0)
     found = select_frames(motion, shown)
@@ -123,8 +123,8 @@ def test_frames_are_taken_from_a_motion_that_has_them(person: Rig) -> None:
     assert select_frames(motion, shown + 1e-4) is None
 
 
-def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
-    """Repairing what keeps every limit returns it unchanged."""
+def test_a_feasible_dance_is_unchanged(person: Rig) -> None:
+    """Repairing a feasible dance returns it unchanged."""
     keyed = arm_swing(person, 0.3, 1.0)
     result = repair(keyed, options=QUICK)
     assert result.status == UNCHANGED
@@ -133,7 +133,7 @@ def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
 
 
 def test_repair_balances(swing: tuple[AuthoredDance, RepairedDance]) -> None:
-    """A swing whose zero-moment point left the feet keeps every limit afterwards, at another sampling too."""
+    """A swing whose zero-moment point left the feet is feasible after the repair, at another sampling rate too."""
     keyed, result = swing
     assert result.before.get_margin("zmp").failed.any()
     assert result.status == REPAIRED
@@ -141,7 +141,7 @@ def test_repair_balances(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     assert check_motion(keyed.rig, result.motion, keyed.schedule).feasible
 
 
-def test_planted_feet_keep_still(swing: tuple[AuthoredDance, RepairedDance]) -> None:
+def test_planted_feet_do_not_move(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """Soles stay within 0.1 mm of their anchors throughout."""
     _, result = swing
     assert result.after.get_margin("slip").values.min() > -1e-4
@@ -149,7 +149,7 @@ def test_planted_feet_keep_still(swing: tuple[AuthoredDance, RepairedDance]) -> 
 
 
 def test_fixed_keys_stay(swing: tuple[AuthoredDance, RepairedDance]) -> None:
-    """Fixed keys come out to 1e-9; the others moved."""
+    """Fixed keys are kept to 1e-9; the others moved."""
     keyed, result = swing
     ends = result.motion.q[[0, -1]]
     assert _furthest(keyed.rig, ends, np.array([keyed.keys[0].q, keyed.keys[-1].q])) < 1e-9
@@ -179,8 +179,8 @@ def test_sliding_feet_are_planted(person: Rig) -> None:
     assert result.feasible
 
 
-def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
-    """A fixed key with its feet off their anchors: which, why and by how much; and it is kept all the same."""
+def test_an_infeasible_fixed_key_is_reported(person: Rig) -> None:
+    """A fixed key with its feet off their anchors is reported with reason and amount, and kept."""
     q, anchors = home(person)
     off = shift_root(q, 0.05)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.8, off, "fixed", "lunge"), Keyframe(1.6, q, "fixed"))
@@ -196,8 +196,8 @@ def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
     assert _furthest(person, result.motion.q[at][None], off[None]) < 1e-9
 
 
-def test_stretched_legs_are_bent_before_they_give_way(person: Rig) -> None:
-    """A dance keyed on straight legs that sways off balance is repaired: the root sinks as far as it must."""
+def test_stretched_legs_are_bent(person: Rig) -> None:
+    """A dance keyed with straight legs that sways off balance is repaired: the root is lowered as far as necessary."""
     q, anchors = home(person)
     high = shift_root(q, 0.0, 0.0, 0.03)
     keys = tuple(
@@ -209,7 +209,7 @@ def test_stretched_legs_are_bent_before_they_give_way(person: Rig) -> None:
 
 
 def test_lifting_a_foot_shifts_the_weight_first(person: Rig) -> None:
-    """A foot keyed off the ground without a shift of weight: the root moves over the other foot, which keeps still."""
+    """If a foot is keyed off the ground without a weight shift, the root moves over the other foot, which stays."""
     q, both = home(person)
     one = tuple(anchor for anchor in both if anchor.patch == "left_sole")
     up = rotate_joints(person, q, {"right_thigh": (1, -0.4), "right_shank": (0, 0.5)})
@@ -221,8 +221,8 @@ def test_lifting_a_foot_shifts_the_weight_first(person: Rig) -> None:
     assert result.motion.q[len(result.motion) // 2, 1] > q[1] + 0.02  # the left foot is on the side of y
 
 
-def test_a_robot_leaning_too_far_is_brought_back() -> None:
-    """HOAP-3 bowing with its arms ahead keeps a support polygon shrunk by 40 % after the repair."""
+def test_a_robot_leaning_too_far_is_balanced() -> None:
+    """HOAP-3 bowing with its arms forward stays within a support polygon shrunk by 40 % after the repair."""
     rig = hoap3(torque="peak")
     q, anchors = home(rig)
     bow = rotate_joints(rig, q, {"right_shoulder": (0, -1.2), "left_shoulder": (0, -1.2), "chest": (0, 0.5)})
@@ -234,7 +234,7 @@ def test_a_robot_leaning_too_far_is_brought_back() -> None:
 
 
 def test_what_cannot_be_repaired_stays_as_given(person: Rig) -> None:
-    """Fixed keys above their planted feet's reach: nothing found is better, and nothing is bent for it."""
+    """With fixed keys out of the legs' reach nothing better is found, and the dance is unchanged."""
     q, anchors = home(person)
     high = shift_root(q, 0.0, 0.0, 0.25)
     swung = rotate_joints(person, high, {"right_upper_arm": (1, -0.3)})

@@ -1,4 +1,4 @@
-"""Changing the pace of a dance."""
+"""Time scaling of a dance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def robot() -> Rig:
 
 @pytest.fixture(scope="module")
 def dance(robot: Rig) -> AuthoredDance:
-    """A slow move of the arms, a rest, and one far too fast."""
+    """A slow move of the arms, a rest, and a move that is far too fast."""
     q, anchors = home(robot)
     up = rotate_joints(robot, q, {"right_shoulder": (0, -0.8), "left_shoulder": (0, -0.8)})
     keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (4.0, up), (5.0, up), (5.5, q)))
@@ -51,7 +51,7 @@ def test_scaled_speeds_are_derivatives(robot: Rig, dance: AuthoredDance) -> None
 
 
 def test_only_the_fast_span_is_slowed(robot: Rig, dance: AuthoredDance) -> None:
-    """The span over its speeds lasts exactly max |v| / limit times as long; the rest keeps its pace."""
+    """The span that exceeds its speeds lasts exactly max |v| / limit times as long; the rest keeps its duration."""
     motion = dance.motion(1000.0)
     result = retime(robot, motion)
     fast = motion.part(5000, 5501)
@@ -64,8 +64,8 @@ def test_only_the_fast_span_is_slowed(robot: Rig, dance: AuthoredDance) -> None:
     assert speed_factor(robot, result.motion)[0] == pytest.approx(1.0)
 
 
-def test_keys_follow_the_pace(robot: Rig, dance: AuthoredDance) -> None:
-    """The keyed dance at the new pace keeps every speed, and its schedule still covers it."""
+def test_keys_are_retimed(robot: Rig, dance: AuthoredDance) -> None:
+    """The retimed dance keeps every speed limit, and its schedule still covers it."""
     result = retime(robot, dance.motion(1000.0))
     slow = retime_dance(dance, result.scaling)
     assert slow.stop == pytest.approx(result.motion.times[-1])
@@ -74,7 +74,7 @@ def test_keys_follow_the_pace(robot: Rig, dance: AuthoredDance) -> None:
 
 
 def test_slowing_down_restores_balance(robot: Rig, dance: AuthoredDance) -> None:
-    """A span that fails dynamically holds at the factor found, and fails a little faster."""
+    """A span that fails dynamically passes at the factor found, and fails at a slightly smaller one."""
     q, anchors = home(robot)
     bow = rotate_joints(robot, q, {"chest": (0, 0.4)})
     keyed = AuthoredDance(
@@ -89,7 +89,7 @@ def test_slowing_down_restores_balance(robot: Rig, dance: AuthoredDance) -> None
     assert not check_motion(robot, quicker, schedule).feasible
 
 
-def test_a_senseless_factor_is_refused(dance: AuthoredDance) -> None:
+def test_an_invalid_factor_is_refused(dance: AuthoredDance) -> None:
     """A factor on a motion's duration must be positive."""
     with pytest.raises(InvalidValue, match="factor on a motion's duration"):
         scale_time(dance.motion(10.0), 0.0)

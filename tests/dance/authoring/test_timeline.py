@@ -1,4 +1,4 @@
-"""From a scene's poses to configurations and dances."""
+"""Configurations and authored dances from a scene's poses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RATE = 30.0
 
 
 def within_limits(rig: Rig, seed: int = 0) -> Motion:
-    """Each hinge sweeps its range, balls and root turn far."""
+    """A motion in which each hinge sweeps its range, and balls and root rotate far."""
     times = np.arange(60) / RATE
     generator = np.random.default_rng(seed)
     q = np.array(random_motion(rig, len(times), seed).q)
@@ -42,7 +42,7 @@ def within_limits(rig: Rig, seed: int = 0) -> Motion:
 
 
 def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline:
-    """The timeline of a motion, in the precision of a scene if ``single``."""
+    """The timeline of a motion, in single precision if ``single``."""
     shown = scene_motion(rig, motion)
     kind = np.float32 if single else np.float64
     root, rotations, translations = (np.asarray(x, kind) for x in (shown.root, shown.rotations, shown.translations))
@@ -50,7 +50,7 @@ def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline
 
 
 def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:
-    """Largest difference of configurations, quaternions of both signs alike."""
+    """Largest difference of configurations, with quaternions of either sign equal."""
     q, other = np.array(q), np.array(other)
     places = [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in list(rig.model.joints)[2:] if j.nq == 4)]
     for place in places:
@@ -61,7 +61,7 @@ def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:
 
 @EVERY_RIG
 def test_poses_become_the_configurations_they_came_from(rig: Rig) -> None:
-    """Motion, scene, configurations: nothing is lost but the scene's precision."""
+    """Motion to scene to configurations: nothing changes except by the scene's precision."""
     motion = within_limits(rig)
     for single, tolerance in ((False, 1e-9), (True, 1e-6)):
         timeline = timeline_of(rig, motion, single)
@@ -69,8 +69,8 @@ def test_poses_become_the_configurations_they_came_from(rig: Rig) -> None:
         assert same_up_to_sign(rig, motion.q, found) < tolerance
 
 
-def test_sliding_and_skew_joints_are_read_too() -> None:
-    """Hinges about any axis, balls and sliders on any placement give their coordinates back, beyond half a turn too."""
+def test_coordinates_of_all_joints_are_recovered() -> None:
+    """Hinges about any axis, balls and sliders at any placement are recovered, beyond half a turn too."""
     rig = mixed_rig()
     motion = random_motion(rig, 40, 3)
     q = np.array(motion.q)
@@ -89,7 +89,7 @@ def dance() -> AuthoredDance:
 
 @pytest.fixture(scope="module")
 def timeline(dance: AuthoredDance) -> SceneTimeline:
-    """The dance as a scene has it."""
+    """The dance in a scene."""
     motion = dance.motion(RATE)
     plain = timeline_of(dance.rig, motion, single=True)
     keys = tuple(SceneKey(key.time + 1e-4, key.role, key.name) for key in dance.keys)
@@ -98,7 +98,7 @@ def timeline(dance: AuthoredDance) -> SceneTimeline:
 
 
 def test_a_timeline_is_the_dance_it_shows(dance: AuthoredDance, timeline: SceneTimeline, tmp_path: Path) -> None:
-    """Written, read and turned into a dance: keys, roles, feet and motion are the author's."""
+    """Keys, roles, feet and motion survive writing, reading and conversion to a dance."""
     read = TIMELINE.read(TIMELINE.write(tmp_path / "dance.timeline.npz", timeline))
     found = dance_from_timeline(read)
     assert [(key.role, key.name) for key in found.keys] == [(key.role, key.name) for key in dance.keys]
@@ -116,7 +116,7 @@ def test_a_timeline_is_the_dance_it_shows(dance: AuthoredDance, timeline: SceneT
 
 @pytest.mark.parametrize("rate", [24.0, 120.0])
 def test_a_scene_s_precision_fails_no_check(rate: float) -> None:
-    """A feasible dance, sampled as a scene shows it in single precision, is still feasible; its feet stand still."""
+    """A feasible dance, sampled in a scene's single precision, is still feasible, and its feet do not move."""
     given = arm_swing(RIGS[2], 0.3, 1.5)
     motion = given.motion(rate)
     assert check_motion(given.rig, motion, given.schedule).feasible
@@ -130,21 +130,21 @@ def test_a_scene_s_precision_fails_no_check(rate: float) -> None:
 def test_without_samples_the_dance_is_the_spline_through_its_keys(
     dance: AuthoredDance, timeline: SceneTimeline
 ) -> None:
-    """The keys alone make the same motion here, since the author's was the spline through them."""
+    """The keys alone give the same motion here, because the original is the spline through them."""
     found = dance_from_timeline(timeline, dance.rig, sampled=False)
     assert found.samples is None
     assert same_up_to_sign(dance.rig, dance.motion(200.0).q, found.motion(200.0).q) < 1e-5
 
 
-def test_a_patch_without_a_strip_never_stands(dance: AuthoredDance, timeline: SceneTimeline) -> None:
-    """Strips alone say what stands."""
+def test_a_patch_without_a_strip_has_no_contact(dance: AuthoredDance, timeline: SceneTimeline) -> None:
+    """Contacts come from strips only."""
     found = dance_from_timeline(replace(timeline, strips=timeline.strips[:1]), dance.rig)
     assert {phase.loaded for phase in found.schedule.phases} == {(timeline.strips[0].patch,)}
     assert all(phase.airborne for phase in dance_from_timeline(replace(timeline, strips=()), dance.rig).schedule.phases)
 
 
 def with_tail(rig: Rig) -> Rig:
-    """The rig with another name of its last link, that nothing else hangs on."""
+    """The rig with its last link, which has no children, renamed."""
     links = (*rig.links[:-1], "tail")
     kept = [s for s in rig.shapes if s.link in links], [c for c in rig.contacts if c.link in links]
     pairs = [pair for pair in rig.pairs if set(pair) <= set(links)]
@@ -179,10 +179,10 @@ def _changes() -> dict[str, tuple[Callable[[SceneTimeline], SceneTimeline], str]
 
 
 @pytest.mark.parametrize("what", _changes())
-def test_what_contradicts_itself_is_named_with_its_remedy(
+def test_inconsistent_timelines_are_refused_with_a_remedy(
     what: str, timeline: SceneTimeline, dance: AuthoredDance, tmp_path: Path
 ) -> None:
-    """One sentence says what is wrong, and from a file which file it is."""
+    """One sentence says what is wrong and, for a file, which file it is."""
     change, said = _changes()[what]
     wrong = change(timeline)
     with pytest.raises(SolverError, match=said):

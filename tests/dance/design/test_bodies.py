@@ -1,4 +1,4 @@
-"""Robots that are odd in one way dance, or one sentence says why not and what can be done instead."""
+"""Robots that are unusual in one way dance, or one sentence says why not and what to do instead."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _options(**postures: int) -> DanceOptions:
 
 
 def _home(rig: Rig) -> tuple[np.ndarray, Footing]:
-    """A balanced posture (nq,) with bent knees, and its footing."""
+    """A balanced posture (nq,) with bent knees, and its stance."""
     legged = LeggedRig(rig, shrink=0.0)
     footing = legged.get_footing("both")
     return legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0], footing
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_body_dances(tmp_path: Path, odd: str) -> None:
+def test_an_unusual_body_dances(tmp_path: Path, odd: str) -> None:
     """A posture on both feet is designed, and every check holds at 500 samples a second."""
     rig, options = from_urdf(Biped(**ODD[odd]).write(tmp_path)), _options(both=2)
     dance = design_dance(rig, options)
@@ -67,7 +67,7 @@ def test_an_odd_body_dances(tmp_path: Path, odd: str) -> None:
     assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
 
 
-def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
+def test_toe_hinges_do_not_move(tmp_path: Path) -> None:
     """A hinge below the sole would press on the floor: it does not move, and the other foot is lifted."""
     rig, options = from_urdf(Biped(toes=True).write(tmp_path)), _options(left=1)
     dance = design_dance(rig, options)
@@ -79,8 +79,8 @@ def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
     assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
 
 
-def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) -> None:
-    """The root keeps two coordinates as at home and goes the other four ways; feet stay to rounding."""
+def test_legs_without_hip_yaw_dance_in_every_stance(tmp_path: Path) -> None:
+    """The root keeps two coordinates of home and moves in the other four; feet stay to rounding."""
     rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
     assert free_root_coordinates(rig) == (True, True, True, True, False, False)
     options = _options(both=1, left=1, right=1, right_forward=1)
@@ -94,8 +94,8 @@ def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) ->
     assert np.ptp(dance.sample(rig, 50.0).q[:, 1]) > 0.1
 
 
-def test_legs_without_a_roll_at_the_ankle_dance_on_both_feet(tmp_path: Path) -> None:
-    """Over two flat feet their hips go nowhere sideways: what that forbids is left out and told, the rest is danced."""
+def test_legs_without_ankle_roll_dance_on_both_feet(tmp_path: Path) -> None:
+    """With two flat feet the hips cannot move sideways: stances that need it are left out and reported."""
     rig = from_urdf(Biped(**NO_ROLL).write(tmp_path))
     assert free_root_coordinates(rig) == (True, False, True, False, True, False)
     options = _options(both=2, left=1)
@@ -106,8 +106,8 @@ def test_legs_without_a_roll_at_the_ankle_dance_on_both_feet(tmp_path: Path) -> 
     assert np.ptp(dance.sample(rig, 50.0).q[:, 1]) < 1e-12
 
 
-def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> None:
-    """Hips whose yaws are geared to each other leave five joints a leg, and the yaws stay where they are."""
+def test_coupled_hips_leave_five_joints_a_leg(tmp_path: Path) -> None:
+    """Hips with coupled yaws leave five joints a leg, and the yaws do not move."""
     path = Biped().write(tmp_path)
     text = path.read_text()
     at = text.index('<joint name="right_hip_yaw"')
@@ -125,8 +125,8 @@ def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
-def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[str, Any]) -> None:
-    """Arms swung too fast for the feet: every check holds again, and the ways in which the root is tied stay tied."""
+def test_dances_with_legs_of_five_joints_are_repaired(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """After arms swung too fast for the feet, every check holds, and the constrained root coordinates stay fixed."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
     q, footing = _home(rig)
     columns = [own.start for joint, _, own in joint_slices(rig) if joint.name.endswith("shoulder_pitch")]
@@ -141,8 +141,8 @@ def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[st
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
-def test_planted_feet_of_five_joints_keep_still(tmp_path: Path, odd: dict[str, Any]) -> None:
-    """At 500 samples a second every planted foot is where it stands, to 1e-10 m, and does not move."""
+def test_planted_feet_of_five_joints_do_not_move(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """At 500 samples a second every planted foot stays in place to 1e-10 m."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
     dance = design_dance(rig, _options(both=2, left=1))
     motion, schedule = dance.sample(rig, 500.0), dance.schedule
@@ -157,8 +157,8 @@ def test_planted_feet_of_five_joints_keep_still(tmp_path: Path, odd: dict[str, A
 
 
 @pytest.mark.parametrize(("odd", "column"), [(NO_YAW, 4), (NO_YAW, 5), (NO_ROLL, 1), (NO_ROLL, 3), (NO_ROLL, 5)])
-def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd: dict[str, Any], column: int) -> None:
-    """A pelvis keyed 3 cm or rad off what five joints allow is repaired, and the feet with it; end keys are kept."""
+def test_an_unreachable_root_is_repaired(tmp_path: Path, odd: dict[str, Any], column: int) -> None:
+    """A pelvis keyed 3 cm or 0.03 rad off what five joints allow is repaired with the feet; end keys are kept."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
     q, footing = _home(rig)
     step = np.zeros(rig.nv)
@@ -170,8 +170,8 @@ def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd
     np.testing.assert_allclose(result.motion.q[[0, -1]], [q, q], atol=1e-12)
 
 
-def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
-    """Where feet are turned nobody knows where they tie the root: repair says so instead of searching in vain."""
+def test_rotated_feet_with_five_joints_are_refused(tmp_path: Path) -> None:
+    """With rotated feet the root's constraints are unknown: the repair says so instead of searching."""
     rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
     q, footing = _home(rig)
     turn = exp(np.array([0.0, 0.0, 0.2]))
@@ -183,7 +183,7 @@ def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
 def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str, Any]) -> None:
-    """What of a named pose's lean the legs do not allow is left out; the arms are danced."""
+    """The part of a named pose's lean that the legs do not allow is left out; the arms are danced."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
     q, _ = _home(rig)
     step = np.zeros(rig.nv)
@@ -193,10 +193,8 @@ def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
-def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, odd: dict[str, Any]) -> None:
-    """Expected deviations are smaller after a designed dance than after straight ways between random postures that last
-    longer.
-    """
+def test_dances_with_five_joints_beat_random_postures(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """A designed dance gives smaller deviations than longer straight paths between random postures."""
     rig, options = from_urdf(Biped(**odd).write(tmp_path)), _options(both=3)
     designed, planner, objective = (
         design_dance(rig, options),
@@ -206,7 +204,11 @@ def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, 
     assert objective is not None
     footing = planner.legged.get_footing("both")
     home = here = planner.legged.home_posture(footing)
-    random, lasted, told = objective.prior_matrices, 0.0, objective.motion_matrices(rig, designed.sample(rig, 50.0))[0]
+    random, lasted, information = (
+        objective.prior_matrices,
+        0.0,
+        objective.motion_matrices(rig, designed.sample(rig, 50.0))[0],
+    )
     for there in draw_posture_pool(
         planner.legged, planner.coarse_checker, footing, home, base_parameters(rig), DrawOptions(60, 3)
     ).y:
@@ -216,13 +218,13 @@ def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, 
         if lasted > designed.duration:
             break
     assert lasted > designed.duration
-    assert float(np.squeeze(objective.value(objective.prior_matrices + told))) < 0.9 * float(
+    assert float(np.squeeze(objective.value(objective.prior_matrices + information))) < 0.9 * float(
         np.squeeze(objective.value(random))
     )
 
 
-def test_legs_of_four_joints_are_told_and_can_be_checked(tmp_path: Path) -> None:
-    """A planted foot needs five: leg, joints and what works instead are named; a still pose keeps all checks."""
+def test_legs_of_four_joints_are_refused_and_can_be_checked(tmp_path: Path) -> None:
+    """A planted foot needs five joints: the message names the leg; a static posture passes all checks."""
     rig = from_urdf(Biped(**FOUR).write(tmp_path))
     with pytest.raises(InvalidValue, match=r"leg of rig 'biped' has 4 joint coordinates .* can be checked"):
         design_dance(rig, _options(both=1))
@@ -236,17 +238,17 @@ def test_legs_of_four_joints_are_told_and_can_be_checked(tmp_path: Path) -> None
     assert checks.feasible
 
 
-def test_a_leg_that_its_joint_s_range_keeps_from_bending_is_named(tmp_path: Path) -> None:
-    """A knee that may bend the wrong way only: every posture fails by it, which is said after a few hundred."""
+def test_a_leg_whose_range_prevents_bending_is_named(tmp_path: Path) -> None:
+    """With a knee that bends the wrong way only, every posture fails by it, which is reported after a few hundred."""
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace('lower="-0.1" upper="2.2"', 'lower="-0.1" upper="-0.05"'))
-    told = r"range of a leg's joint \((left|right)_shank: goes from -6 to -3 deg, postures .*\) fails in every one"
-    with pytest.raises(InvalidValue, match=told):
+    reason = r"range of a leg's joint \((left|right)_shank: goes from -6 to -3 deg, postures .*\) fails in every one"
+    with pytest.raises(InvalidValue, match=reason):
         design_dance(from_urdf(path), _options(both=1))
 
 
-def test_sides_that_contradict_each_other_are_told_where_no_posture_stands(tmp_path: Path) -> None:
-    """Knees that bend opposite ways in the file: the error names joint and remedy beside what every posture fails."""
+def test_contradictory_sides_are_named_if_no_posture_is_feasible(tmp_path: Path) -> None:
+    """For knees that bend opposite ways in the file, the error names joint and remedy beside the failing check."""
     path = Biped().write(tmp_path)
     before, name, after = path.read_text().partition('<joint name="right_knee"')
     path.write_text(before + name + after.replace('lower="-0.1" upper="2.2"', 'lower="-2.6" upper="-2.5"', 1))
@@ -256,8 +258,8 @@ def test_sides_that_contradict_each_other_are_told_where_no_posture_stands(tmp_p
         design_dance(from_urdf(path), _options(both=1))
 
 
-def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What no posture keeps on one foot does not cost the dance on two, and is told."""
+def test_a_stance_without_postures_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without feasible postures on one foot, the dance on two feet remains and a note says so."""
 
     def drawn(*given: Any) -> PosturePool:
         if given[2].configuration == "left":
@@ -271,14 +273,14 @@ def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: 
     assert "left is left out: none of 200 postures stands" in dance.notes
 
 
-def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
-    """Feet of one ball each: the message's option, taken as it stands, is a robot that stands."""
+def test_round_feet_are_refused_with_soles_that_work(tmp_path: Path) -> None:
+    """For feet of one ball each, the option in the message gives a robot that can stand."""
     ball = '<sphere radius="0.09"/>'
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', ball))
-    with pytest.raises(InvalidValue, match=r"no contact patches .*--soles") as told:
+    with pytest.raises(InvalidValue, match=r"no contact patches .*--soles") as error:
         design_dance(from_urdf(path), _options(both=1))
-    words = str(told.value).split("(--soles ")[1].removesuffix(")").split()
+    words = str(error.value).split("(--soles ")[1].removesuffix(")").split()
     assert {word.split("=")[0] for word in words} == {"left_foot", "right_foot"}
     sides = {word.split("=")[0]: word.split("=")[1].split("x") for word in words}
     sizes = {link: (float(length), float(width)) for link, (length, width) in sides.items()}
@@ -286,8 +288,8 @@ def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
     assert all(found.feasible for found in design_dance(rig, options).check(rig, 500.0, options.checks))
 
 
-def test_too_few_joints_are_told_before_soles_are_asked_for(tmp_path: Path) -> None:
-    """Stating soles would not help a leg of four joints, so it is not asked for."""
+def test_too_few_joints_are_reported_before_missing_soles(tmp_path: Path) -> None:
+    """Soles would not help a leg of four joints, so the message does not request them."""
     path = Biped(**FOUR).write(tmp_path)
     path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', '<sphere radius="0.09"/>'))
     with pytest.raises(InvalidValue, match=r"has 4 joint coordinates between 'pelvis' and 'left_foot'"):

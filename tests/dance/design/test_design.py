@@ -44,7 +44,7 @@ def dance() -> Dance:
 
 
 def test_every_segment_keeps_every_limit_at_500_hz(dance: Dance) -> None:
-    """At ten times the paper's sampling no check of any segment fails."""
+    """At ten times the paper's sampling rate no check of any segment fails."""
     assert dance.complete
     assert len(dance.postures) == 2
     failures = [str(f) for checks in dance.check(RIG, 500.0, SMALL.checks) for f in checks.first_failures]
@@ -52,7 +52,7 @@ def test_every_segment_keeps_every_limit_at_500_hz(dance: Dance) -> None:
 
 
 def test_segments_join_at_rest(dance: Dance) -> None:
-    """Each segment starts where the one before stopped, with zero velocity and acceleration at both."""
+    """Each segment starts where the previous one ends, with zero velocity and acceleration at both."""
     assert dance.largest_discontinuity() < 1e-9
     legged = dance.legged_rig(RIG)
     for segment in dance.segments:
@@ -72,7 +72,7 @@ def test_samples_are_a_continuous_motion(dance: Dance) -> None:
 
 
 def test_exciting_beats_the_straight_path(dance: Dance) -> None:
-    """The search never ends worse than the straight path it started from, up to its coarser sampling."""
+    """The search never ends worse than the straight path from which it starts, up to its coarser sampling."""
     assert all(step.criterion <= 1.05 * step.straight_criterion for step in dance.trace)
     assert any(step.kind == "exciting" for step in dance.trace)
 
@@ -86,8 +86,8 @@ def test_same_seed_same_dance() -> None:
         assert first.duration == second.duration
 
 
-def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
-    """Forth, back in time and forth: every limit is kept at 500 Hz, it ends as before, each pass tells alike."""
+def test_three_passes_give_three_times_the_information() -> None:
+    """Forwards, backwards, forwards: limits hold at 500 Hz, and each pass adds the same information."""
     once = design_dance(RIG, TINY)
     thrice = design_dance(RIG, replace(TINY, passes=3))
     assert len(thrice.postures) == len(once.postures)
@@ -99,20 +99,20 @@ def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
     moving = [s for s in thrice.segments if s.kind in ("exciting", "straight")]
     assert len(moving) % 3 == 0
     for first in range(0, len(moving), 3):
-        told = []
+        information = []
         for segment in moving[first : first + 3]:
             times = segment.spline_space.samples(50.0)
             curves = segment.evaluate(legged, times)[1]
             found = excitation_of(RIG, [Motion(times, curves.q, curves.v, curves.a)], structure)
-            told.append(found.factor.T @ found.factor)
-        scale = np.abs(told[0]).max()
-        assert np.abs(np.array(told[1:]) - told[0]).max() < 1e-9 * scale
+            information.append(found.factor.T @ found.factor)
+        scale = np.abs(information[0]).max()
+        assert np.abs(np.array(information[1:]) - information[0]).max() < 1e-9 * scale
     with pytest.raises(InvalidValue, match="passes must be odd"):
         replace(TINY, passes=2)
 
 
 def test_cancelling_keeps_what_is_done() -> None:
-    """Cancelled in the middle, the dance holds the finished part and is marked incomplete."""
+    """After cancelling, the dance has the finished part and is marked incomplete."""
 
     def stop(fraction: float, message: str) -> None:
         if fraction > 0.1:
@@ -124,7 +124,7 @@ def test_cancelling_keeps_what_is_done() -> None:
 
 
 def test_searching_for_sigma_lowers_sigma() -> None:
-    """A transition found for the mean deviation to expect leaves a smaller one than the straight path before it."""
+    """A transition found for the mean expected deviation has a smaller one than the straight path."""
     parent = build_transition_planner(RIG, TINY)
     footing = parent.legged.get_footing("both")
     home = parent.legged.home_posture(footing)
@@ -143,8 +143,8 @@ def test_searching_for_sigma_lowers_sigma() -> None:
     assert parent.check_segment(outcome.segments[0])[1] >= 0.0
 
 
-def test_information_is_judged_as_by_the_regressor() -> None:
-    """The search's geometric mean of the deviations is that of the stacked regressor with the prior's rows below it."""
+def test_information_agrees_with_the_regressor() -> None:
+    """The geometric mean of the deviations equals that of the stacked regressor with the prior's rows below it."""
     structure = base_parameters(RIG)
     generator = np.random.default_rng(0)
     q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
@@ -160,8 +160,8 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     np.testing.assert_allclose(halves.sum(axis=0), objective.motion_matrices(RIG, motion)[0], rtol=1e-9, atol=1e-9)
 
 
-def test_a_parameter_counts_as_much_known_well_or_badly() -> None:
-    """Four times the information on any parameter lowers the objective alike, however much is known of it."""
+def test_every_parameter_counts_equally() -> None:
+    """Four times the information on any parameter lowers the objective equally, however much is known of it."""
     structure = base_parameters(RIG)
     objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
     known = np.logspace(0.0, 6.0, len(structure))
@@ -172,7 +172,7 @@ def test_a_parameter_counts_as_much_known_well_or_badly() -> None:
 
 
 def test_repr_fits_three_lines(dance: Dance) -> None:
-    """A dance tells duration, postures, rig and checks in three lines that fit a terminal."""
+    """The repr of a dance has duration, postures, rig and checks in three lines that fit a terminal."""
     lines = repr(dance).splitlines()
     assert len(lines) <= 3
     assert max(map(len, lines)) <= 120
@@ -188,7 +188,7 @@ def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
 
 
 def test_a_pose_that_recurs_is_stored_once(dance: Dance, tmp_path: Path) -> None:
-    """However many segments stand on one footing, its anchors' places are in the file once."""
+    """Anchors that occur in several segments are in the file once."""
     stored, _ = read_archive(DESIGNED_DANCE.write(tmp_path / "small.npz", dance))
     places = {anchor.position.tobytes() for segment in dance.segments for anchor in segment.anchors}
     assert len(dance.segments) > len(places)
@@ -196,7 +196,7 @@ def test_a_pose_that_recurs_is_stored_once(dance: Dance, tmp_path: Path) -> None
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    """An archive without a dance, or with half of one, is an error that names the file."""
+    """An archive without a dance, or with half of one, gives an error that names the file."""
     path = tmp_path / "no.npz"
     np.savez(path, something=np.zeros(3))
     with pytest.raises(InputError, match="no file of this program"):
@@ -221,7 +221,7 @@ def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
 
 
 def test_chosen_postures_beat_random_ones() -> None:
-    """Exchange improves the static criterion over random choices from the same pool, and more starts never hurt."""
+    """Exchange improves the static criterion over random choices from the pool; more starts are never worse."""
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
     footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 1.0)
@@ -236,8 +236,8 @@ def test_chosen_postures_beat_random_ones() -> None:
         assert found.criterion(RIG.masses, "static") > value
 
 
-def test_what_no_posture_keeps_is_named_with_the_slack_that_was_asked() -> None:
-    """Postures that keep every limit, but by less than the search asks, are refused for what they keep too little."""
+def test_too_little_slack_is_named() -> None:
+    """Postures that pass every check by less than the search's slack are refused, with the checks concerned."""
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
     footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 50.0)
@@ -248,7 +248,7 @@ def test_what_no_posture_keeps_is_named_with_the_slack_that_was_asked() -> None:
 
 
 def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
-    """(20): on the straight path the zero-moment point stays within a few millimetres of where it should be."""
+    """(20): on the straight path the zero-moment point is within a few millimetres of its goals."""
     legged = LeggedRig(RIG, shrink=0.4)
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 0.0)
     parent = TransitionPlanner(legged, checker, checker, checker, SearchOptions(shortest=2.0))
@@ -273,8 +273,8 @@ def test_routes_visit_everything_once() -> None:
     assert tour == pytest.approx(8.0)
 
 
-def test_impossible_wishes_are_refused() -> None:
-    """Unknown configurations, no postures and senseless numbers are errors."""
+def test_invalid_options_are_refused() -> None:
+    """Unknown configurations, no postures and invalid numbers are errors."""
     for postures in ({"handstand": 3}, {}, {"both": -1}):
         with pytest.raises(InvalidValue):
             DanceOptions(postures=postures)

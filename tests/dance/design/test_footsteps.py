@@ -1,4 +1,4 @@
-"""Laws of steps and shifts of weight."""
+"""Laws of steps and weight shifts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PLANNER = build_transition_planner(human(1.7, 65.0, "female"), human_options())
 
 @pytest.fixture(scope="module")
 def footwork() -> StepPlanner:
-    """A person's."""
+    """The step planner of a person."""
     return StepPlanner(PLANNER)
 
 
-def test_a_ring_through_all_footings_takes_eight_steps(footwork: StepPlanner) -> None:
-    """All four foot configurations are gone through by eight steps, one of them a shift from foot to foot."""
+def test_a_round_through_all_stances_takes_eight_steps(footwork: StepPlanner) -> None:
+    """Eight steps pass through all four foot configurations, one of them a shift from foot to foot."""
     ways = [footwork.find_path(a, b) for a, b in zip(CONFIGURATION_ORDER, [*CONFIGURATION_ORDER[1:], "both"])]
     steps = [pair for way in ways for pair in itertools.pairwise(way)]
     assert len(steps) == 8
@@ -42,7 +42,7 @@ def test_a_ring_through_all_footings_takes_eight_steps(footwork: StepPlanner) ->
 
 
 def test_weight_shifts_as_fast_as_balance_allows(footwork: StepPlanner) -> None:
-    """A person's weight is over one foot within 2 s (4.9 s along an even way), verified at 500 Hz."""
+    """A person's weight is above one foot within 2 s (4.9 s along a uniform path), verified at 500 Hz."""
     for side in ("left", "right"):
         shift = footwork.plan_step("both", f"over {side}")
         assert shift.duration < 2.0
@@ -50,8 +50,8 @@ def test_weight_shifts_as_fast_as_balance_allows(footwork: StepPlanner) -> None:
         np.testing.assert_allclose(shift.stop, footwork.standing_posture(f"over {side}"), atol=1e-12)
 
 
-def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
-    """Between two places at rest, quickly: the zero-moment point stays inside, and passes both ends to do so."""
+def test_a_fast_pendulum_overshoots_both_ends() -> None:
+    """In a fast shift between two places at rest the zero-moment point stays inside and overshoots both ends."""
     support = convex_polygon(np.array([[-0.1, -0.15], [0.1, -0.15], [0.1, 0.15], [-0.1, 0.15]]))
     spline = Spline(1.5, free_control_count(1.5, 0.2))
     balancer = Rebalancer(PLANNER.legged, spline, 60)
@@ -69,7 +69,7 @@ def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
 
 
 def test_a_step_back_is_the_step_backwards_in_time(footwork: StepPlanner) -> None:
-    """What a body does from rest to rest it can undo: the same way, as long, and as far inside every limit."""
+    """A step from rest to rest can be reversed: same path, same duration, same margins."""
     for first, second in (("both", "over left"), ("over left", "left"), ("over left", "right_forward")):
         forth, back = footwork.plan_step(first, second), footwork.plan_step(second, first)
         assert back.duration == forth.duration
@@ -78,8 +78,8 @@ def test_a_step_back_is_the_step_backwards_in_time(footwork: StepPlanner) -> Non
         assert PLANNER.check_segment(back)[1] == pytest.approx(PLANNER.check_segment(forth)[1], abs=1e-6)
 
 
-def test_a_hand_makes_way_for_the_knee_of_a_step(tmp_path: Path) -> None:
-    """Hands that hang before the thighs, clear of them at both ends of a step but not of the raised knee on its way."""
+def test_a_hand_avoids_the_knee_of_a_step(tmp_path: Path) -> None:
+    """Hands clear of the thighs at both ends of a step also avoid the raised knee between them."""
     path = Biped().write(tmp_path)
     text = path.read_text().replace('<box size="0.06 0.06 0.2"/>', '<box size="0.04 0.2 0.2"/>')
     path.write_text(re.sub(r'(<link name="\w+_forearm">.*?<collision><origin xyz=)"[^"]*"', r'\1"0.12 0 -0.3"', text))
@@ -88,8 +88,8 @@ def test_a_hand_makes_way_for_the_knee_of_a_step(tmp_path: Path) -> None:
     assert not steps.notes
 
 
-def test_a_step_that_is_refused_is_sought_once() -> None:
-    """Whether a shortcut can be stepped is asked for every way: a second answer costs no search."""
+def test_an_infeasible_step_is_searched_once() -> None:
+    """Whether a shortcut is feasible is needed for every path; a second query costs no search."""
     narrow = build_transition_planner(human(1.7, 65.0, "female"), human_options(shrink=0.985))
     footwork = StepPlanner(narrow)
     times, troubles = [], []
@@ -106,7 +106,7 @@ def test_a_step_that_is_refused_is_sought_once() -> None:
 @pytest.mark.parametrize(("rig", "options"), [(human(1.7, 65.0, "female"), human_options()),
                                               (hrp2(), DanceOptions(step=None))])  # fmt: skip
 def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) -> None:
-    """A swinging foot is 20 mm high, as asked, wherever it is farther than that from where it leaves and meets it."""
+    """A swinging foot is 20 mm high wherever it is farther than that from where it leaves and meets the floor."""
     footwork = StepPlanner(build_transition_planner(rig, options))
     step = footwork.plan_step("over left", "right_forward")
     assert PLANNER.foot_clearance == 0.02
@@ -114,8 +114,8 @@ def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) ->
     assert step.duration == pytest.approx(options.quickest_step)
 
 
-def test_searches_can_set_out_from_every_station(footwork: StepPlanner) -> None:
-    """On one foot a body keeps the room that searches ask for: an ankle that ended just beyond it closed every way."""
+def test_searches_can_start_at_every_standing_posture(footwork: StepPlanner) -> None:
+    """On one foot a body keeps the margins that searches need; an ankle just beyond them would prevent every path."""
     lifted = footwork.standing_posture("left")
     legged = PLANNER.legged
     turned = np.abs(lifted - footwork.standing_posture("over left"))

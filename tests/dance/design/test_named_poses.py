@@ -1,4 +1,4 @@
-"""Poses that an animator named, and what a design makes of them."""
+"""Named poses and their variations in a design."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALL = DanceOptions(postures={"both": 4}, pool=24, starts=1, rounds=1, workers=
 
 @pytest.fixture(scope="module")
 def rig() -> Rig:
-    """A robot whose sides are mirror images."""
+    """A symmetric robot."""
     return hoap3(torque="peak")
 
 
@@ -53,7 +53,7 @@ def pool(rig: Rig, poses: tuple[NamedPose, ...]) -> PosturePool:
 
 
 def test_variations_lie_between_home_and_the_pose(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
-    """Trunk and arms go a share of the way to the pose or to its mirror image; both sides come, and every pose."""
+    """Trunk and arms are a fraction of the way to the pose or its mirror image; both sides and every pose occur."""
     planner = build_transition_planner(rig, SMALL)
     legged = planner.legged
     footing = legged.get_footing("both")
@@ -81,8 +81,8 @@ def test_only_variations_are_drawn_and_each_pose_is_chosen(rig: Rig, pool: Postu
     assert set(pool.pose_indices[three]) == {0, 1}
 
 
-def test_a_dance_of_named_poses_tells_them(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
-    """Its postures bear the names in the dance, in its file's keys and on the timeline, and keep every limit."""
+def test_a_dance_keeps_the_names_of_its_poses(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
+    """Postures have their names in the dance, in its file's keys and on the timeline, and pass every check."""
     dance = design_dance(rig, replace(SMALL, postures={"both": 2}, poses=poses))
     assert sorted(dance.poses) == ["bow", "reach"]
     assert {dance.segments[k].name for k in dance.postures} == {"both bow", "both reach"}
@@ -90,8 +90,8 @@ def test_a_dance_of_named_poses_tells_them(rig: Rig, poses: tuple[NamedPose, ...
     assert all(checks.feasible for checks in dance.check(rig, 100.0))
 
 
-def test_a_pelvis_leans_and_does_not_turn(rig: Rig) -> None:
-    """A pose keyed anywhere, facing anywhere, is the same motif."""
+def test_position_and_heading_of_a_pose_do_not_matter(rig: Rig) -> None:
+    """A pose keyed anywhere and facing anywhere gives the same variations."""
     q, _ = home(rig)
     step = np.zeros(rig.nv)
     step[4] = 0.2
@@ -113,7 +113,7 @@ def test_a_pelvis_leans_and_does_not_turn(rig: Rig) -> None:
 
 
 def test_poses_are_read_from_named_keys(rig: Rig, tmp_path: Path) -> None:
-    """Keys with names are poses, others are not; another rig's, none and two of a name are refused with the remedy."""
+    """Only keys with names are poses; another rig's, none, and two of one name are refused with a remedy."""
     q, anchors = home(rig)
 
     def written(names: tuple[str, ...]) -> Path:
@@ -135,8 +135,8 @@ def test_poses_are_read_from_named_keys(rig: Rig, tmp_path: Path) -> None:
         load_named_poses(written(("reach", "", "")), hrp2())
 
 
-def test_what_cannot_be_danced_is_named(rig: Rig) -> None:
-    """An arm that the pose puts into the chest, and poses without or with equal names."""
+def test_infeasible_poses_are_named(rig: Rig) -> None:
+    """An arm that the pose puts into the chest, and poses without or with equal names, are refused."""
     q, _ = home(rig)
     inside = rotate_joints(rig, q, {"left_upper_arm": (0, -0.6)})
     options = replace(SMALL, poses=(NamedPose("hug", inside),))

@@ -1,4 +1,4 @@
-"""Laws of designing after recordings, and of thinking of more time."""
+"""Laws of sequential design and of the gain of more time."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ OBJECTIVE = sigma_objective(RIG, TINY)
 
 @pytest.fixture(scope="module")
 def dance() -> Dance:
-    """Of one posture."""
+    """A dance of one posture."""
     return design_dance(RIG, TINY)
 
 
 def test_a_second_counts_the_same_at_any_rate(dance: Dance) -> None:
-    """A recording at four times the rate tells what it told, but for its ends."""
+    """A recording at four times the rate has the same information, except at its ends."""
     assert OBJECTIVE is not None
     slow, fast = (recorded_information(RIG, OBJECTIVE, [dance.sample(RIG, rate)]) for rate in (50.0, 200.0))
     np.testing.assert_allclose(fast, slow, atol=0.03 * np.abs(slow).max())
 
 
 def test_after_a_recording_another_dance_adds_more(dance: Dance) -> None:
-    """Designed with the first dance known, a second adds more to it than one designed as if nothing had been."""
+    """Designed with the first dance known, a second adds more information than one designed without it."""
     assert OBJECTIVE is not None
     first = dance.sample(RIG, 50.0)
     known = OBJECTIVE.prior_matrices + recorded_information(RIG, OBJECTIVE, [first])
@@ -46,8 +46,8 @@ def test_after_a_recording_another_dance_adds_more(dance: Dance) -> None:
     assert values[1] < values[0]
 
 
-def test_ten_more_seconds_lower_what_they_say(dance: Dance) -> None:
-    """The report says what ten more seconds would bring; the more is known before, the less they do."""
+def test_ten_more_seconds_give_the_predicted_gain(dance: Dance) -> None:
+    """The report predicts the gain of ten more seconds; with more known before, the gain is smaller."""
     assert OBJECTIVE is not None
     found = evaluate_dance(RIG, dance).more_time
     assert found is not None
@@ -62,6 +62,6 @@ def test_ten_more_seconds_lower_what_they_say(dance: Dance) -> None:
 
 
 def test_the_papers_criterion_takes_no_recordings(dance: Dance) -> None:
-    """It looks at a group's own links and does not add up what others found: said, not ignored."""
+    """The paper's criterion counts a group's own links only; recordings with it are refused."""
     with pytest.raises(InvalidValue, match="sigma"):
         design_dance(RIG, paper_options(postures={"both": 1}), recorded=[dance.sample(RIG, 50.0)])

@@ -1,4 +1,4 @@
-"""Weight comes over one foot of robots whose joints end, or are too weak, before the deepest point of a sole."""
+"""Weight shifts onto one foot of robots whose joint limits or torques prevent the deepest point of a sole."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _held(rig: Rig, which: str, limits: Mapping[str, float]) -> Rig:
 
 
 def _over_left(rig: Rig) -> tuple[StepPlanner, np.ndarray]:
-    """The footwork, and the station over the left foot, which has been stepped to and kept on one foot."""
+    """The step planner and the posture over the left foot, which can be reached and from which the other foot lifts."""
     planner = build_transition_planner(rig, DanceOptions())
     footwork = StepPlanner(planner)
     for step in (("both", "over left"), ("over left", "left")):
@@ -48,20 +48,20 @@ def _over_left(rig: Rig) -> tuple[StepPlanner, np.ndarray]:
 
 
 def test_an_upright_pelvis_goes_to_the_deepest_point(biped: Rig) -> None:
-    """Where nothing is in the way the pelvis does not lean, and the weight is over the middle of the sole."""
+    """Without limits in the way the pelvis is upright, and the weight is above the middle of the sole."""
     footwork, y = _over_left(biped)
     np.testing.assert_array_equal(y[3:ROOT_NV], footwork.home[3:ROOT_NV])
 
 
-def test_the_pelvis_leans_where_hips_do_not_turn_as_far(biped: Rig) -> None:
-    """Hips that turn inwards by 1.7 degrees only: upright, no weight comes over one foot."""
+def test_the_pelvis_leans_if_hips_are_limited(biped: Rig) -> None:
+    """With hips that rotate inwards by 1.7 degrees only, an upright pelvis cannot be above one foot."""
     _, y = _over_left(_held(_held(biped, "lower", {"left_hip_roll": -0.03}), "upper", {"right_hip_roll": 0.03}))
     assert abs(y[3]) > 0.01
     np.testing.assert_allclose(y[4:ROOT_NV], 0.0, atol=1e-12)
 
 
-def test_weak_ankles_carry_what_is_near_them(biped: Rig) -> None:
-    """A sole that is widest far ahead of its ankle, which cannot hold the weight there: it comes nearer."""
+def test_weak_ankles_bring_the_weight_nearer(biped: Rig) -> None:
+    """A sole is widest far ahead of its ankle, which cannot carry the weight there: the weight moves nearer."""
     corners = np.array([[-0.06, 0.02], [0.17, 0.06], [0.17, -0.06], [-0.06, -0.02]])
     soles = [
         ContactPolygon(sole.name, sole.link, np.column_stack([corners, np.full(4, -0.08)])) for sole in biped.soles
@@ -79,8 +79,8 @@ def test_weak_ankles_carry_what_is_near_them(biped: Rig) -> None:
     assert ahead[1] * biped.weight < 25.0
 
 
-def test_arms_keep_aside_of_the_thigh_that_comes_near(tmp_path: Path) -> None:
-    """Long thick arms a finger's breadth beside the thighs at home: not the pelvis leans, the arms move."""
+def test_arms_avoid_the_thigh(tmp_path: Path) -> None:
+    """With long thick arms beside the thighs the arms move, and the pelvis does not lean."""
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace('"0.06 0.06 0.2"', '"0.11 0.11 0.5"'))
     rig = from_urdf(path)
@@ -90,8 +90,8 @@ def test_arms_keep_aside_of_the_thigh_that_comes_near(tmp_path: Path) -> None:
     assert np.abs(y[trunk] - footwork.home[trunk]).max() > 0.01
 
 
-def test_arms_go_aside_though_legs_touch(tmp_path: Path) -> None:
-    """Shanks drawn 5 mm into each other are no reason to leave the hands inside the thighs."""
+def test_arms_avoid_thighs_if_legs_overlap(tmp_path: Path) -> None:
+    """Shanks that overlap by 5 mm do not keep the arms from leaving the thighs."""
     path = Biped().write(tmp_path)
     text = path.read_text().replace('<box size="0.09 0.09 0.24"/>', '<box size="0.09 0.205 0.24"/>')
     text = text.replace('<box size="0.06 0.06 0.2"/>', '<box size="0.2 0.2 0.2"/>')

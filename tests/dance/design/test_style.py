@@ -1,4 +1,4 @@
-"""Laws of counts, mirrors and skill."""
+"""Laws of beats, mirrored motifs and skill."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dance() -> Dance:
 
 @pytest.mark.parametrize("rig", [ROBOT, PERSON, hrp2()], ids=["HOAP-3", "person", "HRP-2"])
 def test_a_mirrored_posture_is_its_mirror_image(rig: Rig) -> None:
-    """Every link is where its partner is in the mirror, and the image of an image is the posture."""
+    """Every link is at the mirror image of its partner, and the image of an image is the posture."""
     legged = LeggedRig(rig, shrink=0.4, step=0.1)
     mirror = Mirror(legged)
     y = np.random.default_rng(2).uniform(-0.4, 0.4, legged.size)
@@ -48,8 +48,8 @@ def test_a_mirrored_posture_is_its_mirror_image(rig: Rig) -> None:
     np.testing.assert_allclose(places[1], expected, atol=0.003)
 
 
-def test_a_rig_with_unlike_sides_cannot_be_mirrored() -> None:
-    """The joint whose axis has no mirror image is named, with what to do."""
+def test_an_asymmetric_rig_cannot_be_mirrored() -> None:
+    """The joint whose axis has no mirror image is named, with a remedy."""
     joints = list(ROBOT.joints)
     number = ROBOT.index(ROBOT.pairs[-1][1])
     joints[number] = replace(joints[number], rotation=joints[number].rotation @ exp(np.array([0.3, 0.2, 0.1])))
@@ -58,8 +58,8 @@ def test_a_rig_with_unlike_sides_cannot_be_mirrored() -> None:
         Mirror(LeggedRig(turned, shrink=0.4, step=0.2))
 
 
-def test_postures_land_on_beats_and_no_move_crosses_a_phrase(dance: Dance) -> None:
-    """After the pick-up every move ends on a count; a move of at most eight counts lies within its phrase."""
+def test_moves_end_on_beats_and_none_crosses_a_phrase(dance: Dance) -> None:
+    """After the pick-up every move ends on a beat; a move of at most eight beats lies within its phrase."""
     beat = 0.6
     assert dance.complete
     assert len(dance.postures) == 2
@@ -74,8 +74,8 @@ def test_postures_land_on_beats_and_no_move_crosses_a_phrase(dance: Dance) -> No
         assert np.floor(first / PHRASE + 1e-9) == np.floor((end - 1e-6) / PHRASE) or end - first > PHRASE
 
 
-def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -> None:
-    """The second half's coordinates are the first half's mirror image, feasible at 500 Hz and without a jump."""
+def test_a_motif_is_repeated_mirrored(dance: Dance) -> None:
+    """The second half's coordinates mirror the first half's, feasible at 500 Hz and continuous."""
     mirror = Mirror(dance.legged_rig(ROBOT))
     halves = [s for s in dance.segments if s.kind == "exciting"]
     own, image = halves[: len(halves) // 2], halves[len(halves) // 2 :]
@@ -87,7 +87,7 @@ def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -
 
 
 def test_both_legs_are_lifted_where_one_is_designed() -> None:
-    """Asked for one posture on each foot, the dance shows the left foot's and its mirror image on the right foot."""
+    """With one posture requested on each foot, the dance has one on the left foot and its mirror image."""
     dance = design_dance(ROBOT, replace(STYLED, postures={"left": 1, "right": 1}))
     stands = {tuple(anchor.patch for anchor in s.anchors) for s in dance.segments if "posture" in s.name}
     assert stands == {(ROBOT.sides["left"],), (ROBOT.sides["right"],)}
@@ -95,7 +95,7 @@ def test_both_legs_are_lifted_where_one_is_designed() -> None:
 
 
 def test_left_and_right_are_balanced() -> None:
-    """What was asked for on either foot is danced once on each; a beginner stands on both."""
+    """Requested postures on either foot are danced once on each; a beginner stands on both feet."""
     both = apply_style(replace(STYLED, postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
     assert both.postures == {"both": 2, "left": 2, "right_forward": 1}
     order = [
@@ -110,8 +110,8 @@ def test_left_and_right_are_balanced() -> None:
         apply_style(replace(STYLED, postures={"left": 2}, style=Style(skill="beginner")))
 
 
-def test_a_beginner_bends_back_little_and_stays_in_comfort() -> None:
-    """Ranges shrink about home, home stays inside, and trunk, head and root bend backward by no more than asked."""
+def test_a_beginner_stays_within_comfort_limits() -> None:
+    """Ranges shrink about home, home stays inside, and trunk, head and root bend backward within their limit."""
     legged = build_transition_planner(PERSON, human_options()).legged
     home = legged.home_posture(legged.get_footing("both"))
     skill = SKILLS["beginner"]
@@ -128,14 +128,14 @@ def test_a_beginner_bends_back_little_and_stays_in_comfort() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "counts"), [(0.4, 1), (0.6, 2), (1.1, 4), (2.6, 8), (4.1, 16)])
-def test_moves_fill_whole_counts(seconds: float, counts: int) -> None:
-    """A move lasts 1, 2, 4, 8 or whole phrases of counts, its hold among them."""
+def test_moves_last_whole_beats(seconds: float, counts: int) -> None:
+    """A move with its hold lasts 1, 2, 4, 8 beats or whole phrases."""
     assert round_to_counts(seconds, 0.5) == pytest.approx(0.5 * counts)
     assert round_to_counts(seconds - 0.2, 0.5, 0.2) == pytest.approx(0.5 * counts - 0.2)
 
 
-def test_every_move_tells_how_hard_it_is(dance: Dance) -> None:
-    """From one to five; the same move slower is never harder."""
+def test_every_move_has_a_difficulty(dance: Dance) -> None:
+    """Difficulties are from one to five; the same move slower is never more difficult."""
     found = rate_moves(dance)
     assert [m.segment for m in found] == [k for k, s in enumerate(dance.segments) if s.kind in ("exciting", "straight")]
     assert all(1 <= m.score <= HARDEST for m in found)
@@ -144,7 +144,7 @@ def test_every_move_tells_how_hard_it_is(dance: Dance) -> None:
 
 
 def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
-    """Moves of a rig that states no angle limits are far from nothing, and nothing is computed of infinity."""
+    """For a rig without angle limits no move is far, and no infinity enters the score."""
     limits = dance.rig.limits
     free = replace(limits, lower=np.full_like(limits.lower, -np.inf), upper=np.full_like(limits.upper, np.inf))
     with np.errstate(invalid="raise"):
@@ -163,10 +163,12 @@ def test_bad_styles_are_refused() -> None:
         Style(skill="master")
 
 
-def test_postures_that_a_skill_leaves_out_are_told() -> None:
-    """Who asks for postures on one foot in a beginner's dance hears how many are missing, and why."""
-    asked = replace(STYLED, postures={"both": 1, "left": 1, "right": 2}, style=Style(skill="beginner", mirrored=False))
-    found = design_dance(ROBOT, asked)
+def test_postures_that_a_skill_leaves_out_are_noted() -> None:
+    """If postures on one foot are requested in a beginner's dance, a note says how many are missing, and why."""
+    options = replace(
+        STYLED, postures={"both": 1, "left": 1, "right": 2}, style=Style(skill="beginner", mirrored=False)
+    )
+    found = design_dance(ROBOT, options)
     assert len(found.postures) == 1
     assert any("left out" in note and "beginners" in note and note.endswith(": 3") for note in found.notes)
-    assert not any("beginners" in note for note in design_dance(ROBOT, replace(asked, postures={"both": 1})).notes)
+    assert not any("beginners" in note for note in design_dance(ROBOT, replace(options, postures={"both": 1})).notes)

@@ -1,4 +1,4 @@
-"""A jump that no torque allows says by how much: the take-off it needs, what was reached, and the worst joint."""
+"""Infeasible jumps are explained: required take-off speed, reached speed, and the most overloaded joint."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def keyed() -> AuthoredDance:
 
 @pytest.fixture(scope="module")
 def answer(keyed: AuthoredDance) -> solver.dance.EditedDance:
-    """What a short search makes of it."""
+    """The result of a short search."""
     return solver.repair(keyed, options=RepairOptions(passes=1, max_programs=4))
 
 
-def test_the_answer_says_by_how_much(keyed: AuthoredDance, answer: solver.dance.EditedDance) -> None:
-    """Speed needed, speed reached, and the torque of the worst joint over what it has, as dynamics tells them."""
+def test_an_infeasible_jump_is_explained(keyed: AuthoredDance, answer: solver.dance.EditedDance) -> None:
+    """Required speed, reached speed, and torque ratio of the worst joint agree with the dynamics."""
     assert not answer.feasible
-    (told,) = [trouble for trouble in answer.summary.problems if trouble.startswith("the jump from")]
-    assert told in answer.message
+    (message,) = [trouble for trouble in answer.summary.problems if trouble.startswith("the jump from")]
+    assert message in answer.message
     ((take_off, landing),) = find_flights(keyed.schedule)
-    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", message)[1])  # type: ignore[index]
     assert needed == pytest.approx(0.5 * GRAVITY * (landing - take_off), rel=0.35)
-    found = re.search(r"requires (\S+) times the torque of [^(]+ \((\S+) of (\S+) N", told)
+    found = re.search(r"requires (\S+) times the torque of [^(]+ \((\S+) of (\S+) N", message)
     assert found is not None
     ratio, used, limit = (float(x) for x in found.groups())
     torque_digits, ratio_digits = 0.005, 0.005  # three digits of two torques, two decimals of their ratio
@@ -67,8 +67,8 @@ def test_the_answer_says_by_how_much(keyed: AuthoredDance, answer: solver.dance.
     assert ratio == pytest.approx(float((torques / limits).max()), abs=0.006)
 
 
-def test_what_legs_cannot_reach_is_not_searched_for() -> None:
-    """Joints too slow for the jump: a few programmes, and why; fast ones are given the whole search."""
+def test_jumps_beyond_leg_speed_have_a_short_search() -> None:
+    """Joints too slow for the jump get a few programs and a reason; fast ones get the whole search."""
     slow = keyed_jump(hoap3("middle", torque="peak"))
     assert jumps_exceed_leg_speed(slow)
     answer = solver.repair(slow, options=RepairOptions(passes=1))
@@ -81,17 +81,17 @@ def test_what_legs_cannot_reach_is_not_searched_for() -> None:
     assert not jumps_exceed_leg_speed(keyed_jump(replace(slow.rig, limits=replace(limits, speed=QUICK * limits.speed))))
 
 
-def test_legs_that_are_too_slow_are_told_where_no_motion_was_found(answer: solver.dance.EditedDance) -> None:
-    """A repair that gives the motion back as it was says of its jump what it says of one that it bettered."""
+def test_slow_legs_are_reported_without_a_repaired_motion(answer: solver.dance.EditedDance) -> None:
+    """A repair that returns the given motion explains its jump as one that improved it."""
     result = answer.details
     assert isinstance(result, RepairedDance)
     slow = replace(result, dance=replace(result.dance, rig=hoap3("middle", torque="peak")), after=result.before)
-    (told,) = explain_infeasible_jumps(slow)
-    assert re.search(r"must leave the floor at \S+ m/s upwards; the speed limit of .* at most", told)
+    (message,) = explain_infeasible_jumps(slow)
+    assert re.search(r"must leave the floor at \S+ m/s upwards; the speed limit of .* at most", message)
 
 
-def test_speeds_are_those_of_a_thrown_body(keyed: AuthoredDance) -> None:
-    """A body that leaves the floor as fast as its flight needs has reached what it needs; a slower one has not."""
+def test_take_off_speeds_are_ballistic(keyed: AuthoredDance) -> None:
+    """A body that leaves the floor at the required speed reaches it; a slower one does not."""
     rig, rate = keyed.rig, 500.0
     ((take_off, landing),) = find_flights(keyed.schedule)
     needed = 0.5 * GRAVITY * (landing - take_off)
@@ -112,8 +112,8 @@ def test_speeds_are_those_of_a_thrown_body(keyed: AuthoredDance) -> None:
         assert found[1] == pytest.approx(share * needed, rel=0.05)
 
 
-def test_nothing_is_said_of_who_does_not_jump(answer: solver.dance.EditedDance) -> None:
-    """Without a flight, or as it was given, a failure is no weak jump."""
+def test_without_a_jump_there_is_no_explanation(answer: solver.dance.EditedDance) -> None:
+    """Without a flight, or with the given motion, a failure is not explained as a weak jump."""
     result = answer.details
     assert isinstance(result, RepairedDance)
     assert explain_infeasible_jumps(result)
@@ -126,22 +126,23 @@ def test_nothing_is_said_of_who_does_not_jump(answer: solver.dance.EditedDance) 
     assert all("torque" not in sentence for sentence in said)
 
 
-def test_legs_that_are_too_slow_are_told_first(answer: solver.dance.EditedDance) -> None:
-    """With its own joints' speeds the robot cannot rise fast enough, however strong: how fast, and which joint."""
+def test_slow_legs_are_reported_first(answer: solver.dance.EditedDance) -> None:
+    """At its joints' speeds the robot cannot rise fast enough: the message has the speed and the joint."""
     result = answer.details
     assert isinstance(result, RepairedDance)
     rig = hoap3("middle", torque="peak")
     own = replace(result, dance=replace(result.dance, rig=rig))
-    (told,) = explain_infeasible_jumps(own)
+    (message,) = explain_infeasible_jumps(own)
     speed, joint = fastest_com_rise(rig, CHECKS.shrink)
-    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", message)[1])  # type: ignore[index]
     assert speed < 0.5 * needed
-    assert f"the speed limit of {joint.replace('_', ' ')} lets its legs raise it at {speed:.2f} m/s at most" in told
+    assert f"the speed limit of {joint.replace('_', ' ')} lets its legs raise it at {speed:.2f} m/s at most" in message
 
 
 def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
-    """Twice the speed raises it twice as fast, one slow joint alone slows it, and no leg is quicker than its length
-    swung about the floor by all of its joints."""
+    """Twice the joint speed doubles the rise, one slow joint lowers it, and the rise is below that of a straight leg
+    swung about the floor by all its joints.
+    """
     rig = hoap3("middle", torque="peak")
     speed, joint = fastest_com_rise(rig, CHECKS.shrink)
     quick = replace(rig, limits=replace(rig.limits, speed=2.0 * rig.limits.speed))
@@ -159,9 +160,10 @@ def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
     [Leap(), Leap(0.2, 0.06), Leap(0.35, 0.16), Leap(forward=0.25), Leap(turn=0.5), Leap(aside=0.05)],
     ids=["plain", "low", "high", "forward", "turning", "off balance"],
 )
-def test_a_person_s_jump_is_possible_and_keeps_its_momentum(leap: Leap) -> None:
-    """Every check holds at ten times the sampling, the centre of mass is a hundredth of a millimetre from its parabola,
-    and momentum changes by half a per cent at most, judged by masses and velocities alone."""
+def test_a_person_s_jump_is_feasible_and_conserves_momentum(leap: Leap) -> None:
+    """Every check holds at ten times the sampling, the centre of mass is within 0.01 mm of its parabola, and momentum
+    changes by at most half a per cent, from masses and velocities alone.
+    """
     jump = keyed_jump(human(1.6, 80.0, "female"), leap)
     answer = solver.repair(jump, options=RepairOptions(passes=3), rate=RATE)
     assert answer.feasible
@@ -171,8 +173,8 @@ def test_a_person_s_jump_is_possible_and_keeps_its_momentum(leap: Leap) -> None:
     assert spin < 0.005
 
 
-def test_soles_that_rolled_are_not_searched_for() -> None:
-    """What was found of a recording before it was handed over: a few programmes, and what helps instead."""
+def test_rolling_soles_have_a_short_search() -> None:
+    """Notes on a recording that was loaded before lead to a few programs and a remedy."""
     rolled = f"one end of a sole that stands is up to 21 cm higher than the other: {NOT_FLAT}"
     answer = solver.repair(keyed_jump(hoap3("middle", torque="peak")), recording_notes=(rolled,))
     assert isinstance(answer.details, RepairedDance)
@@ -180,8 +182,8 @@ def test_soles_that_rolled_are_not_searched_for() -> None:
     assert f"{rolled}; retarget it instead" in answer.message
 
 
-def test_a_recording_that_nothing_carries_is_told_what_can_be_done() -> None:
-    """Nobody lays contact strips into a recording of a run, or of somebody on a chair: it may be retargeted."""
+def test_an_unsupported_recording_gets_a_remedy() -> None:
+    """A recording of a run, or of a person on a chair, has no contact strips: the message suggests retargeting."""
     jump = keyed_jump(human(1.75, 70.0, "male"))
     first, air, last = jump.schedule.phases
     phases = (replace(first, stop=0.2), replace(air, start=0.2, stop=1.8), replace(last, start=1.8))

@@ -1,4 +1,4 @@
-"""A jump that was repaired is one when it is read again: from its file, and from the frames of a scene."""
+"""A repaired jump stays feasible when it is read from its file or from the frames of a scene."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from solver.scene.timeline import SceneTimeline, flights_between_strips
 
 
 @pytest.mark.parametrize("frames", [24.0, 25.0, 30.0, 60.0, 100.0])
-def test_a_repaired_jump_is_one_when_it_is_read_again(frames: float, tmp_path: Path) -> None:
-    """Between whose frames it begins and ends, in single precision: as feasible, its centre of mass a hundredth of a
-    millimetre from the parabola, and nothing is left to repair."""
+def test_a_repaired_jump_survives_a_scene(frames: float, tmp_path: Path) -> None:
+    """In single precision, with take-off and landing between frames: feasible, centre of mass within 0.01 mm of the
+    parabola, and nothing remains to repair.
+    """
     jump = keyed_jump(human(1.75, 70.0, "male"), Leap(in_the_air=0.29))
     answer = solver.repair(jump, options=RepairOptions(passes=5), rate=frames)
     assert answer.feasible
@@ -44,7 +45,7 @@ def test_a_repaired_jump_is_one_when_it_is_read_again(frames: float, tmp_path: P
 
 
 def from_scene(folder: Path, frames: float) -> SceneTimeline:
-    """What a scene shows of a dance: around its flight all samples, elsewhere those on whole frames."""
+    """A dance as a scene samples it: all samples around its flight, elsewhere those on whole frames."""
     record, summary = MOTION.read(folder / MOTION_FILE), SUMMARY.read(folder / SUMMARY_FILE)
     drawn = record.scene
     ((take_off, landing),) = flights_between_strips((strip.start, strip.stop) for strip in summary.strips)
@@ -60,8 +61,8 @@ def from_scene(folder: Path, frames: float) -> SceneTimeline:
     )  # fmt: skip
 
 
-def test_samples_are_dense_only_where_somebody_flies() -> None:
-    """A rate is doubled until it is dense, and kept where nobody jumps."""
+def test_the_rate_is_doubled_only_with_flights() -> None:
+    """A rate is doubled until it is high enough, and kept without flights."""
     keyed = keyed_jump(human(1.75, 70.0, "male"))
     assert keyed.sampling_rate(24.0) == 192.0
     assert keyed.sampling_rate(24.0, EXACT_FLIGHT_RATE) == 768.0
@@ -71,8 +72,8 @@ def test_samples_are_dense_only_where_somebody_flies() -> None:
     assert replace(keyed, schedule=standing).sampling_rate(24.0) == 24.0
 
 
-def test_nothing_presses_in_the_first_and_last_instant_of_a_scene_s_flight(tmp_path: Path) -> None:
-    """Both belong to it: strips are shorter beside it by less than a millionth of a second, and nowhere else."""
+def test_strips_are_shortened_at_flights(tmp_path: Path) -> None:
+    """Strips are shorter beside a flight by less than a millionth of a second, and nowhere else."""
     jump = keyed_jump(human(1.75, 70.0, "male"))
     solver.repair(jump, options=RepairOptions(passes=1, max_programs=1)).write(tmp_path / "jump", rate=25.0)
     schedule = dance_from_timeline(from_scene(tmp_path / "jump", 25.0)).schedule
@@ -80,8 +81,8 @@ def test_nothing_presses_in_the_first_and_last_instant_of_a_scene_s_flight(tmp_p
     assert (schedule.start, schedule.stop) == (0.0, 2.0)
 
 
-def test_away_from_a_flight_fewer_samples_hold_the_motion() -> None:
-    """Half a second before and after it all of them, elsewhere a hundred a second or more; both ends stay."""
+def test_fewer_samples_are_stored_away_from_flights() -> None:
+    """Half a second before and after a flight all are stored, elsewhere at least a hundred a second; both ends stay."""
     jump = keyed_jump(human(1.75, 70.0, "male"))
     answer = solver.repair(jump, options=RepairOptions(passes=1, max_programs=3), rate=24.0)
     assert answer.status != "unchanged"

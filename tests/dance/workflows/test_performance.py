@@ -1,4 +1,4 @@
-"""Holding a recording against its dance."""
+"""Comparison of a recording with its dance."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def dance(person: Rig) -> AuthoredDance:
 
 
 def performed(person: Rig, dance: AuthoredDance, lag: float, stretch: float, gain: float = 1.0) -> Motion:
-    """The dance begun ``lag`` after the recording, danced so much more slowly and so much larger."""
+    """The dance performed with a lag, a stretch and a gain."""
     times = np.arange(0.0, lag + stretch * dance.stop + 0.7, 0.01)
     y, dy, ddy = dance.curve().at(np.clip((times - lag) / stretch, 0.0, dance.stop))
     moving = ((times > lag) & (times < lag + stretch * dance.stop))[:, None]
@@ -43,7 +43,7 @@ def performed(person: Rig, dance: AuthoredDance, lag: float, stretch: float, gai
 
 
 class _Fixed:
-    """Coordinates at the times they were made for."""
+    """Coordinates at fixed times."""
 
     def __init__(self, *rates: np.ndarray) -> None:
         self._rates = rates
@@ -54,7 +54,7 @@ class _Fixed:
 
 
 @pytest.mark.parametrize(("lag", "stretch"), [(0.0, 1.0), (1.3, 1.0), (0.4, 0.87), (0.75, 1.21)])
-def test_lag_and_pace_are_recovered(person: Rig, dance: AuthoredDance, lag: float, stretch: float) -> None:
+def test_lag_and_stretch_are_recovered(person: Rig, dance: AuthoredDance, lag: float, stretch: float) -> None:
     """A dance performed late and at another pace is aligned to 2 ms and 0.1 %."""
     found = align_in_time(person, dance.motion(100.0), performed(person, dance, lag, stretch))
     assert found.lag == pytest.approx(lag, abs=2e-3)
@@ -62,7 +62,7 @@ def test_lag_and_pace_are_recovered(person: Rig, dance: AuthoredDance, lag: floa
 
 
 def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: AuthoredDance) -> None:
-    """Danced as planned: no error in any joint, correlation and gain one, the excitation of the plan."""
+    """Performed as planned: no error in any joint, correlation and gain one, and the excitation of the plan."""
     plan = dance.motion(100.0)
     result = compare_performance(person, plan, performed(person, dance, 0.5, 1.0), structure=base_parameters(person))
     assert result.rmse.max() < 1e-3
@@ -74,8 +74,8 @@ def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: AuthoredDanc
     )
 
 
-def test_a_timid_performance_shows(person: Rig, dance: AuthoredDance) -> None:
-    """Half the amplitude: gain one half in every moving joint, and every parameter known less well than planned."""
+def test_half_the_amplitude_gives_half_the_gain(person: Rig, dance: AuthoredDance) -> None:
+    """With half the amplitude, gain is one half in every moving joint, and every parameter has a larger deviation."""
     keys = [Keyframe(k.time, random_posture(person, seed, 0.6), k.role) for seed, k in enumerate(dance.keys)]
     rich = replace(dance, keys=tuple(keys))
     plan = rich.motion(100.0)
@@ -92,7 +92,7 @@ def test_a_timid_performance_shows(person: Rig, dance: AuthoredDance) -> None:
     assert result.least_similar_joint in result.joints
 
 
-def test_standing_still_is_refused(person: Rig, dance: AuthoredDance) -> None:
+def test_a_plan_without_motion_is_refused(person: Rig, dance: AuthoredDance) -> None:
     """A plan in which no joint moves cannot be aligned with anything."""
     still = dance.motion(50.0).part(0, 1)
     nothing = Motion(np.arange(100) / 50.0, np.tile(still.q, (100, 1)), *np.zeros((2, 100, still.v.shape[1])))

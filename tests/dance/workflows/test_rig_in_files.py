@@ -1,4 +1,4 @@
-"""What was identified goes wherever the rig goes: every kind of file holds it by value."""
+"""An identified rig is stored by value in every kind of file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RIG.write(sys.argv[2], getattr(found, "rig", found))
 
 @pytest.fixture(scope="module")
 def identified() -> Rig:
-    """A person whom identification found heavier, and otherwise built, than the rig's recipe."""
+    """A person whose identified inertials differ from those of the rig's recipe."""
     rig = human(1.75, 70.0, "male")
     spread = np.random.default_rng(5).uniform(0.9, 1.5, len(rig.links))
     prior = InertialParameters(rig.links, rig.prior.values * spread[:, None]).scaled(84.0)
@@ -98,7 +98,7 @@ def test_an_identified_rig_comes_back_by_value(name: str, identified: Rig, tmp_p
     assert differences(RIG.read(again), identified) == ()
 
 
-def test_verbs_weigh_what_was_identified(identified: Rig, tmp_path: Path) -> None:
-    """Whatever is loaded as a dance is danced by the identified body, not by its recipe."""
+def test_loaded_dances_use_the_identified_body(identified: Rig, tmp_path: Path) -> None:
+    """Every loaded dance has the identified body, not that of the recipe."""
     for write in (write_authored, write_designed):
         assert load_dance(write(tmp_path, identified)).rig.prior.total_mass == pytest.approx(84.0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""A dance is held to one value of choices wherever it goes, and says the same at every door."""
+"""A dance has one set of checks in all its files, and the same result everywhere."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ QUIET = ["--progress", "none"]
 
 @pytest.fixture(scope="module")
 def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small dance, designed with choices of its own."""
+    """The folder of a small dance, designed with its own checks."""
     folder = tmp_path_factory.mktemp("designed") / "dance"
     chosen = ["--shrink", "0.3", "--friction", "0.45", "--allowed-slip", "0.0015", "--clearance", "0.001"]
     assert main([*WORDS, *chosen, "--output", str(folder), *QUIET]) == OK
@@ -58,7 +58,7 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shown(designed: Path) -> SceneTimeline:
-    """The dance as a scene shows it, which takes its choices from the summary."""
+    """The dance in a scene, which takes its checks from the summary."""
     dance, summary = DESIGNED_DANCE.read(designed / DANCE_FILE), SUMMARY.read(designed / SUMMARY_FILE)
     rig = dance.rig
     poses = scene_motion(rig, dance.sample(rig, RATE))
@@ -75,8 +75,8 @@ def same(one: Checks, other: Checks) -> None:
         np.testing.assert_allclose(mine.smallest, yours.smallest, rtol=0.0, atol=1e-12, err_msg=mine.name)
 
 
-def test_what_was_chosen_is_in_every_file(designed: Path, shown: SceneTimeline, tmp_path: Path) -> None:
-    """Design, summary, timeline and authored dance carry the same value, and so does what is made of them."""
+def test_the_chosen_checks_are_in_every_file(designed: Path, shown: SceneTimeline, tmp_path: Path) -> None:
+    """Design, summary, timeline and authored dance store the same checks, and so do their results."""
     timeline, keyed = TIMELINE.write(tmp_path / "a.timeline.npz", shown), tmp_path / "a.json"
     AUTHORED_DANCE.write(keyed, dance_from_timeline(shown))
     for path in (designed / DANCE_FILE, timeline, keyed):
@@ -88,7 +88,7 @@ def test_what_was_chosen_is_in_every_file(designed: Path, shown: SceneTimeline, 
     assert AUTHORED_DANCE.read(tmp_path / "slowed" / AUTHORED_FILE).checks == CHOSEN
 
 
-def test_every_door_gives_the_same_verdict(shown: SceneTimeline, tmp_path: Path) -> None:
+def test_margins_are_equal_everywhere(shown: SceneTimeline, tmp_path: Path) -> None:
     """Margins of a timeline, its authored dance and the live check are equal in every frame."""
     timeline, path = TIMELINE.write(tmp_path / "a.timeline.npz", shown), tmp_path / "a.json"
     keyed = dance_from_timeline(shown)
@@ -118,18 +118,18 @@ def test_every_door_gives_the_same_verdict(shown: SceneTimeline, tmp_path: Path)
     )
     while server.work():
         pass
-    told = [scene_frame(each) for line in lines[:-1] for each in json.loads(line)["frames"]]
-    assert sorted(frame.frame for frame in told) == list(range(len(shown)))
-    for frame in told:
+    frames = [scene_frame(each) for line in lines[:-1] for each in json.loads(line)["frames"]]
+    assert sorted(frame.frame for frame in frames) == list(range(len(shown)))
+    for frame in frames:
         for margin in frame.margins:
             value = expected.get_margin(margin.check).smallest[frame.frame]
-            assert margin.value == pytest.approx(value, abs=0.6e-6)  # they are told with six digits
+            assert margin.value == pytest.approx(value, abs=0.6e-6)  # they are written with six digits
         assert frame.failed == expected.failed[frame.frame]
     assert json.loads(lines[-1])["feasible"] == expected.feasible
 
 
 def test_an_option_overrides_and_says_so(designed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the command line asks for counts for that verb, is told, and is in what it writes; nothing else changes."""
+    """A command-line option overrides the stored checks, is printed and is in the output; nothing else changes."""
     path, output = str(designed / DANCE_FILE), tmp_path / "checked"
     assert main(["check", path, "--rate", "50", "--friction", "0.001", "--output", str(output), *QUIET]) == INCOMPLETE
     assert "friction 0.001 instead of 0.45" in capsys.readouterr().err
@@ -138,8 +138,8 @@ def test_an_option_overrides_and_says_so(designed: Path, tmp_path: Path, capsys:
     assert "instead of" not in capsys.readouterr().err
 
 
-def test_what_nobody_chose_is_stated_once() -> None:
-    """A design without choices holds the package's own for dances; what it keeps for a controller is its search's."""
+def test_default_checks_are_defined_once() -> None:
+    """A design without choices has the defaults of dances; reserves for a controller apply in its search only."""
     from solver.dance.design.options import DanceOptions, human_options, paper_options
 
     for options in (DanceOptions(), human_options(), paper_options()):

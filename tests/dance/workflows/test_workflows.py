@@ -1,4 +1,4 @@
-"""The functions behind the buttons and the verbs."""
+"""The functions of the command line and the add-on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def robot() -> Rig:
 
 @pytest.fixture(scope="module")
 def dragged(robot: Rig) -> AuthoredDance:
-    """A robot whose feet were dragged along with its root by 1 cm."""
+    """A robot whose root and feet are shifted by 1 cm."""
     q, anchors = home(robot)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.01)), Keyframe(2.0, q, "fixed"))
     return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
@@ -42,10 +42,8 @@ def repaired(dragged: AuthoredDance) -> solver.dance.EditedDance:
     return solver.repair(dragged)
 
 
-def test_a_notebook_s_repair_is_the_verb_s(
-    dragged: AuthoredDance, repaired: solver.dance.EditedDance, tmp_path: Path
-) -> None:
-    """The function and the command line write the same keys and say the same sentence."""
+def test_function_and_command_agree(dragged: AuthoredDance, repaired: solver.dance.EditedDance, tmp_path: Path) -> None:
+    """The function and the command line write the same keys and the same sentence."""
     path = tmp_path / "dragged.json"
     AUTHORED_DANCE.write(path, dragged)
     assert main(["repair", str(path), "--output", str(tmp_path / "verb"), *QUIET]) == OK
@@ -56,8 +54,8 @@ def test_a_notebook_s_repair_is_the_verb_s(
     assert texts == [repaired.message] * 2
 
 
-def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: solver.dance.EditedDance) -> None:
-    """What a repair calls feasible, a check of the repaired dance calls feasible; and the dance before it fails."""
+def test_a_repaired_dance_passes_the_check(dragged: AuthoredDance, repaired: solver.dance.EditedDance) -> None:
+    """If a repair is feasible, a check of its dance is feasible, and that of the given dance fails."""
     assert repaired.feasible
     assert solver.check(repaired.dance).feasible
     before = solver.check(dragged)
@@ -66,8 +64,10 @@ def test_an_answer_is_judged_as_any_dance_is(dragged: AuthoredDance, repaired: s
     assert before.report.endswith(before.message)
 
 
-def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.dance.EditedDance, robot: Rig) -> None:
-    """A repair after which other checks fail than before does not pass for one that mended all of them."""
+def test_new_failures_of_a_repair_are_reported(
+    dragged: AuthoredDance, repaired: solver.dance.EditedDance, robot: Rig
+) -> None:
+    """A repair after which other checks fail is not reported as one that repaired all of them."""
     weak = replace(robot, limits=replace(robot.limits, torque=0.1 * robot.limits.torque))
     result = repaired.details
     assert isinstance(result, RepairedDance)
@@ -78,21 +78,21 @@ def test_what_a_repair_breaks_is_said(dragged: AuthoredDance, repaired: solver.d
     assert "checks hold again" in said
 
 
-def test_slowing_what_is_slow_changes_nothing(repaired: solver.dance.EditedDance) -> None:
+def test_a_slow_dance_is_unchanged(repaired: solver.dance.EditedDance) -> None:
     """A dance within its speed limits keeps its duration."""
     answer = solver.slow(repaired.dance)
     assert answer.status == "unchanged"
     assert answer.dance.stop == repaired.dance.stop
 
 
-def test_completing_needs_a_gap(repaired: solver.dance.EditedDance) -> None:
-    """A dance without a free key has nothing to complete, and the error says how to get one."""
+def test_completing_needs_a_free_key(repaired: solver.dance.EditedDance) -> None:
+    """A dance without a free key is refused, and the error says how to add one."""
     with pytest.raises(InvalidValue, match="no free key"):
         solver.complete(repaired.dance)
 
 
 def test_export_writes_every_joint(repaired: solver.dance.EditedDance, robot: Rig, tmp_path: Path) -> None:
-    """The table has a row for each sample and angle and speed for each joint; another suffix is refused."""
+    """The table has a row for each sample, and angle and speed of each joint; another suffix is refused."""
     motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)
     rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 1 + len(motion)
@@ -103,8 +103,8 @@ def test_export_writes_every_joint(repaired: solver.dance.EditedDance, robot: Ri
         solver.export(repaired.dance, tmp_path / "dance.csv", 0.0)
 
 
-def test_an_answer_appears_whole_or_not_at_all(repaired: solver.dance.EditedDance, tmp_path: Path) -> None:
-    """A rate that cannot be sampled leaves no folder behind."""
+def test_a_result_is_written_completely_or_not_at_all(repaired: solver.dance.EditedDance, tmp_path: Path) -> None:
+    """An invalid rate leaves no folder behind."""
     with pytest.raises(InvalidValue, match="must be positive"):
         repaired.write(tmp_path / "answer", float("nan"))
     assert list(tmp_path.iterdir()) == []
