@@ -199,7 +199,7 @@ def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | No
         rig: whose prior is the reference.
         options: see `IdentifyOptions`.
         noise_estimate: an estimate whose noise variance and data inflation are used, so that the samples of a bootstrap
-            differ by their data alone; None estimates them anew.
+            differ by their data alone; None estimates them again.
 
     Raises:
         UnknownPreset: no such method.

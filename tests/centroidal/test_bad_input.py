@@ -45,18 +45,18 @@ def test_a_large_drift_is_reported_for_short_contacts(seconds: float) -> None:
     half a second of contact gives no report."""
     data = swaying(seconds).data
     noise = 10.0 * np.random.default_rng(3).standard_normal((40, len(data)))
-    told, held = 0, 0
+    reports, contained = 0, 0
     for row in noise:
         wrench = np.array(data.wrench)
         wrench[:, 2] += row
         still, moved = replace(data, wrench=wrench), drifting(replace(data, wrench=wrench), 60.0)
-        told += bool(check_signals(still))
+        reports += bool(check_signals(still))
         found = estimate_drift(moved)
         assert found is not None
-        held += abs(found.change - 60.0) < found.interval
+        contained += abs(found.change - 60.0) < found.interval
         assert not found.is_significant(moved) or "drift" in check_signals(moved)[0]
-    assert told <= 2
-    assert held >= 36
+    assert reports <= 2
+    assert contained >= 36
     wrench = np.array(data.wrench)
     wrench[:, 2] += noise[0]
     assert "+- " in check_signals(drifting(replace(data, wrench=wrench), 200.0))[0]

@@ -79,8 +79,8 @@ def test_errors_along_inertial_modes_are_corrected() -> None:
     shape = np.sin(2.0 * np.pi * np.arange(count) / 300.0)[:, None] * np.array([0.3, 0.2, 1.0])
     modes = InertialModes(0.02 * shape[:, :, None], np.zeros((count, 3, 1)))
     wrong = replace(truth.data, com=truth.com + 0.01 * shape)
-    believed, doubted = smooth_centroidal(wrong), smooth_centroidal(replace(wrong, modes=modes))
-    error = [np.abs(found.com - truth.com)[:, 2].mean() for found in (believed, doubted)]
+    without_modes, with_modes = smooth_centroidal(wrong), smooth_centroidal(replace(wrong, modes=modes))
+    error = [np.abs(found.com - truth.com)[:, 2].mean() for found in (without_modes, with_modes)]
     assert error[1] < 0.2 * error[0]
 
 

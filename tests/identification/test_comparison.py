@@ -52,10 +52,10 @@ def test_uncounted_frames_have_no_influence() -> None:
     counted = np.arange(30) < 20
     values = trial.wrenches.values.copy()
     values[20:] += 1e4
-    spoilt = replace(trial, counted=counted, wrenches=replace(trial.wrenches, values=values))
+    invalid = replace(trial, counted=counted, wrenches=replace(trial.wrenches, values=values))
     clean = replace(trial, counted=counted)
     prior = InertialParameters(rig.links, 1.2 * rig.prior.values)
-    one, two = (compare(rig, t, rig.prior, prior) for t in (spoilt, clean))
+    one, two = (compare(rig, t, rig.prior, prior) for t in (invalid, clean))
     assert np.array_equal(one.ratio, two.ratio)
 
 

@@ -124,8 +124,8 @@ def test_a_gap_in_the_forces_separates_filtered_intervals() -> None:
     counted = np.arange(FRAMES) < 170
     broken = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
     values[200:] += 500.0
-    spoilt = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
-    before = [residuals(rig, each, rig.prior)[:170] for each in (broken, spoilt)]
+    invalid = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
+    before = [residuals(rig, each, rig.prior)[:170] for each in (broken, invalid)]
     assert before[0] == pytest.approx(before[1], abs=1e-9)
     assert np.isnan(measured_wrench(rig, broken)[180:200]).all()
     assert np.abs(residuals(rig, broken, other_body(rig))[:170]).max() < 1e-9 * np.abs(trial.wrenches.total).max()

@@ -133,9 +133,9 @@ def test_bootstrap_is_seeded(truth: Rig, wrong_prior: Rig) -> None:
 def test_a_prior_of_two_tables_is_wider(truth: Rig, wrong_prior: Rig) -> None:
     """Where tables differ by 30 % noisy data leave a mass with a wider interval, and nowhere a narrower one."""
     link = truth.links[3]
-    doubted = replace(wrong_prior, provenance={**wrong_prior.provenance, PRIOR_SPREAD: {link: 0.3}})
+    wider = replace(wrong_prior, provenance={**wrong_prior.provenance, PRIOR_SPREAD: {link: 0.3}})
     noisy, options = trials(truth, noise=50.0)[:1], replace(FAST, cross_validate=False)
-    known, unknown = (identify_trials(rig, noisy, options).covariance_root for rig in (wrong_prior, doubted))
+    known, unknown = (identify_trials(rig, noisy, options).covariance_root for rig in (wrong_prior, wider))
     assert known is not None
     assert unknown is not None
     before, after = (np.sqrt((root[:, :, 0] ** 2).sum(axis=0)) for root in (known, unknown))

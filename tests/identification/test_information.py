@@ -22,12 +22,12 @@ def test_shares_add_up_to_the_rank() -> None:
     """With exact data the shares are a projection's diagonal: in [0, 1], adding up to the number of base parameters."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior)
-    told = information(regression, parameter_scale(rig, rig.prior))
-    assert told.rank == len(regression.structure)
-    assert told.determined.sum() == pytest.approx(told.rank)
-    assert told.determined.min() >= 0.0
-    assert told.determined.max() <= 1.0 + 1e-12
-    assert told.from_prior + told.determined == pytest.approx(np.ones((6, 10)))
+    found = information(regression, parameter_scale(rig, rig.prior))
+    assert found.rank == len(regression.structure)
+    assert found.determined.sum() == pytest.approx(found.rank)
+    assert found.determined.min() >= 0.0
+    assert found.determined.max() <= 1.0 + 1e-12
+    assert found.from_prior + found.determined == pytest.approx(np.ones((6, 10)))
 
 
 def test_noise_and_narrow_priors_leave_more_to_the_prior() -> None:

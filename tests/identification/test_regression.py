@@ -141,14 +141,14 @@ def test_uncounted_frames_have_no_influence() -> None:
     counted[10:30] = counted[77] = False
     values = trial.wrenches.values.copy()
     values[10:20], values[20:30], values[77] = 1e6, np.nan, -1e6
-    spoilt = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
+    invalid = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
     clean = replace(trial, counted=counted)
-    regression = accumulate_regression(rig, [spoilt]).with_weights(WEIGHTS)
+    regression = accumulate_regression(rig, [invalid]).with_weights(WEIGHTS)
     rows = equations(rig, [clean])
     assert_same(gram(regression), rows.T @ rows)
     assert regression.frames == 99
-    assert np.isnan(residuals(rig, spoilt, rig.prior)[~counted]).all()
-    assert np.isfinite(residuals(rig, spoilt, rig.prior)[counted]).all()
+    assert np.isnan(residuals(rig, invalid, rig.prior)[~counted]).all()
+    assert np.isfinite(residuals(rig, invalid, rig.prior)[counted]).all()
 
 
 def test_unmeasured_moments_leave_the_forces() -> None:

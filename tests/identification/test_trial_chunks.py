@@ -63,21 +63,21 @@ def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) ->
     rig = small_rig()
     trial, bodies = long_trial(rig), [rig.prior, other_body(rig)]
 
-    def told() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        doubts = ResidualGrams.from_trials(rig, [trial], bodies)
+    def compute() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        residual_grams = ResidualGrams.from_trials(rig, [trial], bodies)
         cutoffs = np.full((len(rig.links), 6), 2.0)
-        shares = doubts.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full_like(cutoffs, np.inf)))
+        shares = residual_grams.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full_like(cutoffs, np.inf)))
         assert shares is not None
         return (
-            doubts.grams[0],
+            residual_grams.grams[0],
             shares,
             reconstructed_wrenches(rig, trial, bodies, weights=FrequencyWeights.from_cutoffs(cutoffs, shares)),
         )
 
-    whole = told()
+    whole = compute()
     monkeypatch.setattr(parts, "CHUNK_FRAMES", 400)
     assert len(list(split_trial(trial))) > 1
-    for once, cut, error in zip(whole, told(), (1e-5, 1e-5, 1e-7)):
+    for once, cut, error in zip(whole, compute(), (1e-5, 1e-5, 1e-7)):
         assert np.array_equal(np.isnan(once), np.isnan(cut))
         assert np.nanmax(np.abs(cut - once)) < error * np.nanmax(np.abs(once))
 

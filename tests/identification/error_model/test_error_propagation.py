@@ -62,15 +62,15 @@ def test_wrench_errors_move_the_estimate_as_predicted() -> None:
     total = Wrenches(trial.wrenches.times, ("all",), (trial.wrenches.total + at_world)[:, None])
     misled = replace(trial, wrenches=total)
     np.testing.assert_allclose(measured_wrench(rig, misled) - measured_wrench(rig, trial), wrong, atol=1e-9)
-    told = propagate_wrench_errors(rig, found, [WrenchErrors(trial, 1.0, {SKIN: wrong[:, None]})])[SKIN][0]
-    method = get_method(rig, options, found.estimate)  # neither noise nor weights are judged anew
+    predicted = propagate_wrench_errors(rig, found, [WrenchErrors(trial, 1.0, {SKIN: wrong[:, None]})])[SKIN][0]
+    method = get_method(rig, options, found.estimate)  # the same noise and weights
     regressions = (
         accumulate_regression(rig, [own], axes="world").with_weights(found.weights) for own in (trial, misled)
     )
     before, after = (method(regression).parameters.values for regression in regressions)
     moved = after - before
-    assert np.linalg.norm(told) > 1e-4
-    assert np.linalg.norm(moved - told) < 0.05 * np.linalg.norm(told)
+    assert np.linalg.norm(predicted) > 1e-4
+    assert np.linalg.norm(moved - predicted) < 0.05 * np.linalg.norm(predicted)
 
 
 def test_a_further_source_widens_every_interval() -> None:

@@ -148,8 +148,8 @@ def test_only_fits_with_gains_below_one_are_repeated() -> None:
     for trial in (still, trembling):
         regression, estimate = fit_axis_weights(accumulate_regression(rig, [trial], axes="world"), method, rig)
         fits.append(TrialFit((trial,), regression, replace(estimate, parameters=truth)))
-    (believing_fit, whole), (again, weights) = refit_with_frequency_weights(rig, fits, method, 0)
-    assert believing_fit is fits[0]
+    (unchanged, whole), (again, weights) = refit_with_frequency_weights(rig, fits, method, 0)
+    assert unchanged is fits[0]
     assert whole.identified is not None
     assert weights.identified is not None
     assert np.all(whole.identified.gains == 1.0)

@@ -103,6 +103,6 @@ def test_trials_without_markers_have_no_shares() -> None:
     trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert ResidualGrams.from_trials(rig, [trial], [rig.prior]).estimate_frequency_weights().shares is None
     whole = np.full((len(rig.links), 6), np.inf)
-    told = FrequencyWeights.from_cutoffs(whole, np.ones((len(rig.links), 3)))
+    given_shares = FrequencyWeights.from_cutoffs(whole, np.ones((len(rig.links), 3)))
     plain = reconstructed_wrench(rig, trial, rig.prior)
-    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=told), plain)
+    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=given_shares), plain)

@@ -60,9 +60,9 @@ def test_false_vibration_is_removed() -> None:
     found = ResidualGrams.from_trials(rig, trials, [other_body(rig)]).estimate_frequency_weights()
     assert np.all(found.cutoffs[:, 0] >= 2.0)
     assert found.cutoffs[0, 0] <= 6.0  # the root is the heaviest part of what shakes
-    believed = compare(rig, trials[0], other_body(rig), rig.prior, weights=PairedWeights(found))
-    all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
-    assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
+    weighted = compare(rig, trials[0], other_body(rig), rig.prior, weights=PairedWeights(found))
+    unweighted = compare(rig, trials[0], other_body(rig), rig.prior)
+    assert weighted.identified.rmse[0] < 0.7 * unweighted.identified.rmse[0]
 
 
 def test_measured_wrenches_are_not_filtered() -> None:
@@ -200,7 +200,7 @@ def test_gains_are_the_optimal_nonincreasing_ones() -> None:
     """No other nonincreasing gains have a lower cost, penalty included; regions with separate motion have separate
     gains."""
     generator = np.random.default_rng(0)
-    regions, bands, doubt = 2, 4, 0.01
+    regions, bands, penalty = 2, 4, 0.01
     parts = generator.standard_normal((200, regions, bands))
     kept = np.array([[1.0, 1.0, 0.6, 0.0], [1.0, 0.3, 0.3, 0.3]])
     measured_ = np.einsum("nrc,rc->n", parts, kept) + 0.1 * generator.standard_normal(200)
@@ -210,9 +210,9 @@ def test_gains_are_the_optimal_nonincreasing_ones() -> None:
 
     def cost(gains: np.ndarray) -> float:
         rest = measured_ - np.einsum("nrc,rc->n", parts, gains)
-        return float(np.mean(rest**2) + doubt * np.sum((1.0 - gains) ** 2))
+        return float(np.mean(rest**2) + penalty * np.sum((1.0 - gains) ** 2))
 
-    found = fit_gains(gram, regions, doubt)
+    found = fit_gains(gram, regions, penalty)
     assert found == pytest.approx(kept, abs=0.05)
     assert np.all(found[:, 0] == 1.0)
     assert np.all(np.diff(found, axis=1) <= 0.0)

@@ -103,9 +103,9 @@ def test_with_errors_of_the_motion_speed_gains_less() -> None:
     gains = []
     for noise in (PLATE, BOTH):
         objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)), noise)
-        told = [objective.motion_matrices(RIG, moving(tempo))[0] for tempo in (1.0, 3.0)]
-        worth = [objective.value(objective.prior_matrices + one) for one in told]
-        gains.append(float(worth[0] / worth[1]))
+        informations = [objective.motion_matrices(RIG, moving(tempo))[0] for tempo in (1.0, 3.0)]
+        criteria = [objective.value(objective.prior_matrices + one) for one in informations]
+        gains.append(float(criteria[0] / criteria[1]))
     assert gains[1] < gains[0]
 
 
