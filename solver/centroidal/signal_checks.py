@@ -80,7 +80,7 @@ def estimate_drift(data: CentroidalData) -> Drift | None:
     if not contacts:
         return None
     lengths = [end - begin for begin, end in contacts]
-    size = int(min(np.median(lengths), np.clip(sum(lengths) / MAX_WINDOWS, MIN_WINDOW * data.rate, data.rate)))
+    size = round(min(np.median(lengths), np.clip(sum(lengths) / MAX_WINDOWS, MIN_WINDOW * data.rate, data.rate)))
     starts = [first for begin, end in contacts for first in range(begin, end - size + 1, size)]
     if len(starts) < MIN_WINDOWS:
         return None

@@ -17,6 +17,7 @@ from addon.operators.rigs import rig_arguments
 from addon.process_errors import describe_failure
 from solver.errors import BackendError, Cancelled
 from solver.version import VERSION
+from tests.formats.recording_files import MARKERS, STANDING, standing_trc
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -125,6 +126,18 @@ def test_a_wrong_file_is_one_error_and_changes_nothing(registered: None, tmp_pat
     with pytest.raises(RuntimeError, match=r"bad\.trc"):
         bpy.ops.exciting_dance.import_recording(directory=str(tmp_path), files=[{"name": "bad.trc"}])
     assert (len(bpy.data.objects), len(bpy.data.collections)) == before
+
+
+def test_a_recording_stands_in_the_scene(registered: None, tmp_path: Path) -> None:
+    """A TRC of a person: a ball for every marker, each at its height."""
+    standing_trc(tmp_path / "standing.trc")
+    assert bpy.ops.exciting_dance.import_recording(directory=str(tmp_path), files=[{"name": "standing.trc"}]) == {
+        "FINISHED"
+    }
+    balls = [item for item in bpy.data.objects if "exciting_dance_recording" in item]
+    assert len(balls) == len(MARKERS)
+    bpy.context.scene.frame_set(2)
+    assert sorted(ball.location.z for ball in balls) == pytest.approx(sorted(STANDING[:, 2]), abs=1e-5)
 
 
 def test_real_recording_is_shown(registered: None, shared_data: Path) -> None:

@@ -280,6 +280,22 @@ def test_failing_study_leaves_the_scene_unchanged(
     assert fingerprint() == before
 
 
+def test_a_robot_from_blender_s_command_line(empty_scene: None, tmp_path: Path) -> None:
+    """`blender --command exciting_dance identify` on a robot's data: its body with the identified masses."""
+    recorded = tmp_path / "recorded"
+    recorded.mkdir()
+    simulated_robot().write(recorded)
+    words = ["identify", str(recorded), "--rig", "hrp2", "--bootstrap", "0", "--no-cross-validation"]
+    assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / study_folder.SCENE_FILE))
+    body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
+    found = RESULT.read(tmp_path / "out" / study_folder.RESULT_FILE)
+    assert np.array_equal(read_inertials(body).parameters.values, found.parameters.values)
+    masses = sum(bone["mass"] for bone in body.data.bones)
+    assert masses == pytest.approx(simulated_robot().truth.total_mass, rel=0.02)
+    assert "dance" in {action.name for action in bpy.data.actions}
+
+
 def test_real_person_from_blenders_command_line(empty_scene: None, shared_data: Path, tmp_path: Path) -> None:
     """`blender --command exciting_dance identify` on a real recording gives a body with the mass from the plates."""
     files = [

@@ -33,3 +33,9 @@ def test_text_for_people_is_not_changed() -> None:
         changed = applied(mutant)
         for part in ('"""Of 2 sides."""', '"1 + 1"', 'f"{side - 1} is below {0 + 1}"'):
             assert part in changed
+
+
+def test_the_free_size_of_a_shape_only_loses_its_sign() -> None:
+    """Any negative size means the same to ``reshape``; as an index it does not."""
+    news = [mutant.new for mutant in mutants_of("a.py", "b = a.reshape(n, -1)[-1]")]
+    assert sorted(news) == ["(1)", "(1)", "(2)"]

@@ -143,6 +143,23 @@ def test_given_entries_are_kept_and_place_the_others(person: Recording) -> None:
         assert places[hidden[name]].reason == "motion"
 
 
+def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
+    """Landmarks under other laboratories' names, clusters under numbers: no set fits; names and motion place them."""
+    known = load_marker_set("plug_in_gait")
+    sided = {name: landmark.startswith(("left ", "right ")) for name, landmark in known.landmarks.items()}
+    others = {name: f"{name[0]}_{name[1:]}_study" if sided[name] else f"{name}_study" for name in sided}
+    clusters = {name: f"W{k}" for k, name in enumerate(known.locations) if name not in others}
+    recording = renamed(person, others | clusters)
+    assert recording.markers is not None
+    with pytest.raises(InputError, match="no marker set fits"):
+        detect_marker_set(recording.markers.names)
+    found = recognise([recording])
+    places = {p.marker: p for p in found.proposals}
+    assert {name: places[new].place for name, new in others.items()} == {n: known.landmarks[n] for n in others}
+    assert (places[clusters["LTHI"]].place, places[clusters["LTHI"]].reason) == ("left_thigh", "motion")
+    assert found.calibration.rmse < 0.008
+
+
 def test_a_real_set_without_a_file_is_recognised(shared_data: Path) -> None:
     """The CAST markers of a real C3D file: no built-in set knows them; names and motion place them all."""
     markers = read_recording(shared_data / "c3d" / "more" / "Qualisys.c3d").markers

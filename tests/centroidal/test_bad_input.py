@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import linregress, t
 
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.flights import MIN_FLIGHT, flight_intervals
@@ -61,6 +62,22 @@ def test_a_large_drift_is_reported_for_short_contacts(seconds: float) -> None:
     wrench[:, 2] += noise[0]
     assert "+- " in check_signals(drifting(replace(data, wrench=wrench), 200.0))[0]
     assert estimate_drift(swaying(0.5).data) is None
+
+
+def test_trend_and_interval_are_those_of_a_line_through_window_means() -> None:
+    """Eight seconds in windows of one: slope and 99 % interval are those of linear regression, on whatever clock."""
+    data = swaying(8.0).data
+    wrench = np.array(data.wrench)
+    wrench[:, 2] += 10.0 * np.random.default_rng(3).standard_normal(len(data))
+    noisy = drifting(replace(data, wrench=wrench), 60.0)
+    rest = noisy.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
+    line = linregress(data.times.reshape(8, -1).mean(axis=1), rest.reshape(8, -1).mean(axis=1))
+    seconds = float(np.ptp(data.times))
+    for clock in (0.0, 100.0):
+        found = estimate_drift(replace(noisy, times=noisy.times + clock))
+        assert found is not None
+        assert found.change == pytest.approx(line.slope * seconds)
+        assert found.interval == pytest.approx(t.ppf(0.995, 6) * line.stderr * seconds)
 
 
 def test_zero_forces_of_a_standing_body_are_refused() -> None:

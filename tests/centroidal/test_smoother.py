@@ -49,6 +49,20 @@ def test_the_band_solver_gives_the_conditional_mean(process: Process) -> None:
     np.testing.assert_allclose(common, [spread**2 * right.sum()], atol=1e-7)
 
 
+def test_correlations_over_time_are_those_of_the_spectrum() -> None:
+    """A spectrum 1 / (1 + (f / cutoff)^2)^2 has the correlation (1 + w t) exp(-w t) with w = 2 pi cutoff, one of first
+    order exp(-w t); the standard deviation is the one given.
+    """
+    std, cutoff, step = 2.0, 3.0, 0.01
+    decay = 2.0 * np.pi * cutoff * step * np.arange(60)
+    smooth, rough = (
+        covariance(matern(std, cutoff, step), 60)[0],
+        covariance(ornstein_uhlenbeck(std, cutoff, step), 60)[0],
+    )
+    np.testing.assert_allclose(smooth, std**2 * (1.0 + decay) * np.exp(-decay), atol=1e-9)
+    np.testing.assert_allclose(rough, std**2 * np.exp(-decay), atol=1e-9)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_returns_what_all_sources_agree_on(method: str) -> None:
     """Without noise and bias no estimator changes anything."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -157,6 +159,17 @@ def test_centre_of_mass_and_momentum_are_pinocchios(rig: Rig) -> None:
         np.testing.assert_allclose(coms[frame], data.com[0], rtol=0, atol=1e-12)
         np.testing.assert_allclose(found.momentum[frame], data.hg.vector, rtol=0, atol=1e-10)
         np.testing.assert_allclose(found.rate[frame], data.dhg.vector, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("scattered", ["oMi", "v", "a"])
+def test_results_that_are_scattered_in_memory_are_copied(scattered: str) -> None:
+    """Poses, twists or their rates that do not lie one behind another cannot be viewed as one array."""
+    model = humanoid_rig().model
+    data = model.createData()
+    assert shared_views(data, model.njoints) is not None
+    parts = {name: getattr(data, name) for name in ("oMi", "v", "a")}
+    parts[scattered] = [part.copy() for part in reversed(list(parts[scattered]))]
+    assert shared_views(SimpleNamespace(**parts), model.njoints) is None  # type: ignore[arg-type]
 
 
 def test_views_on_memory_hold_what_pinocchio_returns_joint_by_joint() -> None:

@@ -250,6 +250,14 @@ def test_knees_drawn_bent_backwards_bend_forwards(tmp_path: Path) -> None:
         assert leg.bent_posture[3] > 2.0 * np.arctan2(0.05, 0.4)
 
 
+def test_a_knee_shortens_a_leg_more_than_a_slide_across_it(tmp_path: Path) -> None:
+    """A slide at 45 degrees to a leg takes less of its length than a hinge in the middle: the hinge is the knee."""
+    slide = ("prismatic", "0.7071 0 0.7071", HERE)
+    rig = _legged(tmp_path, [*HIP, ("revolute", Y, DOWN), slide, ("revolute", Y, DOWN), ("revolute", X, HERE)])
+    for leg in build_legs(rig):
+        assert np.flatnonzero(leg.bent_posture).tolist() == [3]
+
+
 def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
     """Six joints of which no two turn the foot sideways cannot plant it; the message names leg and foot."""
     rig = _legged(tmp_path, [("revolute", Y, DOWN)] * 6)

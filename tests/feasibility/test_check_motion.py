@@ -10,6 +10,7 @@ import pytest
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
+from solver.feasibility.cache import CheckCache
 from solver.joints import Limits
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -48,6 +49,16 @@ def test_a_frame_is_checked_as_in_the_dance(rig: Rig) -> None:
         np.testing.assert_array_equal(one.loaded[0], whole.loaded[frame])
         assert one.failing_links(0) == whole.failing_links(frame)
         assert one.worst(0).check == whole.worst(frame).check
+
+
+def test_measured_wrenches_are_one_per_frame() -> None:
+    """Wrenches of other frames than the motion's are refused, and so are any together with a cache."""
+    motion = static_motion(PERSON, PERSON.neutral)
+    checker, right = FrameChecker(PERSON, standing_schedule(PERSON)), np.zeros((len(motion), 6))
+    for measured, cache in ((right[1:], None), (right[:, :3], None), (right, CheckCache())):
+        with pytest.raises(InvalidValue, match="measured wrench"):
+            checker.check_frames(motion, cache, measured_wrench=measured)
+    assert len(checker.check_frames(motion, measured_wrench=right).times) == len(motion)
 
 
 @EVERY_RIG

@@ -271,8 +271,9 @@ def test_rigs_without_shapes_get_fitted_ones() -> None:
     assert any("fitted" in note for note in checks.notes)
     assert np.isfinite(checks.get_margin("self-collision").values).all()
     half = np.array([0.1, 0.1, 0.5])
-    kinds = [getattr(fit_shape("a", -size, size), "kind", None) for size in (half, np.ones(3), np.zeros(3))]
-    assert kinds == ["capsule", "box", None]
+    sizes = (half, np.ones(3), np.zeros(3), np.array([0.1, 0.5, 0.0]))  # the last one is flat
+    kinds = [getattr(fit_shape("a", -size, size), "kind", None) for size in sizes]
+    assert kinds == ["capsule", "box", None, None]
     limb = fit_shape("a", -half, half)
     assert limb is not None
     assert limb.size == pytest.approx((0.1, 0.4))

@@ -19,7 +19,7 @@ from solver.formats.axes_and_units import (
     up_from_names,
 )
 from solver.formats.trc import read_trc
-from tests.formats.recording_files import MARKERS, STANDING
+from tests.formats.recording_files import MARKERS, STANDING, standing_trc
 
 AXES = [up for up in UP_CHOICES if up != "auto"]
 
@@ -89,6 +89,15 @@ def test_every_real_marker_file_is_found_y_up(shared_data: Path) -> None:
         assert heights.max() > 1.0, file
         with pytest.raises(InputError, match="State up = y"):
             read_trc(file, up="z")
+
+
+def test_a_standing_person_s_file_is_found_y_up(tmp_path: Path) -> None:
+    """A TRC as OpenSim has it: feet near the floor, the neck highest; another axis is refused with the right one."""
+    markers = read_trc(standing_trc(tmp_path / "standing.trc"))
+    np.testing.assert_allclose(markers.positions, np.tile(STANDING, (len(markers), 1, 1)), atol=1e-6)
+    for up in ("z", "x", "-y"):
+        with pytest.raises(InputError, match="State up = y"):
+            read_trc(tmp_path / "standing.trc", up=up)
 
 
 @pytest.mark.parametrize("name", ["WheelchairFront", "L.Shank.Front", "gauche_ext", "RNormalisedGRF", "SACR", "LMET1"])

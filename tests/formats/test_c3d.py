@@ -357,6 +357,26 @@ def test_random_damage_never_escapes_as_anything_but_an_input_error(tmp_path: Pa
     assert 100 < refused < 300
 
 
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("parameters beyond the end", lambda whole: bytes([200]) + whole[1:]),
+        ("no parameters", lambda whole: bytes([0]) + whole[1:]),
+        ("empty", lambda whole: b""),
+        ("a header alone", lambda whole: whole[:512]),
+        ("a record that leads out of its section", lambda whole: whole.replace(b"RATE", b"RATE\xff\x7f", 1)),
+    ],
+)
+def test_broken_sections_are_refused(tmp_path: Path, name: str, damage: Callable[[bytes], bytes]) -> None:
+    """Damaged on purpose: one error that names the file and says what to do."""
+    path = plate_file(tmp_path / "broken.c3d", 2)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError) as caught:
+        read_c3d(path)
+    assert caught.value.path == path, name
+    assert caught.value.remedy, name
+
+
 @pytest.mark.parametrize("name", ["badparameteroffset", "empty", "parameteroverflow"])
 def test_the_broken_real_files_are_refused(shared_data: Path, name: str) -> None:
     """Damaged on purpose: one error that names the file."""
@@ -383,6 +403,34 @@ def test_our_reader_agrees_with_ezc3d(shared_data: Path, name: str) -> None:
     np.testing.assert_allclose(np.nan_to_num(ours.points), np.nan_to_num(points), rtol=1e-12)
     np.testing.assert_allclose(ours.analogs, theirs["data"]["analogs"][0].T, rtol=1e-12)
     assert ours.first_frame == theirs["header"]["points"]["first_frame"] + 1
+
+
+@pytest.mark.parametrize("kind", [2, 3, 4])
+def test_a_written_file_is_read_as_ezc3d_reads_it(tmp_path: Path, kind: int) -> None:
+    """Points, gaps and analog samples of a file that these tests write equal those of an independent reader."""
+    ezc3d = pytest.importorskip("ezc3d")
+    path = plate_file(tmp_path / "plate.c3d", kind)
+    theirs, ours = ezc3d.c3d(str(path)), read_c3d_data(path)
+    points = theirs["data"]["points"][:3].transpose(2, 1, 0)
+    assert np.isnan(ours.points).any()
+    np.testing.assert_array_equal(np.isnan(ours.points), np.isnan(points))
+    np.testing.assert_allclose(np.nan_to_num(ours.points), np.nan_to_num(points), rtol=1e-12)
+    np.testing.assert_allclose(ours.analogs, theirs["data"]["analogs"][0].T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+@pytest.mark.parametrize("up", ["z", "y"])
+def test_the_centre_of_pressure_is_where_the_foot_pushes(tmp_path: Path, kind: int, up: str) -> None:
+    """Of every plate type and in either frame it is the point that the load was written for, inside the corners."""
+    content = read_c3d(plate_file(tmp_path / "plate.c3d", kind, up=up))
+    assert content.wrenches is not None
+    points = centres_of_pressure(content.wrenches)[:, 0]
+    np.testing.assert_allclose(points, np.tile(POINT, (len(points), 1)), atol=1e-5)
+    rotation = {"z": np.eye(3), "y": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])}[content.up]
+    corners = content.plates[0].corners @ rotation.T
+    assert content.up == up
+    assert (corners[:, :2].min(axis=0) < POINT[:2]).all()
+    assert (POINT[:2] < corners[:, :2].max(axis=0)).all()
 
 
 @pytest.mark.parametrize(
@@ -433,6 +481,52 @@ def test_sprint_has_eight_plates_at_1500_hz(shared_data: Path) -> None:
     peaks = content.wrenches.values[:, :, 2].max(axis=0)
     assert (peaks > 2000.0).sum() == 4
     assert content.wrenches.values[:, :, 2].min() > -60.0
+
+
+@pytest.mark.parametrize("screen", ["+Z", "-Z"])
+def test_no_body_is_read_upside_down(tmp_path: Path, screen: str) -> None:
+    """Markers stay above the floor whatever the header says of the screen; a header that contradicts them is named."""
+    path = plate_file(tmp_path / "screen.c3d", 2)
+    content = path.read_bytes()
+    assert content.count(b"+Z") == 1
+    path.write_bytes(content.replace(b"+Z", screen.encode()))
+    told: list[str] = []
+    markers = read_c3d(path, warn=told.append).markers
+    assert markers is not None
+    np.testing.assert_allclose(markers.positions[0], STANDING, atol=1e-6)
+    assert any("by the header" in words for words in told) == (screen == "-Z")
+
+
+def test_a_vertical_that_nothing_shows_has_to_be_stated(tmp_path: Path) -> None:
+    """Eight nameless markers in a cube, without plates and header: an error with the option; stated, it is read."""
+    corners = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+    points = np.ones((FRAMES, 8, 4))
+    points[:, :, :3], points[:, :, 3] = 1000.0 * corners, 0.0
+    groups: dict[str, dict[str, object]] = {
+        "POINT": {"USED": np.array([8]), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "UNITS": "mm",
+                  "LABELS": [f"P{k}" for k in range(8)]},
+        "ANALOG": {"USED": np.array([0])},
+    }  # fmt: skip
+    path = tmp_path / "cube.c3d"
+    path.write_bytes(c3d_bytes(groups, points, np.zeros((FRAMES, 1, 0))))
+    with pytest.raises(InputError, match="--up"):
+        read_c3d(path)
+    markers = read_c3d(path, "y").markers
+    assert markers is not None
+    assert markers.positions.shape == (FRAMES, 8, 3)
+
+
+def test_poses_of_segments_alone_are_not_called_damaged(tmp_path: Path) -> None:
+    """A file of a markerless system: the error says what is there and what to export instead."""
+    groups: dict[str, dict[str, object]] = {
+        "POINT": {"USED": np.array([0]), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "UNITS": "mm"},
+        "ANALOG": {"USED": np.array([0])},
+        "ROTATION": {"USED": np.array([1]), "RATE": np.array([RATE])},
+    }
+    path = tmp_path / "segments.c3d"
+    path.write_bytes(c3d_bytes(groups, np.zeros((FRAMES, 0, 4)), np.zeros((FRAMES, 1, 0))))
+    with pytest.raises(InputError, match=r"neither markers nor plate forces.*poses of segments.*Export the markers"):
+        read_c3d(path)
 
 
 @pytest.mark.parametrize("name", ["Qualisys", "Vicon", "BTS"])

@@ -161,6 +161,16 @@ def test_a_left_out_entry_takes_its_default(tmp_path: Path) -> None:
         KIND.read(path)
 
 
+def test_a_list_that_takes_too_much_memory_is_refused(tmp_path: Path) -> None:
+    """Few entries of many bytes each count by their bytes: five thousand texts of 64 kB are not made an array."""
+    path = KIND.write(tmp_path / "value.json", FULL)
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    huge = {"dtype": "<U16000", "shape": [5000], "values": ["a"] * 5000}
+    path.write_text(json.dumps({**tree, "mask": huge}), encoding="utf-8")
+    with pytest.raises(InputError, match="5000 entries, more than"):
+        KIND.read(path)
+
+
 @pytest.mark.parametrize(("suffix", "step"), [("json", 3), ("npz", 5)])
 def test_a_damaged_byte_is_a_value_or_one_error(suffix: str, step: int, tmp_path: Path) -> None:
     """Whichever byte is changed, reading gives a value of the class or an `InputError`, and never anything else."""

@@ -174,6 +174,17 @@ def test_forces_of_an_uneven_log_are_resampled_with_a_warning(tmp_path: Path) ->
     assert any("resampled to a uniform 100 Hz" in text and "0.01 to 0.012 s" in text for text in messages)
 
 
+def test_each_plate_of_an_uneven_log_keeps_its_own_load(tmp_path: Path) -> None:
+    """Two plates with different loads, logged at 10 and 12 ms, stay two plates with these loads."""
+    stamps = np.cumsum(np.where(np.arange(40) < 25, 0.010, 0.012))
+    values = np.tile(np.array([[[0.0, 0.0, 300.0, 30.0, 0.0, 0.0]], [[5.0, 0.0, 400.0, 0.0, -80.0, 1.0]]]), (1, 40, 1))
+    write_wrenches_csv(tmp_path / "f.csv", Wrenches(stamps, ("one", "two"), values.swapaxes(0, 1)))
+    found = read_wrenches_csv(tmp_path / "f.csv", "z")
+    assert found.frames == ("one", "two")
+    for plate in range(2):
+        np.testing.assert_allclose(found.values[:, plate], np.tile(values[plate, 0], (len(found), 1)), atol=1e-6)
+
+
 def test_lost_rows_are_missing_samples_where_these_may_be_kept(tmp_path: Path) -> None:
     """Two rows that a log lost are two missing samples at their times, and the others are untouched."""
     path = tmp_path / "f.csv"

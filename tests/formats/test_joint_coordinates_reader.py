@@ -18,6 +18,7 @@ from solver.motion import JointCoordinates
 from solver.so3 import quaternion_exp
 from solver.trial import Recording
 from solver.wrenches import Wrenches
+from tests.formats.recording_files import standing_mot, standing_trc
 
 TIMES = np.arange(50) / 100.0
 KNEE, SLIDER = 0.8 * np.sin(7.0 * TIMES), 0.1 * np.cos(5.0 * TIMES)
@@ -161,6 +162,30 @@ def test_joints_and_forces_of_one_name_are_one_trial(tmp_path: Path) -> None:
     write_table(files[0], TIMES + 100.0, ["knee [rad]"], KNEE[:, None])
     with pytest.raises(InputError, match="do not overlap the joints of robot_angles"):
         find_recordings(list(files))
+
+
+def test_angles_beside_the_markers_of_a_trial_are_passed_over(tmp_path: Path) -> None:
+    """In a folder with markers another program's angles of the same trial change nothing; named, they are read."""
+    for folder in ("markers", "forces", "ik"):
+        (tmp_path / folder).mkdir()
+    standing_trc(tmp_path / "markers" / "squat.trc")
+    standing_mot(tmp_path / "forces" / "squat.mot")
+    write_storage(tmp_path / "ik" / "squat.mot", TIMES, ["pelvis_tilt"], KNEE[:, None], in_degrees=True)
+    (found,) = find_recordings([tmp_path])
+    assert found.markers is not None
+    assert found.wrenches is not None
+    assert found.joints is None
+    named = read_recording(tmp_path / "ik" / "squat.mot")
+    assert named.joints is not None
+    assert named.joints.names == ("pelvis_tilt",)
+
+
+def test_speeds_of_zero_are_no_evidence_against_the_angles(tmp_path: Path) -> None:
+    """Columns of speeds that somebody filled with zeros, and joints that never move, refuse nothing."""
+    for values, speeds in ((KNEE, 0.0 * KNEE), (0.0 * KNEE, 0.01 + 0.0 * KNEE)):
+        titles = ["hip [rad]", "knee [rad]", "hip speed [rad/s]", "knee speed [rad/s]"]
+        write_table(tmp_path / "s.csv", TIMES, titles, np.column_stack([values, values, speeds, speeds]))
+        np.testing.assert_allclose(read_joints_csv(tmp_path / "s.csv").values[:, 1], values, atol=1e-11)
 
 
 def test_angles_of_a_marked_trial_are_passed_over(shared_data: Path) -> None:

@@ -52,5 +52,5 @@ def test_a_file_is_named() -> None:
 @pytest.mark.parametrize("text", ['{"name": 1}', "[]", "{", "[" * 1000, '{"name": "' + "x" * 100 + '"}'])
 def test_text_that_is_no_rig(text: str) -> None:
     """A scene's property is edited by people, too."""
-    with pytest.raises(InvalidValue, match="no description of a rig"):
+    with pytest.raises(InvalidValue, match="not a rig"):
         rig_from_text(text)

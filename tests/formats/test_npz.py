@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,30 @@ def test_walk_d_has_forces_without_moments(shared_data: Path, tmp_path: Path) ->
     np.testing.assert_array_equal(copy.wrenches.values, wrenches.values)
     np.testing.assert_array_equal(np.asarray(copy.wrenches.measured), np.asarray(wrenches.measured))
     np.testing.assert_array_equal(copy.markers.positions, markers.positions)
+
+
+def test_forces_without_moments_come_back(tmp_path: Path) -> None:
+    """Markers at 100 Hz and forces at 1000 Hz: moments are marked as not measured, and a copy keeps all of it."""
+    force = np.tile([3.0, -2.0, 608.0], (40, 1)) + np.arange(40)[:, None]
+    still = np.tile([[0.0, 0.0, 1.4], [0.0, 0.0, 0.05]], (4, 1, 1))
+    markers: dict[str, Any] = {"labels": ["C7", "RHEE"], "positions": still, "marker_rate": 100.0}
+    np.savez(tmp_path / "walk.npz", **markers, force=force, force_rate=1000.0, mass=62.0, sex="male")
+    recording = read_npz(tmp_path / "walk.npz")
+    wrenches = recording.wrenches
+    assert wrenches is not None
+    assert wrenches.measured is not None
+    np.testing.assert_array_equal(wrenches.total[:, :3], force)
+    assert (recording.markers is not None, round(wrenches.rate)) == (True, 1000)
+    assert wrenches.measured.all(axis=0).tolist() == [True] * 3 + [False] * 3
+    assert np.isnan(wrenches.values[:, :, 3:]).all()
+    assert (recording.metadata["sex"], recording.metadata["mass"]) == ("male", 62.0)
+    write_recording_npz(tmp_path / "copy.npz", recording)
+    copy = read_npz(tmp_path / "copy.npz")
+    assert copy.wrenches is not None
+    assert copy.markers is not None
+    np.testing.assert_array_equal(copy.wrenches.values, wrenches.values)
+    np.testing.assert_array_equal(np.asarray(copy.wrenches.measured), np.asarray(wrenches.measured))
+    np.testing.assert_array_equal(copy.markers.positions, recording.markers.positions)  # type: ignore[union-attr]
 
 
 def test_bad_archives_are_refused(tmp_path: Path) -> None:

@@ -100,9 +100,12 @@ def test_a_file_that_is_not_ours_is_never_replaced(change: str, tmp_path: Path) 
         write_while_somebody_writes()
     kept = contents(tmp_path / "out-2")
     assert kept == {"x": "2"}
+    with pytest.raises(InputError, match="or was changed since: the results"), reserve_folder(out, ["x"]):
+        pass
+    (out / "y").write_text("mine")
     with (
-        pytest.raises(InputError, match="was not written by this program, or was changed since"),
-        reserve_folder(out, ["x"]),
+        pytest.raises(InputError, match="or was changed since, as were y"),
+        reserve_folder(out, ["x", "y"]),
     ):
         pass
     assert (out / "x").read_text() == mine.read_text() == "mine"

@@ -17,7 +17,7 @@ from solver.formats.output_folder import write_folder
 from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, pair_files, read_recording
 from solver.scene.motion import find_trial_files, read_trials
-from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
+from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, to_y_up, write_mot
 
 
 def test_a_pair_becomes_one_trial_at_two_rates(tmp_path: Path) -> None:
@@ -134,6 +134,34 @@ def test_folders_are_paired_by_name_and_the_rest_is_passed_over(tmp_path: Path) 
     for _, (markers, forces) in pairs:
         assert markers.parent.parent == forces.parent.parent
         assert forces.parent.name == "forces"
+
+
+def test_a_laboratory_s_folder_is_its_trials(tmp_path: Path) -> None:
+    """Markers and forces of each trial pair by their names, one spelt with _grf; a static trial has no forces."""
+    for folder in ("markers", "forces"):
+        (tmp_path / folder).mkdir()
+    for name in ("jump", "squats1", "walk"):
+        standing_trc(tmp_path / "markers" / f"{name}.trc")
+        standing_mot(tmp_path / "forces" / f"{name}{'_grf' if name == 'walk' else ''}.mot")
+    standing_trc(tmp_path / "markers" / "static.trc")
+    recordings = find_recordings([tmp_path])
+    assert [r.name for r in recordings] == ["jump", "squats1", "static", "walk"]
+    assert [r.name for r in recordings if r.wrenches is None] == ["static"]
+    assert all(r.markers is not None and not r.warnings for r in recordings)
+
+
+def test_forces_outside_the_markers_time_place_nobody(tmp_path: Path) -> None:
+    """Somebody who steps off to another plate after the cameras stopped still stood under the markers before."""
+    frame = to_y_up(np.array([[3.0, -2.0, 700.0], [0.05, 0.0, 0.0], [0.0, 0.0, 1.5]]))
+    stamps = times(400, 1000.0)
+    rows = np.tile(frame.reshape(-1), (len(stamps), 1))
+    rows[stamps > 0.1, 3] += 3.0
+    files = [standing_trc(tmp_path / "a.trc"), write_mot(tmp_path / "a.mot", force_names(), stamps, rows)]
+    assert read_recording(files).wrenches is not None
+    rows[:, 3] = 3.0
+    write_mot(tmp_path / "a.mot", force_names(), stamps, rows)
+    with pytest.raises(InputError, match="outside the space that the markers"):
+        read_recording(files)
 
 
 def test_subject_a_is_eight_trials(shared_data: Path) -> None:

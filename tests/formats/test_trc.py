@@ -143,6 +143,13 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         read_trc(tmp_path / "none.trc")
 
 
+def test_counts_are_those_of_the_header(tmp_path: Path) -> None:
+    """Frames, markers and rate are as the header states them."""
+    markers = read_trc(standing_trc(tmp_path / "standing.trc"))
+    assert (len(markers), len(markers.names), markers.rate) == (FRAMES, len(MARKERS), pytest.approx(100.0))
+    assert markers.seen.all()
+
+
 def test_counts_of_the_real_files(shared_data: Path) -> None:
     """Frames, markers, rate and gaps as the headers and the description of the data say."""
     squats = read_trc(shared_data / "subject_a/markers/squats1.trc")

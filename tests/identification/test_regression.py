@@ -266,3 +266,9 @@ def test_invalid_regressions_are_refused() -> None:
         regression.merge(accumulate_regression(rig, [trial], base="end"))
     with pytest.raises(InvalidValue, match="resampled"):
         regression.merge(regression.resample(np.array([2])))
+    several = accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=trial.motion.times[-1] / 3.5))
+    assert len(several.counts) == 4
+    counts = np.array([2, 1, 0, 1])
+    for one, other in ((several, several.resample(counts)), (several.resample(counts), several)):
+        with pytest.raises(InvalidValue, match="resampled"):
+            one.merge(other)

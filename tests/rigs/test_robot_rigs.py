@@ -165,6 +165,30 @@ def test_hoap3_left_mirrors_right() -> None:
     assert abs(pin.centerOfMass(rig.model, rig.model.createData(), rig.neutral)[1]) < 1e-3
 
 
+HOAP3_CENTRES = {
+    "waist_pitch": (0.0, 0.0, 0.0), "right_hip_yaw": (-0.035, -0.039, -0.055), "right_knee": (0.0034, -0.0199, -0.1508),
+    "right_ankle_roll": (0.0126, 0.0098, -0.2511), "right_shoulder": (0.0035, -0.111, 0.1298),
+    "right_elbow": (0.1095, -0.0782, 0.1298), "left_hip_pitch": (-0.035, 0.039, -0.055),
+    "left_knee": (0.0034, 0.0581, -0.1508), "left_ankle_pitch": (0.0126, 0.0878, -0.2511),
+    "left_upper_arm": (0.0035, 0.111, 0.1298), "left_elbow_yaw": (0.1095, 0.1438, 0.1298),
+}  # fmt: skip
+"""[m] Joint centres of the public URDF with its joints turned by 0.3 and -0.3 rad in the order of `HOAP3_ANGLES`."""
+HOAP3_ANGLES = ("waist_pitch", *(f"{side}_{joint}" for side in ("right", "left") for joint in (
+    "hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll", "shoulder", "upper_arm", "elbow_yaw",
+    "elbow")))  # fmt: skip
+
+
+def test_hoap3_bends_as_the_public_kinematics_bend() -> None:
+    """Joint centres of a bent HOAP-3 are those that the public URDF has, to a tenth of a millimetre."""
+    rig = hoap3()
+    q, data = rig.neutral.copy(), rig.model.createData()
+    for number, name in enumerate(HOAP3_ANGLES):
+        q[rig.model.joints[rig.model.getJointId(name)].idx_q] = 0.3 * (-1.0) ** number
+    pin.forwardKinematics(rig.model, data, q)
+    for name, centre in HOAP3_CENTRES.items():
+        np.testing.assert_allclose(data.oMi[rig.model.getJointId(name)].translation, centre, atol=6e-5, err_msg=name)
+
+
 def test_hoap3_stands_where_the_public_kinematics_stand(shared_data: object) -> None:
     """Joint centres and axes agree with the public URDF of the robot at zero."""
     path = shared_data.parent / "models" / "hoap3_kinematics.urdf"  # type: ignore[attr-defined]

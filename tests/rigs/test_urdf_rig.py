@@ -479,6 +479,18 @@ def test_public_models(shared_data: Path, file: str, joints: int, massless: int,
         assert any("treated as none" in note for note in rig.notes)
 
 
+def test_misspelt_masses_are_refused(write: Write) -> None:
+    """Masses in <intertial>, which nobody reads, are refused by link; without them the robot is massless."""
+    robot = link("trunk", 5) + link("arm", 2) + joint("a", "trunk", "arm")
+    misspelt = robot.replace("inertial>", "intertial>")
+    assert misspelt != robot
+    with pytest.raises(InputError, match=r"link 'trunk': <intertial> is no element.*<inertial>"):
+        from_urdf(write(misspelt))
+    rig = from_urdf(write(re.sub(r"(?s)<intertial>.*?</intertial>", "", misspelt)))
+    assert rig.model.nv - 6 == 1
+    assert (rig.masses == 0).all()
+
+
 def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Path) -> None:
     """A public robot whose masses stand in <intertial>, which no one reads, is refused; without them it imports."""
     path = shared_data.parent / "models" / "hoap3_kinematics.urdf"

@@ -86,6 +86,18 @@ def test_rounded_stamps_are_uniform() -> None:
     assert not same
 
 
+def test_a_rounded_record_is_filtered_at_its_true_rate() -> None:
+    """600 Hz written with four decimals, whose median step reads 588 Hz, is filtered as 600 Hz, without a gap."""
+    exact = np.arange(1200) / 600.0
+    values = np.sin(2.0 * np.pi * 2.0 * exact)[:, None, None] * np.ones(6)
+    forces = Wrenches(np.round(exact, 4), ("plate",), values)
+    assert 1.0 / np.median(np.diff(forces.times)) == pytest.approx(588.2, abs=0.1)
+    assert 1.0 / np.diff(filter_wrenches(forces, HUMAN).times).mean() == pytest.approx(600.0, rel=1e-4)
+    times = np.arange(10, 110) / 60.0
+    found = resample(forces, times, HUMAN).total[:, 0]
+    np.testing.assert_allclose(found, np.sin(2.0 * np.pi * 2.0 * times), atol=5e-3)
+
+
 def test_the_real_rounded_record_keeps_its_rate(shared_data: Path) -> None:
     """subject_c's forces are 600 Hz, though the median of their rounded steps reads 588; real recording."""
     forces = read_forces(shared_data / "subject_c" / "subject01_walk1_grf.mot")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,21 @@ def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys:
     page = (output / "report.html").read_text(encoding="utf-8")
     assert "Added load" in page
     assert "if one link carries all" in page
+
+
+def test_offset_plates_look_like_a_load_and_the_warning_says_so() -> None:
+    """Nothing was carried, but the second set's sensors read 30 N more: some 3 kg, and what offset looks the same."""
+    bare = simulated_robot()
+    (recording,) = bare.recordings
+    wrenches = recording.wrenches
+    assert wrenches is not None
+    values = wrenches.values.copy()
+    values[:, :, 2] += 15.0
+    offset = replace(recording, wrenches=replace(wrenches, values=values))
+    study = find_load(bare.recordings, [offset], bare.rig, settings=QUICK)
+    assert study.load is not None
+    assert study.load.total == pytest.approx(30.0 / 9.81, abs=0.3)
+    assert any("would look the same" in warning for warning in study.warnings)
 
 
 def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> None:

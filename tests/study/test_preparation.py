@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.demo.examples import simulated_robot
 from solver.dynamics import centroidal_momentum, predicted_wrench
 from solver.errors import InvalidValue
-from solver.motion import Motion
+from solver.motion import Markers, Motion
 from solver.pinocchio_loader import pin
 from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
@@ -25,6 +26,7 @@ from solver.study.tracking import track_all
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
+from tests.simulated_walk import simulated_walker
 
 PRESET = PRESETS["human_8hz"]
 RATE = 100.0
@@ -187,6 +189,31 @@ def test_momentum_and_force_agree(rig: Rig, motion: Motion) -> None:
     weight = rig.prior.total_mass * 9.81
     assert total.total[at, :3] - [0.0, 0.0, weight] == pytest.approx(rate[200, :3], abs=1e-3 * weight)
     assert pin.computeTotalMass(rig.model) == pytest.approx(rig.prior.total_mass)
+
+
+def test_a_simulated_robot_from_files_to_result(tmp_path: Path) -> None:
+    """Six seconds of a robot's own data: physically consistent, and better than the prior."""
+    robot = simulated_robot()
+    robot.write(tmp_path)
+    study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    assert study.identification is not None
+    assert study.identification.estimate.satisfies == "consistent"
+    (comparison,) = study.identification.comparisons
+    assert np.mean(comparison.ratio) < 0.8
+    assert study.identification.parameters.total_mass == pytest.approx(robot.truth.total_mass, rel=0.01)
+
+
+def test_a_recording_with_other_markers_is_left_out() -> None:
+    """Of another subject, or of a marker set that shares no name, it is passed on without motion and named."""
+    static = simulated_walker().recordings[0]
+    assert static.markers is not None
+    calibration = calibrate([static], sex="male", mass=72.8)
+    names = tuple(f"other_{k}" for k in range(len(static.markers.names)))
+    cut = Recording("run", Markers(static.markers.times[:20], names, static.markers.positions[:20]))
+    records = track_all(calibration, [static, cut])
+    assert records[0].tracked is not None
+    assert records[1].tracked is None
+    assert any("run" in warning and "left out" in warning for warning in records[1].recording.warnings)
 
 
 def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,25 @@ def standing(
     feet = np.tile(np.stack([SOLE + left, SOLE + right]), (len(TIMES), 1, 1, 1))
     wrenches = Wrenches(TIMES, ("plate",), wrench[:, None])
     return ForceMotionPair("trial", TIMES, wrench, np.zeros((len(TIMES), 3)), feet, wrenches)
+
+
+def test_one_plate_beside_the_feet_is_enough() -> None:
+    """Of two loaded plates one acts under the feet and one half a metre away: the forces are impossible."""
+    one, other = standing((0.0, 0.0, 0.0), (0.0, -0.36, 0.0), (0.07, 0.0)), standing((0.0,) * 3, (0.0,) * 3, (0.7, 0.0))
+    values = 0.5 * np.concatenate([one.wrenches.values, other.wrenches.values], axis=1)
+    both = replace(one, wrenches=Wrenches(TIMES, ("one", "two"), values))
+    share, text = find_impossible_forces(both, MASS)
+    assert share == 1.0
+    assert "outside the hull of both feet" in text
+
+
+def test_too_hard_a_push_is_reported_before_its_place() -> None:
+    """Forces of twice the weight that also act beside the feet push harder than the motion allows."""
+    item = standing((0.0, 0.0, 0.0), (0.0, -0.36, 0.0), (0.7, 0.0))
+    twice = replace(item, wrenches=Wrenches(TIMES, ("plate",), 2.0 * item.wrenches.values))
+    share, text = find_impossible_forces(twice, MASS)
+    assert share == 1.0
+    assert "push harder than the motion allows" in text
 
 
 @pytest.mark.parametrize(
