@@ -164,7 +164,7 @@ def standing_posture(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) 
     """A posture (nq,) with the lowest contact on the ground.
 
     Args:
-        rig: that stands.
+        rig: to stand.
         angles: (end of a link's name, rotation vector or angle [rad] of its joint).
     """
     model = rig.model

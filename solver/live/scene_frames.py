@@ -24,7 +24,7 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
     Args:
         rig: that was checked.
         checks: of its motion.
-        options: with which they were made.
+        options: of the checks.
     """
     margins = [
         _scene_margins(margin, described) for margin, described in zip(checks.margins, _select_described(checks).T)

@@ -43,15 +43,15 @@ def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "value", "said"),
     [
-        ("feasible", "yes", "'yes' is no truth value"),
-        ("keys", [{"time": "soon", "role": "fixed"}], r"keys\[0\].time: 'soon' is no number"),
+        ("feasible", "yes", "'yes' is not true or false"),
+        ("keys", [{"time": "soon", "role": "fixed"}], r"keys\[0\].time: 'soon' is not a number"),
         ("strips", [{"patch": "left_sole", "start": 0.0}], r"strips\[0\]: lacks the entry 'stop'"),
         ("ranges", [[2.0, 1.0]], "before it starts"),
         ("message", " ", "has no message"),
         ("notes", "one", "not a list"),
-        ("excitation", {"arm": "much"}, "no number"),
+        ("excitation", {"arm": "much"}, "not a number"),
         ("kind", "other", "is 'other'"),
-        ("duration", None, "no number"),
+        ("duration", None, "not a number"),
         ("message", ..., "lacks the entry 'message'"),
     ],
 )

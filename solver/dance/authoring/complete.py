@@ -30,7 +30,7 @@ class CompleteOptions:
 
     Attributes:
         exciting: choose exciting postures; otherwise interpolate between the other keys.
-        pool: feasible postures drawn for each footing.
+        pool: feasible postures drawn for each stance.
         starts: of the choice among them.
         fraction: fraction in (0, 1] of the way from interpolated to exciting postures.
         seed: of the draws; the same seed gives the same result.

@@ -31,7 +31,7 @@ class PostureSampling:
     """How postures are drawn and chosen.
 
     Attributes:
-        pool: feasible postures drawn for each footing.
+        pool: feasible postures drawn for each stance.
         starts: of the choice among them.
         seed: of the draws.
     """

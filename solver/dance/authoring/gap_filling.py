@@ -88,7 +88,7 @@ class GapFiller:
     """Fills the gaps of one dance.
 
     Args:
-        dance: the dance, held to its checks.
+        dance: with the checks that must hold.
         repairing: of the repair; the time limit applies to all gaps together, the limit of programs to each.
         rate: [1/s] of the samples in the gaps.
     """

@@ -15,7 +15,7 @@ from ..authoring.authored_dance import AuthoredDance
 from ..authoring.repair import RepairedDance
 
 SPEED_TOLERANCE = 0.02
-"""Share of the speed that a take-off may lack before a word is said: what a flight may lack of its weight, doubled."""
+"""Fraction of the take-off speed that may be missing without a note: twice that of weight in free fall."""
 LEG_SHARE = 0.5
 """Least fraction of the take-off speed that the legs must provide; swinging arms and trunk provide the rest."""
 DEEPEST_SQUAT, SQUAT_DEPTHS = 0.6, 61
