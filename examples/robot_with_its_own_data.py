@@ -70,4 +70,4 @@ def unexplained(parameters):
 
 before, after = unexplained(found.prior), unexplained(found.parameters)
 print(f"\nforce left unexplained: {before:.3f} N with the URDF's masses, {after:.3f} N with the identified ones")
-solver.write_study(study, folder / "results", title="A robot from URDF", simulated=True)
+solver.write_study(folder / "results", study, title="A robot from URDF", simulated=True)

@@ -95,7 +95,7 @@ EXPORTS = LazyExports(
         "tracking.retargeting.retargeted_motion": ("RetargetOptions",),
         "version": ("VERSION",),
     },
-    packages=(*PUBLIC_IN_PACKAGES, "formats", "plot"),
+    packages={name: name for name in (*PUBLIC_IN_PACKAGES, "formats", "scene")} | {"plot": "report.plot"},
 )
 
 __all__ = EXPORTS.names

@@ -37,6 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "clock",
             "differences",
             "files",
+            "notebook",
             "pinocchio_loader",
             "so3",
             "standard_streams",

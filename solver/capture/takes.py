@@ -75,4 +75,4 @@ class Take:
             InputError: the folder cannot be written.
             InvalidValue: fewer than two samples were tracked.
         """
-        return write_study(self.to_study(preset), folder)
+        return write_study(folder, self.to_study(preset))

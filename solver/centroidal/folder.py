@@ -75,7 +75,7 @@ def estimate_study(
         >>> settings = solver.Settings(bootstrap=0, cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
         >>> folder = tempfile.mkdtemp()
-        >>> names = solver.write_study(study, folder, simulated=True)
+        >>> names = solver.write_study(folder, study, simulated=True)
         >>> found = solver.estimate_study(folder)["dance"]
         >>> found.com.shape == found.momentum_rate.shape == (len(found), 3)
         True

@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     study = find_load(
         before, after, body, settings=settings, options=searched, progress=PartialProgress(progress, 0.3, 0.97)
     )
-    write_study(study, options.output)
+    write_study(options.output, study)
     progress(1.0, "done")
     warn(study.warnings)
     assert study.load is not None

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         study = identify(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
     before = trial_files(options.output)
-    write_study(study, options.output, title=options.title, provenance=made_of)
+    write_study(options.output, study, title=options.title, provenance=made_of)
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))

@@ -102,7 +102,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         body = calibrate(recordings, **person, progress=PartialProgress(progress, 0.0, 0.4))
     study = track(recordings, body, settings, PartialProgress(progress, 0.4, 1.0), mapping)
     before = trial_files(options.output)
-    write_study(study, options.output)
+    write_study(options.output, study)
     if mapping is not None:
         print(format_table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
         if options.save_mapping is not None:

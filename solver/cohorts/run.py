@@ -215,7 +215,7 @@ def _identify_and_write(subject: PendingSubject) -> None:
         study = replace(
             study, assumptions=(*info.assumptions, _describe_calibration_start(recordings, info), *study.assumptions)
         )
-        write_study(study, subject.output, title=subject.name, provenance=subject.provenance)
+        write_study(subject.output, study, title=subject.name, provenance=subject.provenance)
 
 
 def _describe_calibration_start(recordings: Sequence[Recording], info: SubjectInfo) -> str:

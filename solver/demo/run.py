@@ -130,7 +130,7 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
         progress=PartialProgress(progress, 0.3, 0.95),
     )
     title = "A simulated person"
-    write_study(study, building / PERSON, title=title, truth=person.truth, simulated=True)
+    write_study(building / PERSON, study, title=title, truth=person.truth, simulated=True)
     return study, person.truth
 
 
@@ -143,7 +143,7 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     settings = Settings(preset=ROBOT_FILTER, bootstrap=BOOTSTRAP)
     study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
     title = "A simulated HRP-2 stand-in"
-    write_study(study, building / ROBOT, title=title, truth=robot.truth, simulated=True)
+    write_study(building / ROBOT, study, title=title, truth=robot.truth, simulated=True)
     return study, robot.truth
 
 

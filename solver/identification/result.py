@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from ..arrays import abbreviate, frozen
 from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetric_matrix
+from ..notebook import HtmlResult, build_data_frame
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
@@ -17,6 +19,7 @@ from .estimate import Estimate
 
 NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
 """Sources of uncertainty."""
+INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
 TWO_SIDED = 1.96
 """Standard deviations to either side that contain 95 %."""
 
@@ -96,7 +99,7 @@ class IdentifiedLink:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identification:
+class Identification(HtmlResult):
     """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:
@@ -192,6 +195,39 @@ class Identification:
             float(self.determined[row, MASS]),
             self.prior[link],
         )
+
+    def __iter__(self) -> Iterator[IdentifiedLink]:
+        """Results of the links, in the rig's order."""
+        return (self[link] for link in self.parameters.links)
+
+    def __len__(self) -> int:
+        return len(self.parameters.links)
+
+    def to_dataframe(self) -> Any:
+        """Parameters as a pandas ``DataFrame``, one row per link, link frame, SI units.
+
+        Columns: link, mass, mass_lower, mass_upper and mass_prior [kg]; com_x to com_z and prior_com_x to prior_com_z
+        [m]; i_xx to i_zz about the centre of mass [kg m^2]; determined, the share of the mass from the data.
+
+        Raises:
+            SolverError: pandas is not installed.
+        """
+        links = list(self)
+        interval = [(np.nan, np.nan) if link.mass_interval is None else link.mass_interval for link in links]
+        columns: dict[str, list[Any]] = {
+            "link": [link.link for link in links],
+            "mass": [link.mass for link in links],
+            "mass_lower": [low for low, _ in interval],
+            "mass_upper": [high for _, high in interval],
+            "mass_prior": [link.prior.mass for link in links],
+        }
+        for index, axis in enumerate("xyz"):
+            columns[f"com_{axis}"] = [float(link.com[index]) for link in links]
+            columns[f"prior_com_{axis}"] = [float(link.prior.com[index]) for link in links]
+        for (row, column), axes in zip(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)), INERTIA_AXES, strict=True):
+            columns[f"i_{axes}"] = [float(link.inertia[row, column]) for link in links]
+        columns["determined"] = [link.determined for link in links]
+        return build_data_frame(columns)
 
     @property
     def parameters(self) -> InertialParameters:

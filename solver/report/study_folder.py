@@ -31,8 +31,8 @@ from . import build_content, write_report
 
 
 def write_study(
-    study: Study,
     folder: str | Path,
+    study: Study,
     *,
     title: str | None = None,
     truth: InertialParameters | None = None,
@@ -48,8 +48,8 @@ def write_study(
     ``NAME.markers.csv`` (error of every marker).
 
     Args:
-        study: to write.
         folder: may exist; its other files are kept.
+        study: to write.
         title: of the report.
         truth: of a simulation, for the report.
         simulated: label the report as a simulation.
@@ -63,7 +63,7 @@ def write_study(
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
         >>> study = solver.track(robot.recordings, robot.rig)
-        >>> "dance.motion.npz" in solver.write_study(study, tempfile.mkdtemp(), simulated=True)
+        >>> "dance.motion.npz" in solver.write_study(tempfile.mkdtemp(), study, simulated=True)
         True
     """
     found = None if study.identification is None else study.identification.parameters

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
@@ -127,6 +128,17 @@ class Drawing:
         """The finished figure."""
         box = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}"'
         return f'<svg {box} role="img"><title>{escape(self.title)}</title>{"".join(self.parts)}</svg>'
+
+
+def make_standalone(markup: str) -> str:
+    """An SVG document that carries the colours and strokes of the report's style sheet, for files and notebooks."""
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    palette = style[style.index("{") + 1 : style.index("}")]
+    rules = [line for line in style.splitlines() if line.startswith("svg .") or line.startswith("svg text")]
+    text = f"svg {{ {' '.join(palette.split())} font-family: sans-serif; }} {' '.join(rules)}"
+    attributes = markup.removeprefix("<svg")
+    head, _, rest = attributes.partition(">")
+    return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{text}</style>{rest}'
 
 
 def find_runs(mask: np.ndarray) -> list[tuple[int, int]]:

@@ -6,14 +6,18 @@ place.
 
 from __future__ import annotations
 
+import os
+from inspect import Parameter, signature
 from pathlib import Path
 
 from ..errors import InputError, InvalidValue
+from ..files import AnyPath, check_file
 from ..formats.codec import JSON_SUFFIX, FileKind, json_text
 from ..formats.json_tree import InvalidJson, parse_json
 from ..formats.tree_leaves import WrongEntry
 from ..formats.value_tree import from_tree, to_tree
 from ..rig import Rig
+from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
 
 URDF, ARCHIVE = ".urdf", ".npz"
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")
@@ -67,6 +71,53 @@ def read_rig(path: str | Path) -> Rig:
     if Path(path).suffix.lower() == URDF:
         raise InputError(path, "is URDF, which does not contain a whole rig", remedy="Read it with solver.from_urdf")
     return RIG.read(path)
+
+
+def load_rig(rig: Rig | AnyPath) -> Rig:
+    """A rig by value, by the name of a built-in robot, or from a file.
+
+    Args:
+        rig: a rig, which is returned; ``"hoap3"`` or another name of `rig_kinds.RIG_KINDS` that needs no data; or a
+            file: .json or .npz of this program, a URDF or an MJCF.
+
+    Raises:
+        InvalidValue: not a name or a path, or an unknown name; the message lists the names and suffixes.
+        InputError: the file is missing, or not a rig.
+
+    Example:
+        >>> import solver
+        >>> solver.scene.rig.load_rig("hoap3") == solver.hoap3()
+        True
+    """
+    from ..rigs import from_urdf
+    from ..rigs.safe_xml import read_xml
+
+    if isinstance(rig, Rig):
+        return rig
+    names = [kind.name for kind in RIG_KINDS if not kind.suffixes and _needs_no_data(kind)]
+    if not isinstance(rig, str | os.PathLike):
+        raise InvalidValue(f"{rig!r} is not a rig; give a rig, a file, or one of {', '.join(names)}")
+    if rig in names:
+        kind = find_rig_kind(str(rig))
+        assert kind is not None
+        built: Rig = kind.load_builder()()
+        return built
+    path = Path(rig)
+    if path.suffix.lower() in (JSON_SUFFIX, ARCHIVE):
+        return read_rig(path)
+    for kind in RIG_KINDS:
+        if path.suffix.lower() in kind.suffixes:
+            check_file(path)
+            is_urdf = path.suffix.lower() != URDF and read_xml(path).tag == "robot"  # URDF under the name .xml
+            read: Rig = from_urdf(path) if is_urdf else kind.load_builder()(path)
+            return read
+    suffixes = ", ".join((JSON_SUFFIX, ARCHIVE, *robot_suffixes()))
+    raise InvalidValue(f"unknown rig {str(rig)!r}; give one of {', '.join(names)}, or a file that ends in {suffixes}")
+
+
+def _needs_no_data(kind: RigKind) -> bool:
+    parameters = signature(kind.load_builder()).parameters.values()
+    return all(parameter.default is not Parameter.empty for parameter in parameters)
 
 
 def rig_to_text(rig: Rig) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
+from ..files import AnyPath, Paths
 from ..identification.comparison import Comparison
 from ..identification.comparison import compare as compare_trial
 from ..identification.error_model.frequency_weights import UNWEIGHTED, PairedWeights
@@ -17,14 +18,14 @@ from ..trial import Recording
 from .identification import choose_base_link
 from .pipeline import prepare
 from .plates.finding import format_warnings
-from .recordings import require_rates
+from .recordings import load_body, load_recordings, require_rates
 from .tracking import collect_warnings, compute_poses
 from .values import Settings
 
 
 def compare(  # noqa: PLR0913 the recordings, the body, and the result of an identification
-    recordings: Sequence[Recording],
-    body: Calibration | Rig,
+    recordings: Sequence[Recording] | Paths,
+    body: Calibration | Rig | AnyPath,
     identified: InertialParameters,
     prior: InertialParameters,
     settings: Settings | None = None,
@@ -35,8 +36,7 @@ def compare(  # noqa: PLR0913 the recordings, the body, and the result of an ide
     """Compare how well identified and prior parameters predict the wrenches of further trials; also returns warnings.
 
     Args:
-        recordings: see `track`.
-        body: the calibrated person, or the rig.
+        recordings, body: see `track`.
         identified, prior: parameters to compare, of the rig's links.
         settings: those of the identification: filter, base link, standing patch, known plates.
         progress: receives progress.
@@ -53,6 +53,7 @@ def compare(  # noqa: PLR0913 the recordings, the body, and the result of an ide
         True
     """
     settings = Settings() if settings is None else settings
+    recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), choose_base_link(rig, settings)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
+from ..files import AnyPath, Paths
 from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
@@ -15,14 +16,15 @@ from ..signals import GRAVITY, preset_of
 from ..trial import Recording
 from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
+from .recordings import load_body, load_recordings
 from .tracking import collect_warnings, compute_poses
 from .values import Settings, Study
 
 
 def find_load(
-    before: Sequence[Recording],
-    after: Sequence[Recording],
-    body: Calibration | Rig,
+    before: Sequence[Recording] | Paths,
+    after: Sequence[Recording] | Paths,
+    body: Calibration | Rig | AnyPath,
     *,
     settings: Settings | None = None,
     options: LoadOptions | None = None,
@@ -31,9 +33,9 @@ def find_load(
     """Find the mass [kg], centre of mass [m] and inertia [kg m^2] of an added load, and the link that carries it.
 
     Args:
-        before: recordings without the load, see `load`.
+        before: recordings without the load, by value or as files and folders, see `load`.
         after: recordings with it, by the same body on the same plates; they need not repeat the motion.
-        body: the calibrated person, or the rig whose joint coordinates are recorded.
+        body: the calibrated person, or the rig whose joint coordinates are recorded; see `track`.
         settings: of the identification of the unloaded body.
         options: how many loads, and where they may be; the unloaded mass is what the plates weigh before.
         progress: receives progress.
@@ -56,6 +58,7 @@ def find_load(
         True
     """
     settings = Settings() if settings is None else settings
+    before, after, body = load_recordings(before), load_recordings(after), load_body(body)
     rig, bare = compute_poses(before, body, settings, PartialProgress(progress, 0.0, 0.3))
     study = identify_motions(
         rig, [r for r in bare if r.poses is not None], settings=settings, progress=PartialProgress(progress, 0.3, 0.6)

@@ -24,10 +24,12 @@ from pathlib import Path
 
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
+from ..files import AnyPath, Paths
 from ..person import LINKS
 from ..plate_options import PlateOptions
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
+from ..scene.rig import load_rig
 from ..signals import FilterPreset, preset_of, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking.bone_mapping import BoneMapping
@@ -38,7 +40,7 @@ from .plates.checks import check_plates, check_recordings
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import format_warnings
 from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_trial, find_trial_windows
-from .recordings import require_base, require_markers, require_rates, require_sex
+from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .soft_tissue_error import add_soft_tissue_error
 from .subject_calibration import calibrate
 from .synchronisation import NOT_SYNCHRONISED, estimate_lags
@@ -65,9 +67,9 @@ class StageTimer:
 
 
 def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
-    recordings: Sequence[Recording],
+    recordings: Sequence[Recording] | Paths,
     *,
-    rig: Rig | None = None,
+    rig: Rig | AnyPath | None = None,
     sex: str | None = None,
     height: float | None = None,
     mass: float | None = None,
@@ -76,18 +78,20 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     marker_set: str | Path | None = None,
     static: Sequence[str] = (),
     settings: Settings | None = None,
-    calibration: Calibration | None = None,
+    calibration: Calibration | AnyPath | None = None,
     progress: Progress = silent,
 ) -> Study:
     """Identify the inertial parameters of every link from a person's or a robot's recordings.
 
     Args:
-        recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
-        rig: that the joint coordinates belong to; None for a person with markers.
+        recordings: by value or as files and folders, see `load`; markers of a person, or joint coordinates of a rig,
+            with forces.
+        rig: that the joint coordinates belong to: a rig, ``"hoap3"`` or ``"hrp2"``, or a file; None for a person with
+            markers.
         sex, height, mass, trunk, shoulders, marker_set, static: see `calibrate`, [m] and [kg]; a given mass is compared
             with the plates. A new subject needs its sex, which no recording contains.
         settings: of the study.
-        calibration: of an earlier run; then the subject's data are not needed.
+        calibration: of an earlier run, or its file; then the subject's data are not needed.
         progress: receives progress.
 
     Raises:
@@ -106,6 +110,8 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     """
     settings = Settings() if settings is None else settings
     timer = StageTimer()
+    recordings = load_recordings(recordings)
+    rig = None if rig is None else load_rig(rig)
     require_rates(recordings, settings)
     require_base(LINKS if rig is None else rig.links, settings)
     if rig is None and calibration is None:
@@ -123,7 +129,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
                 static=static,
                 progress=PartialProgress(progress, 0.0, 0.3),
             )
-    body = rig or calibration
+    body = load_body(calibration) if rig is None and calibration is not None else rig
     assert body is not None
     calibration = body if isinstance(body, Calibration) else None
     with timer.measure("tracking"):
@@ -269,8 +275,8 @@ def prepare(
 
 
 def track(
-    recordings: Sequence[Recording],
-    body: Calibration | Rig,
+    recordings: Sequence[Recording] | Paths,
+    body: Calibration | Rig | AnyPath,
     settings: Settings | None = None,
     progress: Progress = silent,
     mapping: BoneMapping | None = None,
@@ -278,8 +284,9 @@ def track(
     """Filtered motion of every recording without identification, with synchronised forces without plate offsets.
 
     Args:
-        recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
-        body: the calibrated person, or the rig.
+        recordings: by value or as files and folders, see `load`; with markers of a calibrated person, or joint
+            coordinates or segments of a rig.
+        body: the calibrated person, or the rig: a value, its file, ``"hoap3"`` or ``"hrp2"``.
         settings: filter, standing patch, number of processes, smoothing.
         progress: receives progress.
         mapping: of recorded segments to links; None: guessed from their names and rest poses, with notes.
@@ -295,6 +302,7 @@ def track(
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = Settings() if settings is None else settings
+    recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     preset = preset_of(settings.preset)
     rig, records = compute_poses(recordings, body, settings, progress, mapping)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
+from ..calibration.calibration import Calibration
+from ..calibration.calibration_file import CALIBRATION
 from ..errors import InvalidValue, UnknownLink
-from ..files import Paths
+from ..files import AnyPath, Paths
+from ..formats.codec import JSON_SUFFIX, read_one_of
 from ..formats.read_options import ReadOptions
 from ..formats.recording import find_recordings
+from ..rig import Rig
+from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate
 from ..trial import Recording
 from .values import Settings
@@ -35,6 +42,38 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
           Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
     return find_recordings(paths, ReadOptions() if options is None else options)
+
+
+def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tuple[Recording, ...]:
+    """Recordings by value, or read from files and folders with the default options.
+
+    Raises:
+        InvalidValue: neither recordings nor paths, or none at all.
+        InputError: see `load`.
+    """
+    given = (recordings,) if isinstance(recordings, Recording | str | os.PathLike) else tuple(recordings)
+    if not given:
+        raise InvalidValue("no recordings given; give recordings, files or folders")
+    if all(isinstance(each, Recording) for each in given):
+        return given  # type: ignore[return-value]
+    if any(isinstance(each, Recording) for each in given):
+        raise InvalidValue("recordings and paths are mixed; read the files first with solver.load")
+    return load(given)  # type: ignore[arg-type]
+
+
+def load_body(body: Calibration | Rig | AnyPath) -> Calibration | Rig:
+    """A calibrated person or a rig by value, by the name of a built-in robot, or from a file.
+
+    Raises:
+        InvalidValue: an unknown name; the message lists the names and suffixes.
+        InputError: the file is missing, or neither a calibration nor a rig.
+    """
+    if isinstance(body, Calibration):
+        return body
+    if isinstance(body, str | os.PathLike) and Path(body).suffix.lower() == JSON_SUFFIX:
+        found: Calibration | Rig = read_one_of(Path(body), (CALIBRATION, RIG))
+        return found
+    return load_rig(body)
 
 
 def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:

@@ -10,9 +10,11 @@ from ..calibration import fit_calibration
 from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
 from ..errors import InvalidValue, UnknownName
+from ..files import Paths
 from ..person import MASSES
 from ..progress import Progress, silent
 from ..trial import Recording
+from .recordings import load_recordings
 from .rough_mass import estimate_rough_mass
 
 DEFAULT_MASS = 70.0
@@ -20,7 +22,7 @@ DEFAULT_MASS = 70.0
 
 
 def calibrate(  # noqa: PLR0913 the user's own words about a person
-    recordings: Sequence[Recording],
+    recordings: Sequence[Recording] | Paths,
     *,
     sex: str,
     height: float | None = None,
@@ -57,6 +59,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
         True
     """
     SubjectData(DEFAULT_MASS if mass is None else mass, sex, height, trunk, shoulders)
+    recordings = load_recordings(recordings)
     names = [recording.name for recording in recordings]
     for name in static:
         if name not in names:

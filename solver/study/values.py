@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from ..calibration.calibration import Calibration
 from ..errors import UnknownName, UnknownPreset
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
+from ..identification.comparison import AXES
 from ..identification.flight import NullSpace
 from ..identification.identify import METHODS, check_sampling
 from ..identification.result import Identification
 from ..motion import Motion
+from ..notebook import HtmlResult, build_data_frame
 from ..plate_options import KnownPlates, PlateOptions
 from ..rig import Rig
 from ..signals.lag import Lag
@@ -156,7 +159,7 @@ class Flights:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Study:
+class Study(HtmlResult):
     """Result of the main job.
 
     Attributes:
@@ -201,6 +204,34 @@ class Study:
             f"Study of {self.rig.name}{mass}; {len(self.warnings)} warnings\n"
             f"  trials: {abbreviate([*counted, *others])}\n"
             f"  {found}"
+        )
+
+    def __iter__(self) -> Iterator[TrialRecord]:
+        """The recordings, in the order given."""
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def to_dataframe(self) -> Any:
+        """Errors of reconstructed wrenches as a pandas ``DataFrame``, one row per trial and axis, SI units.
+
+        Columns: trial, used, axis, rmse_identified, rmse_prior and rmse_prior_unweighted [N], [N m].
+
+        Raises:
+            SolverError: pandas is not installed.
+        """
+        found = () if self.identification is None else self.identification.comparisons
+        rows = [(fit, axis) for fit in found for axis in range(len(AXES))]
+        return build_data_frame(
+            {
+                "trial": [fit.trial for fit, _ in rows],
+                "used": [fit.used for fit, _ in rows],
+                "axis": [AXES[axis] for _, axis in rows],
+                "rmse_identified": [float(fit.identified.rmse[axis]) for fit, axis in rows],
+                "rmse_prior": [float(fit.prior.rmse[axis]) for fit, axis in rows],
+                "rmse_prior_unweighted": [float(fit.unweighted_prior.rmse[axis]) for fit, axis in rows],
+            }
         )
 
     @property

@@ -56,7 +56,7 @@ def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
         robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
     )
     folder = tmp_path_factory.mktemp("study")
-    solver.write_study(found, folder, simulated=True)
+    solver.write_study(folder, found, simulated=True)
     return folder
 
 

@@ -25,7 +25,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quick = solver.Settings(bootstrap=0, cross_validate=False)
     found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
     folder = tmp_path_factory.mktemp("study")
-    solver.write_study(found, folder, simulated=True)
+    solver.write_study(folder, found, simulated=True)
     return folder
 
 

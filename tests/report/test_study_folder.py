@@ -39,7 +39,7 @@ def study() -> Study:
 def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study's folder, with its truth beside it."""
     folder = tmp_path_factory.mktemp("study")
-    written = write_study(study, folder, simulated=True, truth=ROBOT.truth)
+    written = write_study(folder, study, simulated=True, truth=ROBOT.truth)
     assert {*written, MANIFEST_FILE} == {path.name for path in folder.iterdir()}
     return folder
 
@@ -63,7 +63,7 @@ def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
     only_tracked = replace(study, identification=None)
     with pytest.raises(InvalidValue, match="no identification, which a report needs"):
         build_content(only_tracked)
-    written = write_study(only_tracked, tmp_path)
+    written = write_study(tmp_path, only_tracked)
     assert names.RIG_FILE in written
     assert f"dance{names.MOTION_END}" in written
     assert not {names.RESULT_FILE, names.RESULT_TABLE, names.REPORT_FILE, names.URDF_FILE} & set(written)
@@ -79,7 +79,7 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
     assert result.trials == found.trials == ("dance",)
     assert result.details["mass"]["kg"] == study.mass.mass
     heights = MOTION.read(folder / f"dance{names.MOTION_END}").scene.com[:, 2]
-    write_study(replace(study, identification=None), tmp_path)
+    write_study(tmp_path, replace(study, identification=None))
     assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").scene.com[:, 2]).max() > 1e-5
 
 
@@ -142,7 +142,7 @@ def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> 
     np.testing.assert_allclose(found.rmse, [0.003, 0.004])
     np.testing.assert_allclose(found.visible_fraction, [1.0, 0.5], atol=1e-3)
     assert "height 1.539 m, 2 markers of the set own set" in dict(content.methods)["Subject"]
-    written = write_study(marked, tmp_path)
+    written = write_study(tmp_path, marked)
     assert {names.CALIBRATION_FILE, f"dance{names.MARKERS_END}"} <= set(written)
     assert build_content(study).tracking == ()
 

@@ -1,0 +1,95 @@
+"""The common figures of a study as SVG, which needs no plotting library.
+
+A `Figure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InvalidValue, UnknownName
+from ..formats.atomic import write_atomically
+from ..study.values import Study
+from . import figures
+from .from_study import build_content
+from .svg import make_standalone
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure as a complete SVG document.
+
+    Attributes:
+        svg: its markup.
+    """
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def write(self, path: str | Path) -> Path:
+        """Write the figure to a file, whole or not at all.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        with write_atomically(path) as stream:
+            stream.write(self.svg)
+        return Path(path)
+
+
+def draw_masses(study: Study) -> Figure:
+    """Draw the mass [kg] of every link: prior, identified, and the 95 % interval.
+
+    Raises:
+        InvalidValue: the study has no identification.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.demo.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
+        >>> solver.plot.draw_masses(study).svg.startswith("<svg")
+        True
+    """
+    return _figure(figures.draw_masses(build_content(study)))
+
+
+def draw_wrenches(study: Study, trial: str) -> Figure:
+    """Draw force [N] and moment [N m] during one trial: measured, identified and prior; left-out frames are shaded.
+
+    Raises:
+        InvalidValue: the study has no identification.
+        UnknownName: no such trial with forces.
+    """
+    signals = {each.trial: each for each in build_content(study).signals}
+    if trial not in signals:
+        raise UnknownName(trial, list(signals))
+    return _figure(figures.draw_wrenches(signals[trial], "0"))
+
+
+def draw_singular_values(study: Study) -> Figure:
+    """Draw the singular values of the column-scaled regressor, and which of them are rounding.
+
+    Raises:
+        InvalidValue: the study has no identification.
+    """
+    return _figure(figures.draw_singular_values(build_content(study)))
+
+
+def draw_marker_errors(study: Study) -> Figure:
+    """Draw the tracking error [mm] of every marker.
+
+    Raises:
+        InvalidValue: the study has no identification, or its motion was not tracked from markers.
+    """
+    tracking = build_content(study).tracking
+    if not tracking:
+        raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
+    return _figure(figures.draw_marker_errors(tracking))
+
+
+def _figure(markup: str) -> Figure:
+    return Figure(make_standalone(markup))

@@ -1,0 +1,127 @@
+"""Results of the public functions: iteration, tables, HTML and figures; inputs by value, by name and by path."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import solver
+
+QUICK = solver.Settings(bootstrap=0, cross_validate=False)
+ROBOT = solver.demo.simulated_robot()
+
+
+@pytest.fixture(scope="module")
+def study() -> solver.Study:
+    """The simulated robot's study."""
+    return solver.identify(ROBOT.recordings, rig=ROBOT.rig, settings=QUICK)
+
+
+def test_a_study_iterates_over_its_recordings(study: solver.Study) -> None:
+    """Iteration gives one record per recording, in their order."""
+    assert [record.name for record in study] == [recording.name for recording in ROBOT.recordings]
+    assert len(study) == len(ROBOT.recordings)
+
+
+def test_an_identification_iterates_over_links(study: solver.Study) -> None:
+    """Iteration gives the result of every link, in the rig's order."""
+    found = study.identification
+    assert [link.link for link in found] == list(study.rig.links)
+    assert sum(link.mass for link in found) == pytest.approx(found.parameters.total_mass)
+    assert len(found) == len(study.rig.links)
+
+
+def test_a_data_frame_has_a_row_per_link(study: solver.Study) -> None:
+    """The columns are those of `Identification`, with values in SI units."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = study.identification.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    np.testing.assert_allclose(frame["mass"], study.identification.parameters.masses)
+    assert len(study.to_dataframe()) == 6 * len(study.identification.comparisons)
+
+
+def test_columns_are_complete_without_pandas(study: solver.Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever builds the frame receives one value per link and column, equal to the parameters."""
+    received = {}
+    module = type(sys)("pandas")
+    module.DataFrame = lambda columns: received.update(columns)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", module)
+    study.identification.to_dataframe()
+    assert {len(column) for column in received.values()} == {len(study.rig.links)}
+    np.testing.assert_allclose(received["mass"], study.identification.parameters.masses)
+    hand = study.identification["right_hand"]
+    row = received["link"].index("right_hand")
+    assert [received[f"com_{axis}"][row] for axis in "xyz"] == pytest.approx(hand.com)
+    assert [received[f"i_{axes}"][row] for axes in ("xx", "yy", "xz")] == pytest.approx(
+        [hand.inertia[0, 0], hand.inertia[1, 1], hand.inertia[0, 2]]
+    )
+
+
+def test_a_missing_pandas_is_named(study: solver.Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pandas the error says what to install."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(solver.SolverError, match="pip install pandas"):
+        study.to_dataframe()
+
+
+def test_notebooks_show_the_report_s_figures(study: solver.Study) -> None:
+    """A study shows its masses and a trial's wrenches; an identification lists every link."""
+    html = study._repr_html_()
+    assert html.count("<svg") == 2
+    assert study.identification._repr_html_().count("<tr>") == len(study.rig.links) + 1
+
+
+@pytest.mark.parametrize("name", ["draw_masses", "draw_singular_values"])
+def test_a_figure_is_a_whole_svg_document(study: solver.Study, name: str, tmp_path: Path) -> None:
+    """The file is well-formed XML whose root is SVG."""
+    path = getattr(solver.plot, name)(study).write(tmp_path / "figure.svg")
+    assert ElementTree.parse(path).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_joint_angles_have_no_marker_errors(study: solver.Study) -> None:
+    """A figure without data is an error, not an empty picture."""
+    with pytest.raises(solver.InvalidValue, match="markers"):
+        solver.plot.draw_marker_errors(study)
+
+
+def test_an_unknown_trial_is_named_with_the_choices(study: solver.Study) -> None:
+    """The error lists the trials."""
+    with pytest.raises(solver.errors.UnknownName, match="dance"):
+        solver.plot.draw_wrenches(study, "walk")
+
+
+def test_inputs_by_path_and_name_are_those_by_value(study: solver.Study, tmp_path: Path) -> None:
+    """Files of recordings and of the rig give the study that the values give."""
+    (tmp_path / "recordings").mkdir()
+    ROBOT.write(tmp_path / "recordings")
+    rig = solver.write_rig(tmp_path / "rig.json", ROBOT.rig)
+    found = solver.identify(tmp_path / "recordings", rig=rig, settings=QUICK)
+    np.testing.assert_allclose(
+        found.identification.parameters.masses, study.identification.parameters.masses, rtol=1e-3
+    )
+    assert solver.scene.rig.load_rig("hrp2") == solver.hrp2()
+
+
+@pytest.mark.parametrize("rig", ["asimo", "human", "robot.sdf", 3])
+def test_an_unknown_rig_is_one_error_with_the_choices(rig: object) -> None:
+    """The error lists the built-in robots and the suffixes of files."""
+    with pytest.raises(solver.InvalidValue, match=r"hoap3, hrp2") as error:
+        solver.track(ROBOT.recordings, rig)
+    assert isinstance(rig, int) or ".urdf" in str(error.value)
+
+
+@pytest.mark.parametrize("recordings", [[], (), [3], [ROBOT.recordings[0], "walk.trc"]])
+def test_what_is_no_recording_is_one_error(recordings: object) -> None:
+    """An empty list, a number, or recordings mixed with paths."""
+    with pytest.raises(solver.InvalidValue):
+        solver.track(recordings, ROBOT.rig)
+
+
+def test_a_missing_file_of_a_rig_is_named(tmp_path: Path) -> None:
+    """The error names the file."""
+    with pytest.raises(solver.InputError, match=r"robot\.urdf"):
+        solver.identify(ROBOT.recordings, rig=tmp_path / "robot.urdf")
