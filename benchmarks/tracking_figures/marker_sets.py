@@ -84,8 +84,8 @@ def _recognised(name: str, markers: Markers) -> FileRead:
     doubtful = sum(proposal.confidence < REVIEW_CONFIDENCE for proposal in found.used_proposals)
     read = found.calibration.rmse <= FITS and not wrong
     line = f"{name}: {'read' if read else 'NOT read'}; {len(found.used_proposals)} of {len(found.proposals)} "
-    "markers placed, mean "
-    line += f"confidence {found.confidence:.2f}, {doubtful} to look at, RMSE {1e3 * found.calibration.rmse:.1f} mm"
+    line += f"markers placed, mean confidence {found.confidence:.2f}, "
+    line += f"{doubtful} to look at, RMSE {1e3 * found.calibration.rmse:.1f} mm"
     if known:
         line += f"; {known - len(wrong)} of {known} on the link that the laboratory's set says"
     return FileRead(counts=True, read=read, line=line + (f", not {', '.join(wrong)}" if wrong else ""))

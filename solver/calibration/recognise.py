@@ -127,8 +127,7 @@ class Recognition:
         uncertain = [proposal.marker for proposal in self.used_proposals if proposal.confidence < REVIEW_CONFIDENCE]
         unused = [proposal.marker for proposal in self.proposals if not proposal.place]
         text = f"marker set put together from names and motion: {len(self.used_proposals)} of {len(self.proposals)} "
-        "markers, "
-        text += f"mean confidence {100.0 * self.confidence:.0f} %"
+        text += f"markers, mean confidence {100.0 * self.confidence:.0f} %"
         text += f"; least certain {', '.join(uncertain)}" if uncertain else ""
         return text + (f"; not used {', '.join(unused)}" if unused else "")
 
