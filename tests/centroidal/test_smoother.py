@@ -9,6 +9,7 @@ import pytest
 
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.gauss_markov import Observations, Process, matern, ornstein_uhlenbeck, posterior_mean
+from solver.centroidal.momentum_blend import FORCE_WINDOW, blend_features
 from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import InertialModes
 from solver.errors import UnknownPreset
@@ -99,10 +100,21 @@ def test_errors_along_inertial_modes_are_corrected() -> None:
 
 
 def test_a_wrong_gain_of_the_plates_is_found() -> None:
-    """Forces three per cent too small are corrected by the gain in a recording with vertical motion."""
+    """Forces and moments three per cent too small are corrected by the gain in a recording with vertical motion."""
     truth = swaying(6.0)
     found = smooth_centroidal(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
     assert "+3.0" in found.notes[-1] or "+2.9" in found.notes[-1]
+    assert np.abs(found.momentum_rate - truth.momentum_rate)[100:-100].mean() < 0.1
+
+
+@pytest.mark.parametrize("rate", [100.0, 400.0])
+def test_the_load_is_averaged_over_a_time_whatever_the_rate(rate: float) -> None:
+    """One sample of acceleration changes the load for as many samples as the window's duration holds."""
+    data = swaying(2.0, rate).data
+    rest, pulse = np.zeros((2, len(data), 3))
+    pulse[len(data) // 2, 2] = 5.0
+    changed = blend_features(data, pulse)[:, 0, 1] != blend_features(data, rest)[:, 0, 1]
+    assert changed.sum() == round(FORCE_WINDOW * rate)
 
 
 def test_long_recordings_are_solved_in_pieces_without_a_seam() -> None:
