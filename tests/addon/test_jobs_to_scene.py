@@ -214,7 +214,7 @@ def test_every_panel_setting_is_an_option_of_the_verb(registered: None, tmp_path
     subject([Path("walk.trc")], HEIGHT, SEX)
     settings, button = bpy.context.scene.exciting_dance, EXCITING_DANCE_OT_identify
     pressed: SimpleNamespace = SimpleNamespace(
-        verb=button.verb, extra=lambda chosen: button.extra_arguments(pressed, chosen)
+        verb=button.verb, extra_arguments=lambda chosen: button.extra_arguments(pressed, chosen)
     )
 
     def chosen() -> argparse.Namespace:

@@ -53,7 +53,7 @@ def test_one_legend_applies_to_all_visible_rigs(empty_scene: None) -> None:
             assert np.allclose(painted, meant, atol=1e-6)
     colour_body(scene, robot, "change")
     assert read_legend(person) == read_legend(robot)
-    assert read_legend(person).title == "Mass against prior [%]"
+    assert read_legend(person).title == "Mass Change [%]"
     assert named_legend(scene, person) == read_legend(person)
 
 
