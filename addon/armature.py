@@ -22,7 +22,7 @@ CACHE_SIZE = 16
 LIMITS_NAME = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
-REMEDY = "undo that edit, or add the rig again: Dance > Rig > Add Rig"
+REMEDY = "undo the edit, or add the rig again: Dance > Rig > Add Rig"
 """What to do when a rig and its armature no longer match."""
 POSITION_TOLERANCE = 1e-3
 """[m] Largest distance between the rest positions of a bone and its link."""

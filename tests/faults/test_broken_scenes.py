@@ -75,7 +75,7 @@ def test_a_mass_that_is_none_is_named(stage: Stage, value: object) -> None:
     if value == 7:
         assert inertials.read_inertials(body).parameters.masses[armature.rig_of(body).index("left_upper_arm")] == 7.0
         return
-    with pytest.raises(errors.InvalidValue, match=r"'mass' of 'left_upper_arm' is damaged .*: undo that edit"):
+    with pytest.raises(errors.InvalidValue, match=r"'mass' of 'left_upper_arm' is damaged .*: undo the edit"):
         inertials.rig_with_inertials(body)
 
 
