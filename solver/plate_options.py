@@ -1,4 +1,4 @@
-"""What is to be done about force plates that are suspected: plain choices, for the command line and Blender too."""
+"""Choices for findings on the force plates, shared by the command line and Blender."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from dataclasses import dataclass
 
 from .errors import UnknownName
 
-FREE_MOMENT, PLACE, BELONGING, STANDSTILL = "free-moment", "place", "belonging", "standstill"
-MASS, LAG, COUPLE = "mass", "lag", "couple"
+FREE_MOMENT, POSITION, MISMATCH, FROZEN = "free-moment", "position", "mismatch", "frozen"
+MASS, LAG, LOAD_MOMENT = "mass", "lag", "load-moment"
 FINDINGS: Mapping[str, str] = {
     FREE_MOMENT: "sign of the free moment",
-    COUPLE: "vertical moment that the load alone makes",
-    PLACE: "place of the plates in the plane",
-    BELONGING: "forces and motion that do not belong together",
-    STANDSTILL: "forces or markers that stand still",
+    LOAD_MOMENT: "vertical moment in proportion to the load",
+    POSITION: "position of the plates in the floor plane",
+    MISMATCH: "mismatch of forces and motion",
+    FROZEN: "frozen forces or markers",
     MASS: "body mass, offset, gain and unit of force",
-    LAG: "time by which the plates trail the motion",
+    LAG: "time offset between plates and motion",
 }
-"""What is looked at, by the word that overrules it."""
+"""Titles of the checks by the name of their finding."""
+FORMER_FINDINGS = {"couple": LOAD_MOMENT, "place": POSITION, "belonging": MISMATCH, "standstill": FROZEN}
+"""Present names of findings by former ones, which options still accept."""
 AS_SHOWN, AS_IS, REVERSED, IGNORE = "auto", "as-is", "reversed", "ignore"
 FREE_MOMENTS = (AS_SHOWN, AS_IS, REVERSED, IGNORE)
-"""What is done with the free moment: what the motion shows, nothing, reversed, or not used."""
+"""Sign of the free moment: as the motion shows, as in the file, reversed, or not used."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLayout:
-    """What was found of plates that stand together.
+    """Layout of plates that one recording used together.
 
     Attributes:
         plates: their names.
         free_moment: factor of the free moments; None: the vertical moment is not used.
-        shift: (3,) [m] by which they stand elsewhere than the file says, world.
-        shifts: (3,) [m] of each plate, beyond that; none where no plate does.
-        gains: factors of what each plate reads; none where all are right.
-        couple: [m] vertical moment that they read for every newton of load, though nothing twists them.
+        shift: (3,) [m] displacement of all from the position in the file, world.
+        shifts: (3,) [m] of each plate in addition; empty if none is displaced.
+        gains: factor of each plate's readings; empty if all are right.
+        couple: [m] false vertical moment per newton of load.
     """
 
     plates: tuple[str, ...]
@@ -47,10 +49,10 @@ class KnownLayout:
 
 @dataclass(frozen=True, slots=True)
 class KnownOffset:
-    """What was found of plates that read alike.
+    """Offset of plates with the same reading.
 
     Attributes:
-        reading: [kg] what they read of the body.
+        reading: [kg] body mass that they measure.
         bias: (6,) constant wrench in their readings [N, N m], world axes, about the world origin.
     """
 
@@ -60,43 +62,44 @@ class KnownOffset:
 
 @dataclass(frozen=True, slots=True)
 class KnownPlates:
-    """What an identification found of its plates, for further trials on them.
+    """Layouts and offsets of plates that an identification found, for further trials on the same plates.
 
     Attributes:
-        layouts: signs and places.
-        offsets: by what the plates read.
+        layouts: signs and positions.
+        offsets: by reading.
     """
 
     layouts: tuple[KnownLayout, ...] = ()
     offsets: tuple[KnownOffset, ...] = ()
 
     def layout(self, plates: tuple[str, ...]) -> KnownLayout | None:
-        """What is known of plates of these names."""
+        """The layout of plates with these names; None if unknown."""
         return next((layout for layout in self.layouts if layout.plates == plates), None)
 
 
 @dataclass(frozen=True, slots=True)
 class PlateOptions:
-    """How the plates are judged.
+    """How findings on the plates are handled.
 
     Attributes:
         free_moment: one of `FREE_MOMENTS`.
-        overruled: findings, keys of `FINDINGS`, after which nothing is changed; they are still told.
-        known: found before on the same plates, which holds where nothing is stated; None: nothing is.
+        report_only: findings, keys of `FINDINGS`, that are reported but not corrected.
+        known: found before on the same plates, used where nothing is specified; None: nothing is known.
     """
 
     free_moment: str = AS_SHOWN
-    overruled: tuple[str, ...] = ()
+    report_only: tuple[str, ...] = ()
     known: KnownPlates | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "overruled", tuple(self.overruled))
-        for word, choices in ((self.free_moment, FREE_MOMENTS), *((kind, FINDINGS) for kind in self.overruled)):
+        names = tuple(FORMER_FINDINGS.get(name, name) for name in self.report_only)
+        object.__setattr__(self, "report_only", names)
+        for word, choices in ((self.free_moment, FREE_MOMENTS), *((kind, FINDINGS) for kind in self.report_only)):
             if word not in choices:
                 raise UnknownName(word, choices)
-        if FREE_MOMENT in self.overruled and self.free_moment == AS_SHOWN:
+        if FREE_MOMENT in self.report_only and self.free_moment == AS_SHOWN:
             object.__setattr__(self, "free_moment", AS_IS)
 
-    def overrules(self, finding: str) -> bool:
-        """Whether nothing is to be changed after a finding."""
-        return finding in self.overruled
+    def only_reports(self, finding: str) -> bool:
+        """Whether a finding is reported but not corrected."""
+        return finding in self.report_only

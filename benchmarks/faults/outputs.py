@@ -40,14 +40,15 @@ NUMBERS = (
     ("identify", "--bootstrap -5"), ("identify", "--seed -1"), ("identify", "--jobs 0"), ("identify", "--mass nan"),
     ("identify", "--height -1.7"), ("identify", "--bootstrap 1_000"), ("track", "--jobs 0"), ("track", "--mass inf"),
     ("identify", "--filter none"), ("identify", "--marker-set none"), ("calibrate", "--height 17"),
-    ("find-load", "--most 0"), ("find-load", "--margin -1"), ("compare", "--jobs 0"), ("demo", "--seed -1"),
+    ("find-load", "--max-links 0"), ("find-load", "--margin -1"), ("compare", "--jobs 0"), ("demo", "--seed -1"),
     ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--hold nan"),
     ("dance", "--effort 0"), ("dance", "--shrink 1"), ("dance", "--friction -1"), ("repair", "--rate 0"),
     ("repair", "--seconds -1"), ("complete", "--share 2"), ("complete", "--pool 0"), ("check", "--rate -1"),
     ("export", "--rate 0"), ("slow", "--rate -1"), ("rig", "--mass -1"), ("rig", "--height 17"),
-    ("identify", "--base tail"), ("identify", "--standing tail"), ("identify", "--mass 7000"),
+    ("identify", "--base tail"), ("identify", "--planted-foot tail"), ("identify", "--mass 7000"),
     ("track", "--filter none"), ("find-load", "--filter none"), ("find-load", "--candidates tail"),
-    ("identify", "--rig none"), ("identify", "--rig hoap3 --base tail"), ("identify", "--rig hoap3 --standing tail"),
+    ("identify", "--rig none"), ("identify", "--rig hoap3 --base tail"),
+    ("identify", "--rig hoap3 --planted-foot tail"),
     ("find-load", "--rig hoap3 --candidates tail"),
 )  # fmt: skip
 

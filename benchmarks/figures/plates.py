@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from solver.plate_options import FREE_MOMENT, PLACE, PlateOptions
+from solver.plate_options import FREE_MOMENT, POSITION, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
@@ -29,7 +29,7 @@ def subject_figures(prepared: PreparedTrials) -> list[Figure]:
     """What is found in the subject's own plates as the files are."""
     signs = _of(prepared, FREE_MOMENT)
     undone = [name for finding in signs if finding.done is Action.UNDONE for name in finding.trials]
-    places = [finding for finding in _of(prepared, PLACE) if finding.done is Action.UNDONE]
+    places = [finding for finding in _of(prepared, POSITION) if finding.done is Action.UNDONE]
     where = f"real, {SUBJECT}"
     return [
         Figure(

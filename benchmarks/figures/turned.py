@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.errors import InvalidValue
-from solver.plate_options import BELONGING, PlateOptions
+from solver.plate_options import MISMATCH, PlateOptions
 from solver.rig import GRAVITY, Rig
 from solver.signals import preset_of, resample, smooth_motion
 from solver.so3 import exp, to_matrix, to_quaternion
@@ -98,7 +98,7 @@ def findings_of(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[s
         found = check_recordings(rig, seen, preset, mass, PlateOptions())[1]
     except InvalidValue as error:  # every trial is left out: the error lists what is said of each
         return dict.fromkeys((trial.name for trial in seen), str(error))
-    return {name: finding.text for finding in found if finding.kind == BELONGING for name in finding.trials}
+    return {name: finding.text for finding in found if finding.kind == MISMATCH for name in finding.trials}
 
 
 def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:

@@ -9,6 +9,7 @@ import argparse
 import errno
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -17,61 +18,42 @@ from ..standard_streams import robust_streams, write_error
 from ..termination import CODE as STOPPED
 from ..termination import NOTHING
 from ..version import VERSION
-from . import (
-    calibrate,
-    capture,
-    centroidal,
-    check,
-    cohort,
-    compare,
-    complete,
-    dance,
-    demo,
-    export,
-    find_load,
-    identify,
-    live,
-    markers,
-    perform,
-    repair,
-    replay,
-    report,
-    retarget,
-    rig,
-    slow,
-    track,
-)
 from .exit_codes import OK, WRONG_INPUT
 from .extensions import find_extensions
+from .former_names import replace_former_verb
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 from .settings_file import apply_settings_file, find_settings_file
 
 CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
 """Errors of an output whose reader has closed it, as ``head`` does; not a failure."""
+VERB_MODULES: list[str] = [
+    "demo",
+    "rig",
+    "markers",
+    "calibrate",
+    "track",
+    "identify",
+    "cohort",
+    "compare",
+    "centroidal",
+    "find_load",
+    "report",
+    "retarget",
+    "dance",
+    "check",
+    "repair",
+    "complete",
+    "slow",
+    "export",
+    "perform",
+    "live",
+    "capture",
+    "replay",
+]
+"""One row per verb: the module of this package whose function ``add`` puts it on the command line."""
 VERBS: tuple[ModuleType, ...] = (
-    demo,
-    rig,
-    markers,
-    calibrate,
-    track,
-    identify,
-    cohort,
-    compare,
-    centroidal,
-    find_load,
-    report,
+    *(import_module(f".{name}", __package__) for name in VERB_MODULES),
     *(verb for extension in find_extensions() for verb in extension.VERBS),
-    retarget,
-    dance,
-    check,
-    repair,
-    complete,
-    slow,
-    export,
-    perform,
-    live,
-    capture,
-    replay,
 )
 
 DESCRIPTION = """
@@ -122,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        words = sys.argv[1:] if arguments is None else list(arguments)
+        words = replace_former_verb(sys.argv[1:] if arguments is None else arguments)
         options = parser(find_settings_file(words), next(iter(words), None)).parse_args(words)
         with outputs(options), PROGRESS[options.progress]() as progress:
             code = options.run(options, progress)

@@ -11,6 +11,7 @@ from ..errors import InputError, InvalidValue
 from ..person import SEXES
 from ..rig_kinds import built_in_rigs
 from .argument_types import by_name, number, path, positive, stature
+from .former_names import add_former_name
 
 if TYPE_CHECKING:
     from ..rig import Rig
@@ -197,7 +198,8 @@ def add_standing(parser: argparse._ActionsContainer) -> None:
         "contact patch fixed to the floor, for recordings without the pose "
         "of the root; forces are then about its centre"
     )
-    parser.add_argument("--standing", metavar="PATCH", help=words)
+    parser.add_argument("--planted-foot", metavar="PATCH", help=words)
+    add_former_name(parser, "--planted-foot", "--standing")
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:

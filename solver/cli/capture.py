@@ -148,4 +148,4 @@ def _following(options: argparse.Namespace) -> FollowOptions:
     body = rig_of(options) if options.calibration is None else CALIBRATION.read(options.calibration)
     assert body is not None
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
-    return FollowOptions(body, TrackingOptions(time_budget=1e-3 * options.budget), mapping, options.standing)
+    return FollowOptions(body, TrackingOptions(time_budget=1e-3 * options.budget), mapping, options.planted_foot)

@@ -43,8 +43,8 @@ mean square error per axis and their ratios. Each of the two has frequency weigh
 training trials; a third row shows the prior without weights. The rig is that of the results: of a robot the trials hold
 joint coordinates, of a person markers.
 
-Of a robot on a bench (`identify-bench`) each trial is a file of joint coordinates and one of torques or forces; the
-drives are those of the identification.
+Of a fixed-base robot (`identify-fixed-base`) each trial is a file of joint coordinates and one of torques or forces;
+the drives are those of the identification.
 
 Examples:
   python -m solver compare results walk2.trc walk2.mot
@@ -56,7 +56,7 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "compare", "test identified inertials on further trials", EXPLANATION, run)
-    parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify` or `identify-bench`")
+    parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify` or `identify-fixed-base`")
     add_recordings(parser)
     add_standing(parser)
     add_plates(parser)
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return
     stored = read_stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
     found_then = read_stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
-    standing = options.standing or stored.standing
+    standing = options.planted_foot or stored.standing
     settings = Settings(
         preset=stored.preset,
         smooth=stored.smooth,

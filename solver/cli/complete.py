@@ -16,12 +16,13 @@ from .dances import (
     search_progress,
     write_answer,
 )
+from .former_names import add_former_name
 from .options import add_verb
 
 EXPLANATION = """
-Gives every free key a posture that excites masses and inertias (with --calm: the posture between its neighbours), then
-repairs the dance. Fixed keys stay, preferred ones move as little as possible. The first and the last key must not be
-free. The same seed gives the same result.
+Gives every free key a posture that excites masses and inertias (with --interpolate: the posture between its
+neighbours), then repairs the dance. Fixed keys stay, preferred ones move as little as possible. The first and the
+last key must not be free. The same seed gives the same result.
 
 Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (status,
 message, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
@@ -32,7 +33,7 @@ Exit codes: 0 every check holds where keys were filled, 1 something fails there 
 Examples:
   python -m solver complete dance.timeline.npz --output completed
   python -m solver complete dance.json --share 0.5 --seed 3 --output completed
-  python -m solver complete dance.json --calm --output completed
+  python -m solver complete dance.json --interpolate --output completed
 """
 
 
@@ -41,7 +42,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "complete", "fill the free keys of an authored dance", EXPLANATION, run)
     add_authored(parser)
     group = parser.add_argument_group("filling")
-    group.add_argument("--calm", action="store_true", help="interpolate between the other keys instead of exciting")
+    group.add_argument("--interpolate", action="store_true", help="interpolate between the other keys")
+    add_former_name(group, "--interpolate", "--calm")
     group.add_argument(
         "--share",
         type=share,
@@ -64,7 +66,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.loading import load_authored_dance
 
     progress(0.0, "reading the dance")
-    wanted = CompleteOptions(not options.calm, options.pool, fraction=options.share, seed=options.seed)
+    wanted = CompleteOptions(not options.interpolate, options.pool, fraction=options.share, seed=options.seed)
     keyed = load_authored_dance(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
                       progress=search_progress(progress))  # fmt: skip

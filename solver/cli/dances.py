@@ -11,6 +11,7 @@ from ..check_options import PAIR_PRESETS, REACH
 from ..progress import PartialProgress, Progress
 from .argument_types import count, not_negative, part, path, positive, rate
 from .exit_codes import exit_code
+from .former_names import add_former_name
 from .options import EITHER
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
 def add_patience(parser: argparse.ArgumentParser) -> None:
     """Add limits of a repair's search."""
     words = f"most quadratic programs to solve; the best result is written (default: {MOST_PROGRAMS})"
-    parser.add_argument(
-        "--programs", "--programmes", dest="programs", type=count, default=MOST_PROGRAMS, metavar="N", help=words
-    )
+    parser.add_argument("--programs", type=count, default=MOST_PROGRAMS, metavar="N", help=words)
+    add_former_name(parser, "--programs", "--programmes")
     words = "longest search; the best result is written and depends on the machine (default: no limit)"
     parser.add_argument("--seconds", type=positive, default=float("inf"), metavar="S", help=words)
 

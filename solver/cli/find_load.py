@@ -9,6 +9,7 @@ from ..progress import Progress
 from .argument_types import count, not_negative, path
 from .bodies import add_rig
 from .foreseen import require_sense
+from .former_names import add_former_name
 from .options import (
     add_calibration,
     add_filter,
@@ -51,7 +52,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("load")
-    group.add_argument("--most", type=count, metavar="N", help="largest number of links that carry a load (default: 3)")
+    group.add_argument(
+        "--max-links", type=count, metavar="N", help="largest number of links that carry a load (default: 3)"
+    )
+    add_former_name(group, "--max-links", "--most")
     group.add_argument(
         "--candidates", nargs="+", default=(), metavar="LINK", help="links that may carry the load (default: all)"
     )
@@ -82,14 +86,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None
-    given = {name: getattr(options, name) for name in ("most", "margin") if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in ("max_links", "margin") if getattr(options, name) is not None}
     searched = LoadOptions(candidates=tuple(options.candidates), **given)
     settings = Settings(
         preset=options.filter,
         bootstrap=0,
         cross_validate=False,
         jobs=options.jobs,
-        standing=options.standing,
+        standing=options.planted_foot,
         plates=plate_options(options),
     )
     before, after = (load(files, read_options(options)) for files in (options.before, options.after))

@@ -56,7 +56,7 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
     """The rig that is named, after checking the options that refer to its links."""
     calibration = getattr(options, "calibration", None)
     named = (*filter(None, [getattr(options, "base", None)]), *getattr(options, "candidates", ()))
-    standing = getattr(options, "standing", None)
+    standing = getattr(options, "planted_foot", None)
     if getattr(options, "rig", None) is not None:
         rig = rig_of(options)
         assert rig is not None
@@ -66,7 +66,7 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
             rig.find_patch(standing)
         return rig
     if standing is not None:
-        raise InvalidValue("--standing applies to recorded joint coordinates: give the rig with --rig")
+        raise InvalidValue("--planted-foot applies to recorded joint coordinates: give the rig with --rig")
     if calibration is not None:
         check_file(calibration)
         return None

@@ -55,8 +55,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--title", help="title of the report")
     add_jobs(group)
     add_output(parser)
-    show_only(parser, "up", "units", "sex", "height", "mass", "marker_set", "static", "rig", "standing", "free_moment",
-              "method", "smooth", "flight_only", "jobs")  # fmt: skip
+    show_only(parser, "up", "units", "sex", "height", "mass", "marker_set", "static", "rig", "planted_foot",
+              "free_moment", "method", "smooth", "flight_only", "jobs")  # fmt: skip
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.recordings import load
     from .words import identified, removed_trials, warn
 
-    settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
+    settings = replace(settings_of(options), standing=options.planted_foot, flight_only=options.flight_only)
     part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
     stated = {"rig": options.rig, "mass": options.mass} if person is None else person

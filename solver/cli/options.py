@@ -17,7 +17,8 @@ from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
-from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .argument_types import finding, jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .former_names import add_former_name
 from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
 
 if TYPE_CHECKING:
@@ -171,18 +172,20 @@ def add_plates(parser: argparse.ArgumentParser) -> None:
         help="sign of the free moment: as the motion shows (auto), as in the file, reversed, or not used",
     )
     group.add_argument(
-        "--overrule",
+        "--report-only",
         nargs="+",
+        type=finding,
         choices=tuple(FINDINGS),
         default=(),
         metavar="FINDING",
         help=f"report these findings without correcting them: {', '.join(FINDINGS)}",
     )
+    add_former_name(group, "--report-only", "--overrule")
 
 
 def plate_options(options: argparse.Namespace) -> PlateOptions:
     """How findings on the force plates are handled."""
-    return PlateOptions(options.free_moment, tuple(options.overrule))
+    return PlateOptions(options.free_moment, tuple(options.report_only))
 
 
 def add_method(group: argparse._ActionsContainer) -> None:

@@ -13,6 +13,7 @@ from .argument_types import path, positive
 from .bodies import rig_named
 from .dances import add_checks, add_patience, repair_options, requested_checks
 from .exit_codes import exit_code
+from .former_names import add_former_name
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
 if TYPE_CHECKING:
@@ -64,10 +65,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     words = "ground reaction forces of the recording (.mot, .csv, .c3d), from which contacts are found"
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
     words = "do not complete steps that the recording cuts off at its start or end"
-    parser.add_argument("--broken-steps", action="store_true", help=words)
-    parser.add_argument("--overlaps", action="store_true", help="do not avoid collisions between links")
+    parser.add_argument("--no-step-completion", action="store_true", help=words)
+    add_former_name(parser, "--no-step-completion", "--broken-steps")
+    parser.add_argument("--allow-collisions", action="store_true", help="do not avoid collisions between links")
+    add_former_name(parser, "--allow-collisions", "--overlaps")
     words = "do not slow down where joints exceed their speed limits; report it"
-    parser.add_argument("--keep-pace", action="store_true", help=words)
+    parser.add_argument("--keep-timing", action="store_true", help=words)
+    add_former_name(parser, "--keep-timing", "--keep-pace")
     parser.add_argument("--no-repair", action="store_true", help="check the motion without repairing it")
     add_patience(parser)
     add_checks(parser, "override the default conditions")
@@ -106,10 +110,10 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         rig,
         mapping,
         RetargetOptions(
-            keep_timing=options.keep_pace,
+            keep_timing=options.keep_timing,
             duration_ratio=options.slower,
-            separate_links=not options.overlaps,
-            complete_steps=not options.broken_steps,
+            separate_links=not options.allow_collisions,
+            complete_steps=not options.no_step_completion,
         ),
         RetargetLimits(
             replace(CHECKS, **requested_checks(options)), None if options.no_repair else repair_options(options)

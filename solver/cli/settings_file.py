@@ -45,11 +45,11 @@ def apply_settings_file(parser: argparse.ArgumentParser, path: Path) -> None:
         tree = tomllib.loads(read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(path, f"is no TOML: {error}", remedy=REMEDY) from error
-    actions = {action.dest: action for action in _stored_actions(parser)}
+    actions = {_key(name): action for name, action in parser._option_string_actions.items() if _is_stored(action)}
     for key, value in tree.items():
-        action = actions.get(key.replace("-", "_"))
+        action = actions.get(_key(key))
         if action is None:
-            choices = ", ".join(sorted(actions))
+            choices = ", ".join(sorted(action.dest for action in _stored_actions(parser)))
             raise InputError(path, f"has an unknown setting {key!r}; known: {choices}", remedy=REMEDY)
         try:
             converted = _convert(action, value)
@@ -103,7 +103,15 @@ class HelpAll(argparse.Action):
 
 
 def _stored_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    return (action for action in parser._actions if action.option_strings and action.dest not in NOT_STORED)
+    return filter(_is_stored, parser._actions)
+
+
+def _is_stored(action: argparse.Action) -> bool:
+    return bool(action.option_strings) and action.dest not in NOT_STORED
+
+
+def _key(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
 
 
 def _convert(action: argparse.Action, value: Any) -> Any:

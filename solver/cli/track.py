@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         preset=options.filter,
         smooth=options.smooth,
         jobs=options.jobs,
-        standing=options.standing,
+        standing=options.planted_foot,
     )
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)

@@ -49,20 +49,20 @@ class LoadOptions:
 
     Attributes:
         margin: [m] distance by which a load may extend beyond the box of the link that carries it.
-        most: largest number of links that carry something.
+        max_links: largest number of links that carry something.
         candidates: links that may carry something; empty for all.
         bare_mass: [kg] of the body without load; None estimates it from the data.
         base: base link of the wrench equation.
     """
 
     margin: float = MARGIN
-    most: int = MAX_LOADS
+    max_links: int = MAX_LOADS
     candidates: tuple[str, ...] = ()
     bare_mass: float | None = None
     base: str | int = 0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.margin < np.inf or self.most < 1:
+        if not 0.0 <= self.margin < np.inf or self.max_links < 1:
             raise InvalidValue("the margin must not be negative and at least one link must be allowed to carry a load")
 
 
@@ -178,7 +178,7 @@ def find_added_load(
     weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
     for _ in range(MAX_ITERATIONS):
         likelihood = LoadLikelihood(rig, first, second, options.margin, weight)
-        search = _Search.from_likelihood(likelihood, candidates, options.most)
+        search = _Search.from_likelihood(likelihood, candidates, options.max_links)
         previous, weight = (
             weight,
             _equation_weight(first, second, likelihood.bare_body(search.best.loads), search.best.loads),

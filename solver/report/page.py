@@ -294,7 +294,7 @@ def _render_plates(content: Content, numbering: Numbering) -> str:
         return ""
     caption = (
         "Checks of the plates before the identification: the number that decides, its interval, and what was done. "
-        "<code>--free-moment</code> and <code>--overrule</code> override it."
+        "<code>--free-moment</code> and <code>--report-only</code> override it."
     )
     return numbering.add_caption("Table", tables.plate_findings_table(content), caption)
 

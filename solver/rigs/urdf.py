@@ -224,7 +224,7 @@ def assemble_rig(
         },
     )
     if not contacts and set(rig.feet) <= find_arms(joints, links, merged):
-        note = f"{NO_LEGS}: {_format_names(rig.feet)} belong to arms (python -m solver excite moves an arm on a bench)"
+        note = f"{NO_LEGS}: {_format_names(rig.feet)} belong to arms (use python -m solver excite for a fixed base)"
         return replace(rig, notes=(*rig.notes, note))
     return rig
 

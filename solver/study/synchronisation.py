@@ -79,7 +79,7 @@ def estimate_lags(
         return Synchronisation(warnings=(f"plates and motion were not synchronised: {error}",))
     by_trial = dict(zip(found, own))
     lags = {t.name: by_trial.get(t.name, mean) for t in trials if t.recorded_wrenches is not None}
-    overridden = plates.overrules(LAG)
+    overridden = plates.only_reports(LAG)
     return Synchronisation(mean, {} if overridden else lags, (report_lag(mean, lags, overridden),))
 
 

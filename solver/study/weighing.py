@@ -67,8 +67,8 @@ def weigh_roughly(
     weighing = [(trial.name, trial.motion, trial.wrenches) for trial in trials if trial.wrenches is not None]
     readings = compute_mass_readings(rig, weighing)
     mass = readings[0].mass if readings else stated_mass or rig.prior.total_mass
-    findings = check_readings(readings, plates.overrules(MASS))
-    findings += check_units(rig, mass, [name for name, *_ in weighing], plates.overrules(MASS))
+    findings = check_readings(readings, plates.only_reports(MASS))
+    findings += check_units(rig, mass, [name for name, *_ in weighing], plates.only_reports(MASS))
     return RoughMass(mass, tuple(readings), tuple(findings))
 
 
@@ -104,8 +104,8 @@ def weigh(
         return WeighedBody(rig, warnings=(f"{error}; the prior's mass of {rig.prior.total_mass:.1f} kg is used",))
     standing = next((reading for reading in rough.readings if reading.is_standing), None)
     known, disagreements = find_known_biases(mass, plates)
-    implausible = check_mass(mass, stated_mass, standing, plates.overrules(MASS))
-    odd, gains = check_gains(mass, plates.overrules(MASS))
+    implausible = check_mass(mass, stated_mass, standing, plates.only_reports(MASS))
+    odd, gains = check_gains(mass, plates.only_reports(MASS))
     return WeighedBody(
         rig.with_prior(rig.prior.scaled(mass.mass)),
         mass,

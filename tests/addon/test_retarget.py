@@ -64,7 +64,7 @@ def test_settings_have_the_effect_of_the_options(own: Path, tmp_path: Path) -> N
     source = write_source(bpy.context, leader, tmp_path)
     body = write_rig(tmp_path / "hoap3.json", hoap3())
     words = ["retarget", str(source), str(body), "--no-repair", "--output", str(tmp_path / "out"), "--progress", "none"]
-    assert main([*words, "--slower", "3", "--overlaps", "--broken-steps"]) == OK
+    assert main([*words, "--slower", "3", "--allow-collisions", "--no-step-completion"]) == OK
     led = MOTION.read(tmp_path / "out" / "dance.motion.npz").scene
     got = timeline.sample_timeline(scene, robot, *timeline.motion_range(scene, robot))
     assert np.ptp(got.times) == pytest.approx(np.ptp(led.times), abs=0.05)
@@ -137,7 +137,7 @@ def test_every_setting_becomes_an_option(own: Path, tmp_path: Path) -> None:
     settings.follow_slower, settings.follow_forces = 2.0, str(tmp_path / "none.mot")
     settings.follow_repaired = False
     assert retarget_arguments(settings) == [
-        "--no-repair", "--keep-pace", "--slower", "2.0", "--overlaps", "--broken-steps", "--forces",
+        "--no-repair", "--keep-timing", "--slower", "2.0", "--allow-collisions", "--no-step-completion", "--forces",
         str(tmp_path / "none.mot"),
     ]  # fmt: skip
     before = fingerprint()

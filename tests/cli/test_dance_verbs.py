@@ -238,7 +238,7 @@ def test_complete_fills_free_keys(dragged: AuthoredDance, tmp_path: Path) -> Non
     keys = (dragged.keys[0], replace(dragged.keys[1], role="free"), dragged.keys[2])
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
     path, output = TIMELINE.write(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
-    assert main(["complete", str(path), "--calm", "--output", str(output), *QUIET]) == OK
+    assert main(["complete", str(path), "--interpolate", "--output", str(output), *QUIET]) == OK
     assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST_FILE, SETTINGS}
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible

@@ -71,7 +71,7 @@ def test_a_motion_that_is_not_feasible_ends_with_1(tmp_path: Path, capsys: pytes
     path, output = tmp_path / "squat.motion.npz", tmp_path / "out"
     motion = squat(person(), seconds=1.5)
     MOTION.write(path, motion_record("squat", person(), replace(motion, times=0.25 * motion.times)))
-    words = ["--keep-pace", "--no-repair", "--output", str(output), *QUIET]
+    words = ["--keep-timing", "--no-repair", "--output", str(output), *QUIET]
     assert main(["retarget", str(path), "hoap3", *words]) == INCOMPLETE
     assert SUMMARY.read(output / SUMMARY_FILE).status == "infeasible"
     assert "Not feasible" in capsys.readouterr().out.splitlines()[-2]

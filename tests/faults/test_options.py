@@ -86,7 +86,7 @@ def test_a_name_or_size_that_no_body_has_is_told_before_heavy_imports(words: str
     assert words.split()[1] in line
 
 
-@pytest.mark.parametrize("words", ["--base tail", "--standing tail", "--base tail --filter ayusawa"])
+@pytest.mark.parametrize("words", ["--base tail", "--planted-foot tail", "--base tail --filter ayusawa"])
 def test_a_robot_s_names_are_told_before_its_recordings(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A link or patch that the rig does not have is named, though the recording is missing as well."""
     assert main(["identify", "nowhere.csv", "--rig", "hoap3", *words.split(), "--output", "out"]) == 2
@@ -101,7 +101,7 @@ def test_a_missing_recording_is_told_with_the_others(tmp_path: Path) -> None:
 
 def test_a_patch_that_stands_is_no_word_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
     """What would be passed over in silence is refused."""
-    assert main(["identify", "nowhere.trc", "--sex", "male", "--standing", "right_foot", "--output", "out"]) == 2
+    assert main(["identify", "nowhere.trc", "--sex", "male", "--planted-foot", "right_foot", "--output", "out"]) == 2
     assert "--rig" in capsys.readouterr().err
 
 

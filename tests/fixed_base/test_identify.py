@@ -166,7 +166,7 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
     bench = FixedBaseRobot(rig)
     angles, torques = written(tmp_path, recorded(bench, DRIVES), bench)
     output = tmp_path / "found"
-    words = ["identify-bench", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
+    words = ["identify-fixed-base", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
     assert main([*words, "--output", str(output), *quiet]) == 0
     assert "residual" in capsys.readouterr().out
     result = RESULT.read(output / "result.json")
@@ -201,13 +201,13 @@ def test_the_truth_explains_an_unused_trial(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("drives", [True, False])
 def test_a_result_is_compared_from_its_folder(drives: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` gives the residuals of `identify-bench` on the same trial, and refuses files that are not pairs."""
+    """`compare` gives the residuals of `identify-fixed-base` on the same trial and refuses files without a pair."""
     rig = arm(tmp_path)
     bench = FixedBaseRobot(rig, drives=drives)
     own = DRIVES if drives else None
     angles, torques = written(tmp_path, recorded(bench, own), bench)
     output, quiet = tmp_path / "found", ["--progress", "none"]
-    words = ["identify-bench", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
+    words = ["identify-fixed-base", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
     assert main([*words, *([] if drives else ["--no-drives"]), "--output", str(output), *quiet]) == 0
     capsys.readouterr()
     table = tmp_path / "table.csv"

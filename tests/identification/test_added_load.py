@@ -140,4 +140,4 @@ def test_unknown_links_are_refused(rig: Rig) -> None:
     with pytest.raises(UnknownLink, match="l_hnd"):
         find_added_load(rig, [trial], [trial], LoadOptions(candidates=("l_hnd",)))
     with pytest.raises(InvalidValue, match="at least one"):
-        LoadOptions(most=0)
+        LoadOptions(max_links=0)

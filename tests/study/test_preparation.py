@@ -150,7 +150,7 @@ def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
 def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
     """If the lag is overridden, the wrenches keep the file's times, and the finding says so."""
     late = [moved(recorded(rig, motion, 0.012), motion)]
-    kept = prepare(rig, late, PRESET, plates=PlateOptions(overruled=(LAG,)))
+    kept = prepare(rig, late, PRESET, plates=PlateOptions(report_only=(LAG,)))
     plain = prepare(rig, late, PRESET, synchronise=False)
     assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Action.OVERRIDDEN]
     one, two = kept.records[0].trial, plain.records[0].trial

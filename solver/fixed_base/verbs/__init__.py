@@ -3,9 +3,9 @@
 ``VERBS`` are added to the command line; `compare` handles results of fixed-base robots for the verb ``compare``.
 """
 
-from . import excite, identify_bench
+from . import excite, identify_fixed_base
 from .comparison import compare
 
-VERBS = (excite, identify_bench)
+VERBS = (excite, identify_fixed_base)
 
 __all__ = ["VERBS", "compare"]

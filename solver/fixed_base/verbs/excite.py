@@ -1,4 +1,4 @@
-"""``excite``: a motion that excites the inertials of a robot that is bolted down."""
+"""``excite``: a motion that excites the inertials of a fixed-base robot."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...cli.argument_types import not_negative, number, positive, seed, share
 from ...cli.bodies import rig_named
+from ...cli.former_names import add_former_name
 from ...cli.options import add_output, add_verb
 from ...progress import Progress
 
@@ -22,13 +23,13 @@ for Blender.
 Examples:
   python -m solver excite arm.urdf --output exciting
   python -m solver excite arm.urdf --seconds 20 --measured base --mount 0 90 0 --output exciting
-  python -m solver excite arm.urdf --hold finger_joint --speed 0.5 --output exciting
+  python -m solver excite arm.urdf --lock finger_joint --speed 0.5 --output exciting
 """
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "excite", "find a motion that excites a robot that is bolted down", EXPLANATION, run)
+    parser = add_verb(verbs, "excite", "find a motion that excites a fixed-base robot", EXPLANATION, run)
     add_robot(parser)
     parser.add_argument(
         "--measured", choices=("torques", "base"), default="torques", help="joint torques, or a sensor at the base"
@@ -51,12 +52,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
-    """The robot and how it is bolted down."""
+    """Add the robot and how it is mounted."""
     parser.add_argument("body", metavar="BODY", help="a .urdf file, a rig.json of this program, hoap3 or hrp2")
     words = "folders in which package:// paths are searched"
     parser.add_argument("--packages", nargs="+", default=(), metavar="DIR", help=words)
     words = "links or joints that are fixed (default: coupled fingers); without names all move"
-    parser.add_argument("--hold", nargs="*", metavar="JOINT", help=words)
+    parser.add_argument("--lock", nargs="*", metavar="JOINT", help=words)
+    add_former_name(parser, "--lock", "--hold")
     words = "orientation of the root in the world: roll, pitch, yaw in degrees (0 0 0: upright)"
     parser.add_argument("--mount", nargs=3, type=number, default=(0.0, 0.0, 0.0), metavar="DEG", help=words)
     words = "torques are measured behind the drives: no friction, no rotors in them"
@@ -71,7 +73,7 @@ def robot_from_options(options: argparse.Namespace, measured: str) -> FixedBaseR
     from ..robot import FixedBaseRobot
 
     rig = rig_named(options.body, options.packages)
-    locked = None if options.hold is None else tuple(options.hold)
+    locked = None if options.lock is None else tuple(options.lock)
     mount = to_quaternion(from_rpy(np.radians(options.mount)))
     return FixedBaseRobot(rig, measured, not options.no_drives, locked, mount)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...dynamics import predicted_wrench
 from ...errors import InvalidValue
-from ...plate_options import BELONGING, COUPLE, MASS, PLACE, STANDSTILL, PlateOptions
+from ...plate_options import FROZEN, LOAD_MOMENT, MASS, MISMATCH, POSITION, PlateOptions
 from ...rig import Rig
 from ...signals import FilterPreset, resample
 from ...trial import Trial
@@ -63,18 +63,18 @@ def check_recordings(
         if trial.name not in recorded:
             continue
         predicted = predicted_wrench(rig, trial.motion, prior, 0, axes="world")
-        clean, found = _remove_bad_samples(trial, predicted, preset, mass, options.overrules(STANDSTILL))
+        clean, found = _remove_bad_samples(trial, predicted, preset, mass, options.only_reports(FROZEN))
         findings += found
         checked[trial.name] = clean
         assert clean.wrenches is not None
         pairs.append(pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name))
-    found = check_mismatch(pairs, mass, options.overrules(BELONGING))
+    found = check_mismatch(pairs, mass, options.only_reports(MISMATCH))
     residuals = {item.name: compute_mean_residual(item, mass) for item in pairs}
-    found += check_copies(recorded, residuals, options.overrules(BELONGING))
+    found += check_copies(recorded, residuals, options.only_reports(MISMATCH))
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}
     if recorded and len(left_out) == len(recorded):
         reasons = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
-        text = f"no trial's forces belong to its motion: {reasons}. Continue nevertheless with --overrule {BELONGING}"
+        text = f"no trial's forces belong to its motion: {reasons}. Continue nevertheless with --report-only {MISMATCH}"
         raise InvalidValue(text)
     result = [
         replace(trial, recorded_wrenches=None, wrenches=None)
@@ -170,17 +170,17 @@ def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Pl
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, NO_CORRECTION), free_moment=factor)
     factors = {name: correction.free_moment for name, correction in corrections.items()}
-    for finding, couple in check_load_moment(items, factors, options.overrules(COUPLE)):
+    for finding, couple in check_load_moment(items, factors, options.only_reports(LOAD_MOMENT)):
         findings.append(finding)
         if couple:
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, NO_CORRECTION), couple=couple)
-    for finding, shift in check_location(items, options.overrules(PLACE)):
+    for finding, shift in check_location(items, options.only_reports(POSITION)):
         findings.append(finding)
         if shift.any():
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, NO_CORRECTION), shift=shift)
-    for finding, change in check_single_plates(items, options.overrules(PLACE), options.overrules(MASS)):
+    for finding, change in check_single_plates(items, options.only_reports(POSITION), options.only_reports(MASS)):
         findings.append(finding)
         if change.is_changed:
             for name in finding.trials:

@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...file_arrays import iterate_slices
 from ...motion import Markers
-from ...plate_options import STANDSTILL
+from ...plate_options import FROZEN
 from ...rig import GRAVITY
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding
@@ -67,7 +67,7 @@ def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float
     text = f"the plates read nothing {times} between two samples under load, {1e3 * seconds:.0f} ms in all ({listed}): "
     text += "samples were lost"
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
-    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
 
 
 def find_repeated_markers(markers: Markers) -> np.ndarray:
@@ -103,7 +103,7 @@ def report_frozen_samples(
     text = f"the {what} are frozen for {seconds:.2f} s ({listed}) while the {other} change: "
     text += "samples were lost and filled in"
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
-    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
 
 
 def _keep_long(still: np.ndarray, rate: float) -> np.ndarray:

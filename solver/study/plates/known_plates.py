@@ -9,10 +9,10 @@ import numpy as np
 from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
 from ...plate_options import (
     AS_SHOWN,
-    COUPLE,
     FREE_MOMENT,
+    LOAD_MOMENT,
     MASS,
-    PLACE,
+    POSITION,
     KnownLayout,
     KnownOffset,
     KnownPlates,
@@ -66,10 +66,10 @@ def apply_known_plates(
             continue
         own = corrections.get(trial, NO_CORRECTION)
         free = known.free_moment if options.free_moment == AS_SHOWN else own.free_moment
-        shift = own.shift if options.overrules(PLACE) else np.array(known.shift)
-        shifts = own.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
-        gains = own.gains if options.overrules(MASS) else np.array(known.gains)
-        couple = own.couple if options.overrules(COUPLE) else known.couple
+        shift = own.shift if options.only_reports(POSITION) else np.array(known.shift)
+        shifts = own.shifts if options.only_reports(POSITION) else np.reshape(known.shifts, (-1, 3))
+        gains = own.gains if options.only_reports(MASS) else np.array(known.gains)
+        couple = own.couple if options.only_reports(LOAD_MOMENT) else known.couple
         result[trial] = PlateCorrection(free, shift, shifts, gains, couple)
         sure = {f.kind for f in findings if trial in f.trials and f.done is not Action.UNCERTAIN}
         if free != own.free_moment and FREE_MOMENT in sure:
@@ -77,16 +77,16 @@ def apply_known_plates(
             disagreements.append(
                 Finding(FREE_MOMENT, (trial,), own.free_moment or np.nan, UNKNOWN_INTERVAL, "", Action.REPORTED, text)
             )
-        if own.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
+        if own.shift.any() and not np.any(known.shift) and not options.only_reports(POSITION):
             distance = 1e3 * float(np.linalg.norm(own.shift))
             text = f"the plates are {distance:.1f} mm from their location in the recordings used for identification"
-            disagreements.append(Finding(PLACE, (trial,), distance, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
+            disagreements.append(Finding(POSITION, (trial,), distance, UNKNOWN_INTERVAL, "mm", Action.REPORTED, text))
     return result, disagreements
 
 
 def find_known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[str, np.ndarray], list[Finding]]:
     """Bias wrenches (6,) by trial, known from plates with the same reading; and findings where there are none."""
-    if options.known is None or not options.known.offsets or options.overrules(MASS):
+    if options.known is None or not options.known.offsets or options.only_reports(MASS):
         return {}, []
     biases, disagreements = {}, []
     for trial in mass.trials:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import PLACE
+from ...plate_options import POSITION
 from ...signals.pooling import blocks_of, fit_blocks
 from ...so3 import to_matrix
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
@@ -133,12 +133,12 @@ def _build_finding(
     evidence, applied = 1e3 * float(values[most]), np.zeros(3)
     if not certain.any():
         text = f"the motion confirms the location of the plates in the file: {quantities} of the body{against}"
-        return Finding(PLACE, names, evidence, (low, high), "mm", Action.NOTHING, text), applied
+        return Finding(POSITION, names, evidence, (low, high), "mm", Action.NOTHING, text), applied
     which = " and ".join(
         words[int(value < 0.0)] for value, words, sure in zip(values, DIRECTION_WORDS, certain) if sure
     )
     text = f"the plates are not at their location in the file, but {quantities} of the body{against}; certain: {which}"
     if overridden:
-        return Finding(PLACE, names, evidence, (low, high), "mm", Action.OVERRIDDEN, text), applied
+        return Finding(POSITION, names, evidence, (low, high), "mm", Action.OVERRIDDEN, text), applied
     applied[:2] = facing @ np.where(certain, values, 0.0)
-    return Finding(PLACE, names, evidence, (low, high), "mm", Action.UNDONE, text), applied
+    return Finding(POSITION, names, evidence, (low, high), "mm", Action.UNDONE, text), applied

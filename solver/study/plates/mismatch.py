@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...plate_options import BELONGING
+from ...plate_options import MISMATCH
 from ...rig import GRAVITY
 from ...signals.pooling import LEAST_BLOCKS
 from ...wrenches import Wrenches
@@ -154,7 +154,7 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
             and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION
         ):
             text = "the plates never carry anything: nobody stepped on them, or the forces are from another time"
-            found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
+            found.append(Finding(MISMATCH, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
             continue
         as_it_is = compute_residual(item, item.measured, mass)
         time_offsets = [
@@ -168,17 +168,17 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
             text, evaluation = cause
             finding_text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"
             interval = compute_interval(evaluation.ratio, evaluation.std)
-            found.append(Finding(BELONGING, (item.name,), evaluation.ratio, interval, "", done, finding_text))
+            found.append(Finding(MISMATCH, (item.name,), evaluation.ratio, interval, "", done, finding_text))
             continue
         share, text = find_impossible_forces(item, mass)
         if share > MAX_IMPOSSIBLE_FRACTION:
             finding_text = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
-            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
+            found.append(Finding(MISMATCH, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
             continue
         share, text = find_unrelated_forces(item, time_offsets, mass)
         if share > MAX_BETTER_FRACTION:
             finding_text = f"{text}: {OTHER_RECORDING}"
-            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
+            found.append(Finding(MISMATCH, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
     return found
 
 
@@ -319,7 +319,7 @@ def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float],
             share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]
         ):  # one recording given twice is no finding
             text = f"the forces are exactly those of {right}, which they fit better; specify the right file"
-            found.append(Finding(BELONGING, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
+            found.append(Finding(MISMATCH, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
     return found
 
 

@@ -23,7 +23,7 @@ MAX_OFFSET = 0.08
 """Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
 CAUSES = "a load or tether in one of them, another gain of the plates, or another person"
 REMEDY = "leave the wrong trials out, or correct their forces"
-OVERRIDE_HINT = "continue nevertheless with --overrule mass"
+OVERRIDE_HINT = "continue nevertheless with --report-only mass"
 
 
 def check_units(rig: Rig, mass: float, trials: Sequence[str], overridden: bool) -> list[Finding]:

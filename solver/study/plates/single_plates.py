@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import MASS, PLACE
+from ...plate_options import MASS, POSITION
 from ...signals.pooling import blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
@@ -137,7 +137,7 @@ def _build_findings(
         shifts[plate, :2] = heading @ np.where(certain[:2], values[:2], 0.0)
         done = Action.OVERRIDDEN if overridden[0] else Action.UNDONE
         each = nothing if overridden[0] else PlateChange(shifts, nothing.gains)
-        found.append((Finding(PLACE, trials, evidence, interval, "mm", done, text), each))
+        found.append((Finding(POSITION, trials, evidence, interval, "mm", done, text), each))
     if certain[2]:
         low, high = compute_interval(1.0 / (1.0 + values[2]), stds[2])
         text = f"{plates[plate]} reads {1.0 / (1.0 + values[2]):.3f} ({low:.3f} to {high:.3f}, 95 %) times what the "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import AS_IS, COUPLE, FREE_MOMENT, IGNORE, REVERSED
+from ...plate_options import AS_IS, FREE_MOMENT, IGNORE, LOAD_MOMENT, REVERSED
 from ...signals.pooling import blocks_of, fit_blocks, jackknife_ratio, pool
 from .correction import VERTICAL_MOMENT
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval
@@ -170,7 +170,7 @@ def _build_load_moment_finding(levers: Mapping[str, tuple[float, float]], overri
     quantities = f"{1e3 * lever:.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} N m per kilonewton of load"
     if abs(lever) <= CERTAIN_STDS * std:
         text = f"the motion shows no vertical moment caused by the load alone: {quantities}"
-        return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", Action.NOTHING, text), 0.0
+        return Finding(LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", Action.NOTHING, text), 0.0
     text = f"the load alone causes a vertical moment of {quantities}, as with tilted plates"
     done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
-    return Finding(COUPLE, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever
+    return Finding(LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever

@@ -19,7 +19,7 @@ from benchmarks.figures.mismatched import (
 )
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.plate_options import BELONGING, MASS, PLACE, STANDSTILL, PlateOptions
+from solver.plate_options import FROZEN, MASS, MISMATCH, POSITION, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
@@ -59,7 +59,7 @@ def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
     rig, records = walks
     changed = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
     prepared = prepare(rig, changed, PRESET)
-    assert [finding.trials for finding in findings(prepared, BELONGING)] == [(records[0].name,)]
+    assert [finding.trials for finding in findings(prepared, MISMATCH)] == [(records[0].name,)]
     assert prepared.records[0].trial is None
     assert prepared.records[0].motion is not None
     assert prepared.records[1].trial is not None
@@ -68,9 +68,9 @@ def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("horizontal forces reversed", BELONGING),
-        ("forces frozen for up to 2 s", STANDSTILL),
-        ("plates elsewhere by 4 cm", PLACE),
+        ("horizontal forces reversed", MISMATCH),
+        ("forces frozen for up to 2 s", FROZEN),
+        ("plates elsewhere by 4 cm", POSITION),
         ("forces in kilograms-force", MASS),
         ("a stated mass that every plate contradicts", MASS),
     ],
@@ -81,7 +81,7 @@ def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
     case = BY_NAME[name]
     stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
     # such forces may also not belong to the motion, which is not tested here
-    options = PlateOptions(overruled=tuple({kind, BELONGING}))
+    options = PlateOptions(report_only=tuple({kind, MISMATCH}))
     prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
     assert Action.OVERRIDDEN in {finding.done for finding in findings(prepared, kind)}
     assert all(record.trial is not None for record in prepared.records)
@@ -126,7 +126,7 @@ def test_frozen_markers_are_found(walks: Body) -> None:
     positions[80:130] = positions[80]
     frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
     prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
-    reported = findings(prepared, STANDSTILL)
+    reported = findings(prepared, FROZEN)
     assert [finding.trials for finding in reported] == [(records[0].name,)]
     assert "markers are frozen for 0.49 s" in reported[0].text
     trial = prepared.records[0].trial
@@ -139,8 +139,8 @@ def test_displaced_plates_are_corrected(walks: Body) -> None:
     """Plates moved 4 cm to the side are moved back, within the uncertainty from the body's own asymmetry."""
     rig, records = walks
     displaced = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
-    prepared = prepare(rig, displaced, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
-    assert [finding.done for finding in findings(prepared, PLACE)] == [Action.UNDONE]
+    prepared = prepare(rig, displaced, PRESET, plates=PlateOptions(report_only=(MISMATCH,)))
+    assert [finding.done for finding in findings(prepared, POSITION)] == [Action.UNDONE]
     assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
 
 
@@ -152,7 +152,7 @@ def test_another_layout_is_compared_with_the_usual_one(walks: Body) -> None:
     other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
     changed = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
     prepared = prepare(rig, changed, PRESET)
-    done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, PLACE)}
+    done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, POSITION)}
     assert done[records[0].name,][0] == Action.NOTHING
     assert done[records[1].name,][0] == Action.UNDONE
     assert done[records[1].name,][1] == pytest.approx(-10.0, abs=3.0)
@@ -163,7 +163,7 @@ def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> No
     rig, records = walks
     with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
         prepare(rig, each_others_forces(records), PRESET)
-    assert "--overrule belonging" in str(error.value)
+    assert "--report-only mismatch" in str(error.value)
 
 
 def test_cases_change_copies_only(walks: Body) -> None:
@@ -213,10 +213,10 @@ def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
     holed = with_forces(lambda w: Wrenches(w.times, w.frames, values, w.measured))
     changed = [holed(records[:1])[0], *records[1:]]
     errors = []
-    for options in (PlateOptions(), PlateOptions(overruled=(STANDSTILL,))):
+    for options in (PlateOptions(), PlateOptions(report_only=(FROZEN,))):
         clean = prepare(rig, records, PRESET, plates=options).records[0].trial
         prepared = prepare(rig, changed, PRESET, plates=options)
-        (finding,) = findings(prepared, STANDSTILL)
+        (finding,) = findings(prepared, FROZEN)
         assert f"{whole.times[middle - 2]:.3f} to {whole.times[middle + 2]:.3f} s" in finding.text
         found = prepared.records[0].trial
         assert clean is not None

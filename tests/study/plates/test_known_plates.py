@@ -11,7 +11,7 @@ from solver.demo.examples import simulated_robot
 from solver.plate_options import (
     FREE_MOMENT,
     MASS,
-    PLACE,
+    POSITION,
     REVERSED,
     KnownLayout,
     KnownOffset,
@@ -104,7 +104,7 @@ def test_options_take_precedence_over_known_plates(robot: Robot) -> None:
     """A specified use of the free moment, or an overridden location, is not replaced by known plates."""
     rig, record = robot
     known = layout(robot, 1.0, SHIFT)
-    found = prepare(rig, [record], PRESET, plates=PlateOptions(REVERSED, (PLACE,), known))
+    found = prepare(rig, [record], PRESET, plates=PlateOptions(REVERSED, (POSITION,), known))
     assert found.records[0].plate_correction.free_moment == -1.0
     assert not found.records[0].plate_correction.shift.any()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.plate_options import COUPLE, KnownLayout, KnownPlates, PlateOptions
+from solver.plate_options import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooling import jackknife_ratio
@@ -51,7 +51,7 @@ def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> Prepar
 
 def found(prepared: PreparedTrials) -> list[Finding]:
     """Findings about the load moment."""
-    return [finding for finding in prepared.findings if finding.kind == COUPLE]
+    return [finding for finding in prepared.findings if finding.kind == LOAD_MOMENT]
 
 
 def moments(prepared: PreparedTrials) -> np.ndarray:
@@ -70,7 +70,7 @@ def test_a_moment_of_the_load_is_found_and_removed(robot: Body) -> None:
     assert finding.interval[0] < 1e3 * LEVER < finding.interval[1]
     assert wrong.records[0].plate_correction.couple == pytest.approx(1e-3 * finding.evidence)
     before, after = (
-        np.abs(moments(prepared(robot, LEVER, PlateOptions(overruled=(COUPLE,)))) - moments(right)),
+        np.abs(moments(prepared(robot, LEVER, PlateOptions(report_only=(LOAD_MOMENT,)))) - moments(right)),
         np.abs(moments(wrong) - moments(right)),
     )
     assert after.mean() < 0.1 * before.mean()
@@ -78,7 +78,7 @@ def test_a_moment_of_the_load_is_found_and_removed(robot: Body) -> None:
 
 def test_an_overridden_load_moment_is_reported_only(robot: Body) -> None:
     """If the finding is overridden, the moment is not changed."""
-    left = prepared(robot, LEVER, PlateOptions(overruled=(COUPLE,)))
+    left = prepared(robot, LEVER, PlateOptions(report_only=(LOAD_MOMENT,)))
     assert [finding.done for finding in found(left)] == [Action.OVERRIDDEN]
     assert left.records[0].plate_correction.couple == 0.0
 

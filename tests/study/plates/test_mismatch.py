@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.plate_options import BELONGING
+from solver.plate_options import MISMATCH
 from solver.signals import GRAVITY
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_copies, check_mismatch
@@ -91,6 +91,6 @@ def test_a_file_that_is_used_twice_is_found() -> None:
         {"right": one, "wrong": one, "other": other}, {"right": 0.1, "wrong": 0.2, "other": 0.1}, False
     )
     assert [(finding.kind, finding.trials, finding.done) for finding in found] == [
-        (BELONGING, ("wrong",), Action.LEFT_OUT)
+        (MISMATCH, ("wrong",), Action.LEFT_OUT)
     ]
     assert check_copies({"right": one, "again": one}, {"right": 0.1, "again": 0.1}, False) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.plate_options import BELONGING
+from solver.plate_options import MISMATCH
 from solver.rig import Rig
 from solver.signals import GRAVITY, preset_of
 from solver.study.pipeline import prepare
@@ -161,6 +161,6 @@ def test_rotated_plates_of_trials_are_found(walks: tuple[Rig, tuple[TrialRecord,
         values[:, k] = np.hstack([force, np.cross(np.nan_to_num(point), force)])
     changed = replace(records[0].recording, wrenches=replace(own, values=values))
     prepared = prepare(rig, [replace(records[0], recording=changed), records[1]], preset_of("human_8hz"))
-    rotated = [f for f in prepared.findings if f.kind == BELONGING and "level axes" in f.text]
+    rotated = [f for f in prepared.findings if f.kind == MISMATCH and "level axes" in f.text]
     assert [f.trials for f in rotated] == ([(records[0].name,)] if quarters else [])
     assert all(ROTATION_WORDS[quarters] in f.text for f in rotated)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.mismatched import with_forces
-from solver.plate_options import MASS, PLACE, KnownPlates, PlateOptions
+from solver.plate_options import MASS, POSITION, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
@@ -27,7 +27,7 @@ Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 def plate_findings(prepared: PreparedTrials) -> list[Finding]:
     """Findings about single plates."""
-    return [f for f in prepared.findings if f.kind in (PLACE, MASS) and "layout" in f.text and not f.done.is_silent]
+    return [f for f in prepared.findings if f.kind in (POSITION, MASS) and "layout" in f.text and not f.done.is_silent]
 
 
 def relative_correction(prepared: PreparedTrials) -> np.ndarray:
@@ -66,7 +66,7 @@ def test_overridden_findings_change_no_plate(walks: Body) -> None:
     """If overridden, both findings are reported and nothing is changed."""
     rig, records = walks
     changed = with_forces(lambda w: w.scaled(GAINS).displaced(DISPLACEMENTS))(records)
-    found = prepare(rig, changed, PRESET, plates=PlateOptions(overruled=(PLACE, MASS)))
+    found = prepare(rig, changed, PRESET, plates=PlateOptions(report_only=(POSITION, MASS)))
     assert {finding.done for finding in plate_findings(found)} == {Action.OVERRIDDEN}
     assert relative_correction(found).tolist() == [0.0, 0.0]
 

@@ -129,9 +129,9 @@ def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: st
 
 def test_overriding_the_finding_leaves_the_moment_unchanged() -> None:
     """The finding can be overridden, unless the moment's use is specified; unknown words list the choices."""
-    assert PlateOptions(overruled=("free-moment",)).free_moment == AS_IS
+    assert PlateOptions(report_only=("free-moment",)).free_moment == AS_IS
     assert PlateOptions(REVERSED, ("free-moment",)).free_moment == REVERSED
-    for wrong in ({"free_moment": "upside-down"}, {"overruled": ("gravity",)}):
+    for wrong in ({"free_moment": "upside-down"}, {"report_only": ("gravity",)}):
         with pytest.raises(UnknownName):
             PlateOptions(**wrong)  # type: ignore[arg-type]
 

@@ -1,10 +1,11 @@
-"""``identify-bench``: inertials of a robot that is bolted down, from joint torques or a sensor under its base."""
+"""``identify-fixed-base``: inertials of a fixed-base robot, from joint torques or a force sensor under its base."""
 
 from __future__ import annotations
 
 import argparse
 
 from ...cli.argument_types import path, positive
+from ...cli.former_names import add_former_name
 from ...cli.options import add_output, add_verb
 from ...errors import InvalidValue
 from ...progress import Progress
@@ -17,14 +18,14 @@ joints, --base those of the wrench at the base (world axes, about the root's ori
 of --angles belongs to the first one measured, and so on.
 
 Examples:
-  python -m solver identify-bench arm.urdf --angles run1.csv run2.csv --torques torques1.csv torques2.csv --output found
-  python -m solver identify-bench arm.urdf --angles run1.csv --base sensor.csv --mount 0 90 0 --output found
+  python -m solver identify-fixed-base arm.urdf --angles 1.csv 2.csv --torques torques1.csv torques2.csv --output found
+  python -m solver identify-fixed-base arm.urdf --angles run1.csv --base sensor.csv --mount 0 90 0 --output found
 """
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "identify-bench", "identify the links of a robot that is bolted down", EXPLANATION, run)
+    parser = add_verb(verbs, "identify-fixed-base", "identify the links of a fixed-base robot", EXPLANATION, run)
     add_robot(parser)
     words = "joint coordinates: NAME [rad] by link or joint"
     parser.add_argument("--angles", nargs="+", type=path, required=True, metavar="FILE", help=words)
@@ -34,7 +35,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     words = "cut-off of the filter that both sides of the equations pass (10)"
     parser.add_argument("--cutoff", type=positive, default=10.0, metavar="HZ", help=words)
     words = "links that keep the prior's parameters"
-    parser.add_argument("--known", nargs="+", default=(), metavar="LINK", help=words)
+    parser.add_argument("--fixed", nargs="+", default=(), metavar="LINK", help=words)
+    add_former_name(parser, "--fixed", "--known")
     add_output(parser)
 
 
@@ -58,7 +60,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         read_trial(robot, angles, values, warn=warnings.append) for angles, values in zip(options.angles, measured)
     ]
     progress(0.2, "identifying")
-    choices = FixedBaseOptions(preset=replace(DEFAULT_FILTER, cutoff=options.cutoff), fixed_links=tuple(options.known))
+    choices = FixedBaseOptions(preset=replace(DEFAULT_FILTER, cutoff=options.cutoff), fixed_links=tuple(options.fixed))
     found = identify_fixed_base(robot, trials, choices)
     progress(0.9, "writing")
     write_result(found, [trial.name for trial in trials], options.output)
