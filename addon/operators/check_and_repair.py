@@ -33,7 +33,7 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
         settings = dance_settings(context)
-        calm = ["--calm"] if settings.calm else []
+        calm = ["--interpolate"] if settings.calm else []
         return [*super().extra_arguments(context), "--seed", str(settings.seed), *calm]
 
 

@@ -45,7 +45,7 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
             word for option, name in numbers.items() for word in (f"--{option}", f"{getattr(settings, name):.6g}")
         ]
         arguments += [] if settings.drives else ["--no-drives"]
-        arguments += ["--hold", *settings.held.split()] if settings.held.split() else []
+        arguments += ["--lock", *settings.held.split()] if settings.held.split() else []
         self.keeps_folder = not settings.output
         self._output = folder / RESULT_FOLDER if self.keeps_folder else Path(bpy.path.abspath(settings.output))
         return [*arguments, "--output", str(self._output), *JSON_PROGRESS]

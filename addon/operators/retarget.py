@@ -120,10 +120,10 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
 def retarget_arguments(settings: Settings) -> list[str]:
     """Command-line arguments for the settings."""
     arguments = [] if settings.follow_repaired else ["--no-repair"]
-    arguments += ["--keep-pace"] if settings.follow_pace else []
+    arguments += ["--keep-timing"] if settings.follow_pace else []
     arguments += ["--slower", repr(settings.follow_slower)] if settings.follow_slower != 1.0 else []
-    arguments += ["--overlaps"] if settings.follow_overlaps else []
-    arguments += ["--broken-steps"] if settings.follow_broken_steps else []
+    arguments += ["--allow-collisions"] if settings.follow_overlaps else []
+    arguments += ["--no-step-completion"] if settings.follow_broken_steps else []
     arguments += ["--forces", bpy.path.abspath(settings.follow_forces)] if settings.follow_forces else []
     return arguments
 

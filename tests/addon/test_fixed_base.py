@@ -48,7 +48,7 @@ def test_motion_of_a_tilted_arm_uses_its_mounting_angle(body: bpy.types.Object, 
     settings = fixed_base_settings(scene)
     settings.output, settings.held, settings.seed = str(found), "rod", 2
     assert bpy.ops.exciting_dance.excite() == {"FINISHED"}
-    words = ["--mount", "0", "60", "30", "--hold", "rod", "--seconds", "1", "--seed", "2", "--progress", "none"]
+    words = ["--mount", "0", "60", "30", "--lock", "rod", "--seconds", "1", "--seed", "2", "--progress", "none"]
     assert main(["excite", str(found / "rig.json"), *words, "--output", str(tmp_path / "again")]) == OK
     wanted = MOTION.read(tmp_path / "again" / "exciting.motion.npz").scene
     got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
