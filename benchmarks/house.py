@@ -28,7 +28,7 @@ SOURCES = "the sources"
 NEWEST = "twist"
 """The check that was added last; adding it once touched ten files."""
 DANCE = ("dance", "human", "--height", "1.75", "--mass", "70", "--sex", "male", "--postures", "12", "--workers", "1")
-BEFORE = {"report": (234, 548), "design": (193, 406), "repair": (132, 264)}
+BEFORE = {"report": (234, 548), "design": (150, 331), "repair": (113, 248)}
 """Files entered and returns on the three main paths before they were shortened, by the same measure."""
 COVERED = ("solver/report", "solver/scene", "solver/identification/comparison.py", "solver/cli/compare.py")
 """What the coverage is of: report and study folder, comparison, readers of scenes."""

@@ -1,7 +1,8 @@
 """How many files a reader enters who follows a job through the source, and how often the path returns to one.
 
-A reader follows the calls in the order in which they happen and reads each function once, at its first call. A path
-*enters* a file when the next new function lies in it, and *returns* when that file was entered before and left since.
+A reader follows the calls in the order in which they happen and reads each function once, at its first call; what runs
+while a module is imported does not count. A path *enters* a file when the next new function lies in it, and *returns*
+when that file was entered before and left since.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ def trace_path(job: Callable[[], object]) -> tuple[int, int]:
         job: runs in this thread alone.
     """
     functions: dict[tuple[str, int], None] = {}
-    sources = str(ROOT / "solver")
+    sources, importing = str(ROOT / "solver"), 0
 
     def record(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal importing
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(sources) and not code.co_name.startswith("<"):
+        if code.co_name == "<module>":
+            importing += {"call": 1, "return": -1}.get(event, 0)
+            return
+        is_function = code.co_filename.startswith(sources) and not code.co_name.startswith("<")
+        if event == "call" and is_function and not importing:
             functions.setdefault((code.co_filename, code.co_firstlineno))
 
     sys.setprofile(record)
