@@ -32,8 +32,8 @@ maximum_signature_line_length = 90
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 SAMPLES = Path(tempfile.gettempdir()) / f"exciting_dance_samples_{os.getpid()}"
-"""What examples read: a short dance in the folder ``dance``, a simulated person's trials in ``recordings``."""
-# An example may make files: it does so in a folder of its own.
+"""Data of the examples: a short dance in the folder ``dance``, a simulated person's trials in ``recordings``."""
+# Examples may write files: each page runs in a folder of its own.
 doctest_global_setup = f"""
 import os, shutil, tempfile
 import solver
@@ -46,73 +46,74 @@ html_show_copyright = False
 html_show_sourcelink = False
 
 TOPICS: dict[str, tuple[str, ...]] = {
-    "Recordings": ("formats", "trial"),
-    "Bodies": ("rigs", "rig", "inertials"),
+    "Recordings": ("formats", "trial", "signals", "demo"),
+    "Bodies": ("rigs", "rig", "inertials", "scene"),
     "Motion and forces": ("motion", "wrenches", "dynamics"),
     "Calibration and tracking": ("calibration", "tracking"),
-    "Identification": ("study", "identification", "report"),
+    "Identification": ("study", "identification", "fixed_base", "centroidal", "cohorts", "report"),
     "Dances": ("dance", "feasibility", "trajectory", "contacts"),
     "Errors and the rest": (),
 }
-"""Which rooms of the library a page of the reference covers; what no page claims stands on the last."""
+"""Packages of the library that a page of the reference covers; the last page has the names of all others."""
 
 
 def write_reference(folder: Path) -> None:
     """One page a topic, with every public name, functions first."""
     folder.mkdir(exist_ok=True)
-    claimed = {room: topic for topic, rooms in TOPICS.items() for room in rooms}
+    topic_of_package = {package: topic for topic, packages in TOPICS.items() for package in packages}
     rest = list(TOPICS)[-1]
     names: dict[str, list[str]] = {topic: [] for topic in TOPICS}
-    in_packages = [f"{package}.{name}" for package, held in solver.PUBLIC_IN_PACKAGES.items() for name in held]
+    in_packages = [f"{package}.{name}" for package, offered in solver.PUBLIC_IN_PACKAGES.items() for name in offered]
     for name in [*solver.__all__, *in_packages]:
-        names[claimed.get(room(attrgetter(name)(solver)), rest)].append(name)
+        names[topic_of_package.get(package_of(attrgetter(name)(solver)), rest)].append(name)
     pages = []
-    for topic, held in names.items():
+    for topic, documented in names.items():
         page = folder / f"{topic.lower().replace(' ', '_')}.rst"
         lines = [topic, "=" * len(topic), "", ".. currentmodule:: solver", ""]
-        for name in sorted(held, key=lambda name: (isinstance(attrgetter(name)(solver), type), name)):
-            lines += [f".. {directive(attrgetter(name)(solver))}:: {name}", ""]
-        put(page, "\n".join(lines))
+        for name in sorted(documented, key=lambda name: (isinstance(attrgetter(name)(solver), type), name)):
+            # With a current module autodoc takes the dots of a name for a module of its own.
+            lines += [f".. {directive(attrgetter(name)(solver))}:: {f'solver.{name}' if '.' in name else name}", ""]
+        write_page(page, "\n".join(lines))
         pages.append(page)
     for stale in set(folder.glob("*.rst")) - set(pages):
         stale.unlink()
 
 
-def room(value: object) -> str:
-    """The part of the library that a public value comes from."""
+def package_of(value: object) -> str:
+    """The package or module below `solver` that defines a public value."""
     return getattr(value, "__module__", "solver.version").split(".")[1]
 
 
 def directive(value: object) -> str:
-    """What autodoc calls a kind of object."""
+    """The directive of autodoc for a kind of object."""
     if isinstance(value, type):
         return "autoexception" if issubclass(value, BaseException) else "autoclass"
     return "autofunction" if callable(value) else "autodata"
 
 
-def put(page: Path, text: str) -> None:
-    """Write a page unless it says just this: Sphinx reads again what is new."""
+def write_page(page: Path, text: str) -> None:
+    """Write a page unless it has this text already, because Sphinx reads every changed file again."""
     if not page.exists() or page.read_text(encoding="utf-8") != text:
         page.write_text(text, encoding="utf-8")
 
 
 write_reference(HERE / "reference")
 CONSTANTS = constants_page.find_constants(HERE.parent / "solver")
-put(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
-put(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
-put(HERE / "reference" / "package_map.txt", package_map.format_map())
-put(HERE / "reference" / "file_formats.txt", extension_tables.format_file_formats())
-put(HERE / "reference" / "rig_kinds.txt", extension_tables.format_rig_kinds())
+write_page(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
+write_page(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
+write_page(HERE / "reference" / "package_map.txt", package_map.format_map())
+write_page(HERE / "reference" / "file_formats.txt", extension_tables.format_file_formats())
+write_page(HERE / "reference" / "rig_kinds.txt", extension_tables.format_rig_kinds())
 
 
 def setup(app: Any) -> None:
-    """Sphinx calls this: examples that run need something to work on."""
+    """Make the data of examples before they run, and remove them afterwards."""
     app.connect("builder-inited", make_samples)
     app.connect("build-finished", lambda app, error: shutil.rmtree(SAMPLES, ignore_errors=True))
 
 
 def make_samples(app: Any) -> None:
-    """Design a dance and record a person, as short as can be."""
+    """Design a short dance and record a simulated person."""
     if app.builder.name == "doctest":
         options = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
         solver.design(solver.hoap3(torque="peak"), options).write(SAMPLES / "dance")
