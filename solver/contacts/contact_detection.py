@@ -1,6 +1,6 @@
-"""When feet touch what carries them: by their forces, or by their motion alone.
+"""Foot contacts from measured forces, or from the motion alone.
 
-A foot that stands is low and slow. What it moves on may move itself (a treadmill), and may lie above the floor (a box).
+A foot in stance is low and slow. Its support may move (a treadmill) or lie above the floor (a box).
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from ..errors import InvalidValue
 from ..wrenches import Wrenches
 
 TOUCH, RELEASE = 20.0, 10.0
-"""[N] vertical force from which a foot stands (bailly2019 III.B), and below which it does so no longer."""
+"""[N] Vertical force at which a stance starts (bailly2019 III.B), and below which it ends."""
 LOWEST = 0.05
-"""Share of the samples of a point that lie below where it stands: noise, and soles that give way."""
+"""Fraction of a point's samples below its height in stance: noise, and soles that deform."""
 BELT = 0.3
-"""[m/s] Slower than that no belt moves: feet creep while they roll."""
+"""[m/s] Lowest speed of a belt: below it feet creep while they roll."""
 STEADY = 0.25
-"""Share of a belt's speed by which the speed of standing feet spreads at most."""
+"""Largest deviation of the speed of feet in stance from the belt's, as a fraction of the belt's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContactRules:
-    """When a foot stands, by its motion.
+    """Thresholds that detect a foot's stance from its motion.
 
     Attributes:
-        low, high: [m] height of its lowest point over where that stands: to touch, and to have left.
-        slow, fast: [m/s] speed of that point likewise.
-        still: [m/s] below which a foot that is raised stands on something unknown.
-        shortest: [s] a stance, and a step between two stances, lasts at least.
-        longest: [s] a raised foot stands at least so long.
+        low, high: [m] height of the lowest point above its height in stance: below `low` a stance starts, above `high`
+            it ends.
+        slow, fast: [m/s] speed of that point: below `slow` a stance starts, above `fast` it ends.
+        still: [m/s] speed below which a raised foot is on an unknown support.
+        shortest: [s] least duration of a stance, and of a step between two stances.
+        longest: [s] time that a raised foot must be still to count as a stance.
     """
 
     low: float = 0.03
@@ -50,25 +51,25 @@ USUAL = ContactRules()
 def contacts_by_force(wrenches: Wrenches, touch: float = TOUCH, release: float = RELEASE) -> np.ndarray:
     """(N, K) True where a sensor is in contact: a threshold with hysteresis, so that noise around it makes no steps.
 
-    Where a sensor delivers nothing its contact stays as it was.
+    Samples without data keep the state of the sample before.
 
     Args:
         wrenches: of K feet.
-        touch, release: [N].
+        touch, release: [N] vertical force at which a contact starts, and below which it ends.
 
     Raises:
-        InvalidValue: the release is not below the touch.
+        InvalidValue: `release` is not below `touch`.
     """
     if not release < touch:
-        raise InvalidValue(f"a contact is released below the force that makes it, not at {release:g} of {touch:g} N")
+        raise InvalidValue(f"the release force ({release:g} N) must be below the touch force ({touch:g} N)")
     load = wrenches.values[:, :, 2]
     return hysteresis(load >= touch, load < release)
 
 
-def hysteresis(made: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """(N, ...) True from where something is made until it is released; where neither is said it stays as it was."""
-    decided = np.where(made, 1, np.where(released, -1, 0))
-    decided[0] = np.where(made[0], 1, -1)
+def hysteresis(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(N, ...) True from a frame of `start` until one of `end`; where neither holds the state before stays."""
+    decided = np.where(start, 1, np.where(end, -1, 0))
+    decided[0] = np.where(start[0], 1, -1)
     frames = np.arange(len(decided)).reshape(-1, *[1] * (decided.ndim - 1))
     last = np.maximum.accumulate(np.where(decided != 0, frames, 0), axis=0)
     return np.asarray(np.take_along_axis(decided, last, axis=0) > 0)
@@ -80,22 +81,22 @@ def belt_speed(times: np.ndarray, points: np.ndarray, rules: ContactRules = USUA
     Args:
         times: (N,) [s].
         points: (N, P, 3) [m] points of all soles, world.
-        rules: how low a foot stands.
+        rules: `rules.low` limits the height of points in stance.
     """
     heights = points[..., 2] - np.quantile(points[..., 2], LOWEST, axis=0)
     speeds = np.gradient(points, times, axis=0)[heights < rules.low]
     if not len(speeds):
         return np.zeros(3)
-    middle = np.median(speeds, axis=0) * [1.0, 1.0, 0.0]
-    speed = float(np.linalg.norm(middle))
-    spread = float(np.median(np.linalg.norm((speeds - middle)[:, :2], axis=1)))
-    return middle if speed > BELT and spread < STEADY * speed else np.zeros(3)
+    median = np.median(speeds, axis=0) * [1.0, 1.0, 0.0]
+    speed = float(np.linalg.norm(median))
+    deviation = float(np.median(np.linalg.norm((speeds - median)[:, :2], axis=1)))
+    return median if speed > BELT and deviation < STEADY * speed else np.zeros(3)
 
 
 def contacts_by_motion(times: np.ndarray, points: np.ndarray, rules: ContactRules = USUAL) -> np.ndarray:
-    """(N,) True where a foot stands, by the motion (N, P, 3) [m] of points of its sole.
+    """(N,) True where a foot is in stance, from positions (N, P, 3) [m] of points of its sole.
 
-    A foot that stays still for long somewhere higher stands on something.
+    A raised foot that is still for `rules.longest` is in stance on an unknown support.
     """
     floors = np.quantile(points[:, :, 2], LOWEST, axis=0)
     heights = points[:, :, 2] - floors
@@ -108,9 +109,9 @@ def contacts_by_motion(times: np.ndarray, points: np.ndarray, rules: ContactRule
     return remove_short(times, result, rules.shortest)
 
 
-def remove_short(times: np.ndarray, stands: np.ndarray, shortest: float) -> np.ndarray:
+def remove_short(times: np.ndarray, stances: np.ndarray, shortest: float) -> np.ndarray:
     """A mask (N,) without interruptions, then without stances, shorter than ``shortest`` [s]; both ends stay."""
-    result = np.array(stands, bool)
+    result = np.array(stances, bool)
     for kind in (False, True):
         for start, stop in true_runs(result == kind):
             inside = start > 0 and stop < len(result)

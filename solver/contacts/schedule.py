@@ -1,4 +1,4 @@
-"""When which foot stands where: the contact schedule of a dance, bonnet2016 Fig. 2.c and (17)."""
+"""Contact schedule of a dance: when and where each foot is planted, bonnet2016 Fig. 2.c and (17)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ..rig import Rig
 from ..so3 import rotation_between
 
 SAME_TIME = 1e-9
-"""[s] Phases whose ends differ by less join without a gap."""
+"""[s] Consecutive phases with a smaller gap are contiguous."""
 SAME_PLACE = 1e-9
-"""[m] Anchors that differ by less are one; entries of their rotations likewise."""
+"""[m] Anchors that differ by less are equal; also the tolerance of the entries of their rotations."""
 ORTHONORMAL = 1e-6
 """Largest entry of R' R - 1 that a rotation may have."""
 STEP_SHARE = 0.8
-"""Default step of a foot put forward, as a share of its sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
+"""Default length of a step forward, as a fraction of the sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
 LEVEL = 1e-3
-"""[rad] A sole that leans less than this is level: files often write angles with few digits."""
+"""[rad] A sole with a smaller tilt is level: files often write angles with few digits."""
 LARGEST_LEG_LEAN = 0.25
-"""Sideways lean of a leg, every joint at zero, beyond which the body does not stand but is drawn with legs spread."""
+"""Sideways over vertical extent of a leg, every joint at zero, above which the neutral pose has spread legs."""
 FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
 """The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where a contact patch is planted.
+    """Pose of a planted contact patch.
 
     Attributes:
         patch: name of the rig's contact polygon.
@@ -46,12 +46,12 @@ class Anchor:
         object.__setattr__(self, "rotation", frozen(f"rotation of anchor {self.patch!r}", self.rotation, (3, 3)))
         object.__setattr__(self, "position", frozen(f"position of anchor {self.patch!r}", self.position, (3,)))
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
-            raise InvalidValue(f"anchor {self.patch!r}: its axes are not a rotation")
+            raise InvalidValue(f"anchor {self.patch!r}: its matrix is not a rotation")
 
     def is_same_place(self, other: Anchor) -> bool:
         """Whether another anchor plants its patch in the same place."""
-        apart = max(np.abs(self.position - other.position).max(), np.abs(self.rotation - other.rotation).max())
-        return bool(apart <= SAME_PLACE)
+        difference = max(np.abs(self.position - other.position).max(), np.abs(self.rotation - other.rotation).max())
+        return bool(difference <= SAME_PLACE)
 
     def points(self, rig: Rig) -> np.ndarray:
         """Corners of the planted patch (V, 3) [m], world."""
@@ -60,11 +60,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A span of time in which the same patches carry load.
+    """A time interval in which the same patches carry load.
 
     Attributes:
         start, stop: [s].
-        anchors: of the patches that carry load; none while airborne.
+        anchors: of the patches that carry load; none in flight.
     """
 
     start: float
@@ -89,7 +89,7 @@ class Phase:
         return not self.anchors
 
     def besides_soles(self, rig: Rig) -> tuple[str, ...]:
-        """Of the loaded patches those that are no soles: hands, knees."""
+        """Loaded patches other than soles: hands, knees."""
         return tuple(name for name in self.loaded if not rig.patch(name).sole)
 
 
@@ -98,7 +98,7 @@ class Schedule:
     """Contact phases one after another, without gap or overlap.
 
     Attributes:
-        phases: at least one, in the order of time. A frame on the border of two belongs to the later one.
+        phases: at least one, in order of time. A frame on the boundary of two belongs to the later one.
         ground: [m] height of the floor, world.
     """
 
@@ -122,7 +122,7 @@ class Schedule:
 
     @staticmethod
     def constant(anchors: Sequence[Anchor], start: float, stop: float, ground: float = 0.0) -> Schedule:
-        """One phase only."""
+        """A schedule of a single phase."""
         return Schedule((Phase(start, stop, tuple(anchors)),), ground)
 
     @property
@@ -165,18 +165,18 @@ class Schedule:
 
 
 def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:
-    """Anchors where a posture q (nq,) has its patches (all by default)."""
-    from ..dynamics import link_poses  # schedules are read where no dynamics library is
+    """Anchors of patches (all by default) in a posture q (nq,)."""
+    from ..dynamics import link_poses  # schedules are read without a dynamics library
 
-    turns, places = link_poses(rig, q)
+    rotations, origins = link_poses(rig, q)
     named = [(name, rig.index(rig.patch(name).link)) for name in (rig.patches if patches is None else patches)]
-    return tuple(Anchor(name, turns[link], places[link]) for name, link in named)
+    return tuple(Anchor(name, rotations[link], origins[link]) for name, link in named)
 
 
 def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
-    """The anchor turned the shortest way until its patch is level, and moved vertically onto the ground.
+    """The anchor with its patch made level by the least rotation, and moved vertically onto the ground.
 
-    A sole lies on whichever side is nearer; a palm or a knee on its own, however it was turned.
+    A sole is placed on the nearer of its two sides; any other patch (a palm, a knee) on its outward side.
     """
     patch = rig.patch(anchor.patch)
     corners = patch.vertices
@@ -185,24 +185,23 @@ def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
         up = up * np.sign(up[2]) if up[2] else up
     else:
         up = -anchor.rotation @ patch.outward
-    turn = rotation_between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
+    rotation = rotation_between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
     centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
-    position = centre - turn @ corners.mean(axis=0)
-    position[2] += ground - (turn @ corners.mean(axis=0) + position)[2]
-    return Anchor(anchor.patch, turn, position)
+    position = centre - rotation @ corners.mean(axis=0)
+    position[2] += ground - (rotation @ corners.mean(axis=0) + position)[2]
+    return Anchor(anchor.patch, rotation, position)
 
 
 def stance(rig: Rig, configuration: str, step: float | None = None, ground: float = 0.0) -> tuple[Anchor, ...]:
     """Feet planted flat in one of the four configurations, bonnet2016 Fig. 2.c and (17).
 
-    The feet point and stand apart as in the rig's neutral posture, or, where its legs are spread there, each below its
-    hip; the left foot is where it is then, the right one ``step`` ahead of its place in ``"right_forward"``. Soles lie
-    level on the ground.
+    The feet have the directions and the distance of the rig's neutral posture; if its legs are spread there, each foot
+    is below its hip. In ``"right_forward"`` the right foot is ``step`` further ahead. Soles are level on the ground.
 
     Args:
         rig: with a left and a right sole.
         configuration: one of `FOOT_CONFIGURATIONS`.
-        step: [m] to where the rig faces; `STEP_SHARE` of the sole's length by default.
+        step: [m] in the direction the rig faces; `STEP_SHARE` of the sole's length by default.
         ground: [m] height of the floor.
 
     Raises:
@@ -212,9 +211,9 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     if configuration not in FOOT_CONFIGURATIONS:
         raise UnknownPreset(configuration, FOOT_CONFIGURATIONS)
     sides = rig.sides
-    wanted = (configuration,) if configuration in sides else ("right", "left")
+    planted = (configuration,) if configuration in sides else ("right", "left")
     anchors = []
-    for side in wanted:
+    for side in planted:
         anchor = _level(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
         points = anchor.points(rig)
         shift = _below_hip(rig, sides[side], points)
@@ -226,21 +225,21 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
 
 
 def _below_hip(rig: Rig, patch: str, points: np.ndarray) -> np.ndarray:
-    """The way (3,) [m] sideways that brings a sole's points (V, 3) in the neutral posture below its hip.
+    """Sideways displacement (3,) [m] that brings a sole's points (V, 3) in the neutral posture below its hip.
 
-    It is nothing where the leg does not lean much.
+    It is zero for a leg with less lean than `LARGEST_LEG_LEAN`.
     """
     link = rig.index(rig.patch(patch).link)
     if not link:
         return np.zeros(3)
     across = np.cross(rig.forward, [0.0, 0.0, 1.0])
-    way = rig.rest[1][rig.path(link)[0]] - points.mean(axis=0)
-    aside = float(way @ across)
-    return aside * across if abs(aside) > LARGEST_LEG_LEAN * abs(way[2]) else np.zeros(3)
+    to_hip = rig.rest[1][rig.path(link)[0]] - points.mean(axis=0)
+    sideways = float(to_hip @ across)
+    return sideways * across if abs(sideways) > LARGEST_LEG_LEAN * abs(to_hip[2]) else np.zeros(3)
 
 
 def _level(rig: Rig, anchor: Anchor) -> Anchor:
-    """The anchor turned about its sole's centre by the least that makes the sole level."""
+    """The anchor with its sole made level by the least rotation about the sole's centre."""
     points = anchor.points(rig)
     sides = np.roll(points, -1, axis=0) - points
     normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
@@ -248,5 +247,5 @@ def _level(rig: Rig, anchor: Anchor) -> Anchor:
     if np.hypot(*normal[:2]) <= LEVEL * size:
         return anchor
     upwards = -normal / size  # corners are counter-clockwise seen from below
-    turn, centre = rotation_between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
-    return Anchor(anchor.patch, turn @ anchor.rotation, centre + turn @ (anchor.position - centre))
+    rotation, centre = rotation_between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
+    return Anchor(anchor.patch, rotation @ anchor.rotation, centre + rotation @ (anchor.position - centre))

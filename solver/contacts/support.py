@@ -12,7 +12,7 @@ from ..rig import Rig
 from .schedule import Anchor
 
 SMALLEST_AREA = 1e-8
-"""[m^2] A polygon below this holds nobody."""
+"""[m^2] A smaller polygon is degenerate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SupportPolygon:
 
 
 def convex_polygon(points: np.ndarray, shrink: float = 0.0) -> SupportPolygon:
-    """Convex hull of points (M, 2) [m], shrunk by a share of its size about its centre.
+    """Convex hull of points (M, 2) [m], shrunk by a fraction of its size about its centre.
 
     Raises:
         InvalidValue: the hull has no area.
@@ -76,16 +76,16 @@ def convex_polygon(points: np.ndarray, shrink: float = 0.0) -> SupportPolygon:
 
 
 def support_polygon(rig: Rig, anchors: Sequence[Anchor], shrink: float = 0.0) -> SupportPolygon:
-    """Support polygon of planted patches, (16), shrunk as the paper does, yet never less than each patch alone.
+    """Support polygon of planted patches, (16), shrunk as in the paper but never smaller than any single patch's.
 
-    What is safe on one foot is safe on both, so that weight can change feet however narrow they are.
+    So a zero-moment point that is safe on one foot is safe on both, and weight can be transferred between narrow feet.
 
     Raises:
         InvalidValue: nothing is planted, or the polygon has no area (naming the patches).
     """
     names = ", ".join(anchor.patch for anchor in anchors)
     if not anchors:
-        raise InvalidValue("an airborne rig has no support polygon")
+        raise InvalidValue("a rig in flight has no support polygon")
     try:
         corners = [anchor.points(rig)[:, :2] for anchor in anchors]
         whole = convex_polygon(np.concatenate(corners), shrink)

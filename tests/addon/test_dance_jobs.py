@@ -31,7 +31,7 @@ from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
-from tests.contacts.test_recorded import rising
+from tests.contacts.test_recorded_contacts import rising
 from tests.dance.example_dances import arm_swing
 
 RATE = 20.0

@@ -175,7 +175,7 @@ def test_a_person_s_jump_is_feasible_and_conserves_momentum(leap: Leap) -> None:
 
 def test_rolling_soles_have_a_short_search() -> None:
     """Notes on a recording that was loaded before lead to a few programs and a remedy."""
-    rolled = f"one end of a sole that stands is up to 21 cm higher than the other: {NOT_FLAT}"
+    rolled = f"one end of a planted sole is up to 21 cm higher than the other: {NOT_FLAT}"
     answer = solver.repair(keyed_jump(hoap3("middle", torque="peak")), recording_notes=(rolled,))
     assert isinstance(answer.details, RepairedDance)
     assert answer.details.iterations <= LIMITED_PROGRAMS

@@ -1,4 +1,4 @@
-"""Where a recorded body stands, found again in motions whose contacts are known."""
+"""Laws of contacts found in recordings, on motions whose contacts are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from solver.wrenches import Wrenches
 from tests.dance.example_dances import arm_swing
 
 SPEED = np.array([-1.2, 0.1, 0.0])
-"""[m/s] of a belt."""
+"""[m/s] Velocity of a treadmill's belt."""
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +31,15 @@ def rig() -> Rig:
 
 @pytest.fixture(scope="module")
 def motion(rig: Rig) -> Motion:
-    """Swings of the arms above planted feet."""
+    """Arm swings with planted feet."""
     return arm_swing(rig, 0.9, 0.8).motion(100.0)
 
 
 def rising(rig: Rig, motion: Motion, side: str) -> Motion:
-    """The same with one knee pulled up in the middle, and put down again."""
+    """The same motion with one knee lifted in the middle and lowered again."""
     times = motion.times
-    share = np.clip((times - times[0]) / (times[-1] - times[0]), 0.0, 1.0)
-    lift = np.where((share > 0.3) & (share < 0.7), np.sin(np.pi * (share - 0.3) / 0.4) ** 2, 0.0)
+    phase = np.clip((times - times[0]) / (times[-1] - times[0]), 0.0, 1.0)
+    lift = np.where((phase > 0.3) & (phase < 0.7), np.sin(np.pi * (phase - 0.3) / 0.4) ** 2, 0.0)
     step = np.zeros((len(motion), rig.model.nv))
     for link, size in ((f"{side}_thigh", -0.9), (f"{side}_shank", 1.2)):
         step[:, rig.model.joints[rig.joint(link)].idx_v + (link.endswith("thigh"))] = size * lift
@@ -47,15 +47,15 @@ def rising(rig: Rig, motion: Motion, side: str) -> Motion:
     return Motion(times, q, motion.v, motion.a)
 
 
-def pushed(motion: Motion, load: np.ndarray) -> Wrenches:
+def loaded_plate(motion: Motion, load: np.ndarray) -> Wrenches:
     """One plate with a vertical load (N,) [N]."""
     values = np.zeros((len(motion), 1, 6))
     values[:, 0, 2] = load
     return Wrenches(motion.times, ("plate",), values)
 
 
-def test_feet_that_keep_still_stand(rig: Rig, motion: Motion) -> None:
-    """One phase, both soles, level on the floor where the motion has them."""
+def test_still_feet_are_planted(rig: Rig, motion: Motion) -> None:
+    """Still feet give a single phase with both soles planted level on the floor."""
     found = find_recorded_contacts(rig, motion)
     (phase,) = found.schedule.phases
     assert set(phase.loaded) == set(rig.patches)
@@ -66,44 +66,44 @@ def test_feet_that_keep_still_stand(rig: Rig, motion: Motion) -> None:
     assert found.notes == ()
 
 
-def test_hands_are_not_looked_for_and_that_is_told(rig: Rig, motion: Motion) -> None:
-    """The same contacts as without patches on the hands, and a sentence that names these."""
+def test_contacts_of_hands_are_not_found_and_a_note_says_so(rig: Rig, motion: Motion) -> None:
+    """Patches on the hands do not change the contacts, and a note names these patches."""
     found = find_recorded_contacts(with_patches(rig, ["hands"]), motion)
     assert found.schedule.phases[0].loaded == find_recorded_contacts(rig, motion).schedule.phases[0].loaded
-    assert any("right_palm, left_palm stand nowhere" in note for note in found.notes)
+    assert any("feet only: key the strips of right_palm, left_palm" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_a_foot_in_the_air_does_not_stand(rig: Rig, motion: Motion, side: str) -> None:
-    """The other one alone carries the body in between, and the first one comes back to a stance of its own."""
+def test_a_lifted_foot_is_not_in_stance(rig: Rig, motion: Motion, side: str) -> None:
+    """While one foot is lifted only the other is planted; afterwards both are."""
     phases = find_recorded_contacts(rig, rising(rig, motion, side)).schedule.phases
     assert [len(phase.loaded) for phase in phases] == [2, 1, 2]
     assert phases[1].loaded == (rig.sides["left" if side == "right" else "right"],)
-    lasts = motion.times[-1]
-    assert 0.3 * lasts <= phases[1].start < 0.45 * lasts
-    assert 0.55 * lasts < phases[1].stop <= 0.72 * lasts
+    end = motion.times[-1]
+    assert 0.3 * end <= phases[1].start < 0.45 * end
+    assert 0.55 * end < phases[1].stop <= 0.72 * end
 
 
-def test_a_belt_is_taken_off(rig: Rig, motion: Motion) -> None:
-    """Position, speed and acceleration of a body carried by a belt come back, also of one that turns on it."""
-    q, v, a = (np.array(part) for part in (motion.q, motion.v, motion.a))
+def test_the_velocity_of_a_belt_is_removed(rig: Rig, motion: Motion) -> None:
+    """Position, velocity and acceleration relative to the belt are those of the motion before the belt moved it."""
+    q, v, a = (np.array(values) for values in (motion.q, motion.v, motion.a))
     q[:, :3] += (motion.times - motion.times[0])[:, None] * SPEED
-    turns = to_matrix(q[:, 3:7])
-    own = np.einsum("nji,j->ni", turns, SPEED)
+    rotations = to_matrix(q[:, 3:7])
+    own = np.einsum("nji,j->ni", rotations, SPEED)
     v[:, :3] += own
     a[:, :3] -= np.cross(v[:, 3:6], own)
     found = find_recorded_contacts(rig, Motion(motion.times, q, v, a))
-    assert "belt of 1.20 m/s" in found.notes[0]
-    for name, far in (("q", 1e-4), ("v", 1e-4), ("a", 1e-3)):
-        np.testing.assert_allclose(getattr(found.motion, name), getattr(motion, name), atol=far)
+    assert "belt that moves at 1.20 m/s" in found.notes[0]
+    for name, tolerance in (("q", 1e-4), ("v", 1e-4), ("a", 1e-3)):
+        np.testing.assert_allclose(getattr(found.motion, name), getattr(motion, name), atol=tolerance)
 
 
-def test_speeds_and_accelerations_of_a_turning_body_fit_its_places(rig: Rig, motion: Motion) -> None:
-    """Off the belt, the root's speed is still the rate of its place, and its acceleration that of its speed."""
+def test_derivatives_of_a_turning_body_stay_consistent(rig: Rig, motion: Motion) -> None:
+    """Relative to the belt, v is still the derivative of the root's position, and a the derivative of v."""
     times = np.arange(200) * 0.005
     q = np.tile(motion.q[0], (len(times), 1))
-    turn = 0.8 * times  # about the vertical axis, feet and all
-    q[:, 3:7] = np.stack([0 * turn, 0 * turn, np.sin(turn / 2), np.cos(turn / 2)], axis=1)
+    angle = 0.8 * times  # of the whole body about the vertical axis
+    q[:, 3:7] = np.stack([0 * angle, 0 * angle, np.sin(angle / 2), np.cos(angle / 2)], axis=1)
     v = np.zeros((len(times), rig.model.nv))
     v[:, 5] = 0.8
     q2, v2, a2 = np.array(q), np.array(v), np.zeros_like(v)
@@ -121,35 +121,35 @@ def test_speeds_and_accelerations_of_a_turning_body_fit_its_places(rig: Rig, mot
 
 
 def test_forces_decide_where_they_are_complete(rig: Rig, motion: Motion) -> None:
-    """Where nothing is carried nothing stands, however low and slow the feet; elsewhere the motion tells."""
+    """Without load no foot is in stance, however low and slow it is; where forces are incomplete the motion decides."""
     half = motion.times > 0.5 * motion.times[-1]
     load = np.where(half, 0.5 * RELEASE, 600.0)
-    phases = find_recorded_contacts(rig, motion, pushed(motion, load)).schedule.phases
+    phases = find_recorded_contacts(rig, motion, loaded_plate(motion, load)).schedule.phases
     assert [len(phase.loaded) for phase in phases] == [2, 0]
     assert phases[1].start == pytest.approx(0.5 * motion.times[-1], abs=0.02)
-    silent = pushed(motion, np.zeros(len(motion)))
-    assert [len(phase.loaded) for phase in find_recorded_contacts(rig, motion, silent).schedule.phases] == [0]
-    beside = find_recorded_contacts(rig, motion, silent, np.zeros(len(motion), bool)).schedule.phases
-    assert [len(phase.loaded) for phase in beside] == [2]
+    unloaded = loaded_plate(motion, np.zeros(len(motion)))
+    assert [len(phase.loaded) for phase in find_recorded_contacts(rig, motion, unloaded).schedule.phases] == [0]
+    incomplete = find_recorded_contacts(rig, motion, unloaded, np.zeros(len(motion), bool)).schedule.phases
+    assert [len(phase.loaded) for phase in incomplete] == [2]
 
 
-def test_what_is_carried_is_carried_by_the_lower_foot(rig: Rig, motion: Motion) -> None:
-    """A body that moves too quickly to stand by its motion alone stands by its forces."""
+def test_load_without_a_stance_goes_to_the_lower_foot(rig: Rig, motion: Motion) -> None:
+    """While a plate is loaded at least one foot is in stance, even if both move too fast for a stance by motion."""
     times = motion.times
     q = np.array(motion.q)
     q[:, 0] += 0.1 * np.sin(2.0 * np.pi * 3.0 * times)  # feet slide to and fro at up to 1.9 m/s
     fast = Motion(times, q, motion.v, motion.a)
     by_motion = find_recorded_contacts(rig, fast).schedule.phases
     assert any(phase.airborne for phase in by_motion)
-    by_force = find_recorded_contacts(rig, fast, pushed(fast, np.full(len(fast), 2.0 * TOUCH))).schedule.phases
+    by_force = find_recorded_contacts(rig, fast, loaded_plate(fast, np.full(len(fast), 2.0 * TOUCH))).schedule.phases
     assert not any(phase.airborne for phase in by_force)
 
 
-def test_what_cannot_tell_is_refused(rig: Rig, motion: Motion) -> None:
-    """Other times, no soles, a single frame."""
+def test_insufficient_recordings_are_refused(rig: Rig, motion: Motion) -> None:
+    """Wrenches at other times, a rig without soles and a single frame are errors."""
     with pytest.raises(InvalidValue, match="share their times"):
-        find_recorded_contacts(rig, motion, pushed(motion.part(0, 10), np.zeros(10)))
+        find_recorded_contacts(rig, motion, loaded_plate(motion.part(0, 10), np.zeros(10)))
     with pytest.raises(InvalidValue, match="contact"):
         find_recorded_contacts(replace(rig, contacts=()), motion)
-    with pytest.raises(InvalidValue, match="one frame"):
+    with pytest.raises(InvalidValue, match="single frame"):
         find_recorded_contacts(rig, motion.part(0, 1))
