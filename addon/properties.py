@@ -9,19 +9,10 @@ import bpy
 from .bpy_access import scene
 from .colours import QUANTITIES
 from .scene_rigs import active_rig, is_rig
-from .solver_api import RIG_KINDS, errors
+from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, errors
 from .transaction import all_or_nothing
 
-METHODS = (
-    ("consistent", "Consistent", "Physically consistent links: positive semidefinite pseudo-inertia"),
-    ("hierarchical", "Hierarchical", "Four levels of priority, as in Jovic et al. 2016"),
-    ("constrained", "Constrained", "Bounds around the prior, as in Bonnet et al. 2016"),
-    (
-        "minimum_norm",
-        "Least Squares",
-        "Minimum norm without constraints; shows which parameters the data do not determine",
-    ),
-)
+METHODS = tuple((row.name, row.title, row.description) for row in IDENTIFICATION_METHODS)
 TRUNKS = (("one", "One Segment", "Pelvis and torso"), ("three", "Three Segments", "Pelvis, abdomen and thorax"))
 SHOULDERS = (
     ("fixed", "Fixed", "Upper arms are attached to the torso"),

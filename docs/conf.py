@@ -104,6 +104,7 @@ write_page(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
 write_page(HERE / "reference" / "package_map.txt", package_map.format_map())
 write_page(HERE / "reference" / "file_formats.txt", extension_tables.format_file_formats())
 write_page(HERE / "reference" / "rig_kinds.txt", extension_tables.format_rig_kinds())
+write_page(HERE / "reference" / "identification_methods.txt", extension_tables.format_identification_methods())
 
 
 def setup(app: Any) -> None:

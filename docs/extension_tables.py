@@ -1,8 +1,9 @@
-"""Markdown tables of file formats and rigs, from the tables that the program itself reads."""
+"""Markdown tables of file formats, rigs and identification methods, from the tables that the program itself reads."""
 
 from __future__ import annotations
 
 from solver.formats.file_formats import FILE_FORMATS
+from solver.identification_methods import IDENTIFICATION_METHODS
 from solver.rig_kinds import RIG_KINDS
 
 
@@ -23,3 +24,9 @@ def format_rig_kinds() -> str:
         for row in RIG_KINDS
     ]
     return "\n".join(["| kind | what | file |", "|---|---|---|", *rows, ""])
+
+
+def format_identification_methods() -> str:
+    """One row per identification method."""
+    rows = [f"| `{row.name}` | {row.description} | {row.source} | {row.use} |" for row in IDENTIFICATION_METHODS]
+    return "\n".join(["| `--method` | what it solves | source | use it |", "|---|---|---|---|", *rows, ""])

@@ -72,6 +72,12 @@ class UnknownPreset(UnknownName):
     kind = "preset"
 
 
+class UnknownMethod(UnknownPreset):
+    """No method of identification has that name."""
+
+    kind = "method"
+
+
 class UnknownLandmark(UnknownName):
     """No landmark or link of a person has that name."""
 

@@ -1,4 +1,4 @@
-"""A new file format, robot or marker set is one new file and one row of a table, which everything reads."""
+"""A new format, robot, marker set, method or verb is one new file and one row of a table, which everything reads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 import solver
-from docs.extension_tables import format_file_formats, format_rig_kinds
+from docs.extension_tables import format_file_formats, format_identification_methods, format_rig_kinds
 from solver.assets import marker_sets
 from solver.calibration import load_marker_set
 from solver.errors import SolverError
 from solver.formats.file_formats import FILE_FORMATS, recording_suffixes
 from solver.formats.recording import find_recordings
+from solver.identification_methods import IDENTIFICATION_METHODS, method_names
 from solver.rig_kinds import RIG_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +45,29 @@ def stick(payload="light"):
     return replace(hoap3(payload), name="stick")
 """
 ROBOT_ROW = '    RigKind("stick", ".rigs.stick:stick", "Stick", "A robot of a test"),\n'
+METHOD_FILE = """
+from .least_squares import minimum_norm
+
+
+def fit(regression, rig, options, noise_estimate=None):
+    return minimum_norm(regression, rig, tolerance=1e-3)
+"""
+METHOD_ROW = (
+    '    IdentificationMethod("truncated", ".identification.truncated:fit", "Truncated", "Fewer directions",\n'
+    "        uses_fixed_links=False),\n"
+)
+VERB_FILE = """
+from .options import add_verb
+
+
+def add(verbs):
+    parser = add_verb(verbs, "count", "count to a number", "Counts.", run)
+    parser.add_argument("number", type=int)
+
+
+def run(options, progress):
+    print(*range(options.number))
+"""
 SCRIPT = """
 import contextlib, io, json, sys
 from pathlib import Path
@@ -60,6 +84,8 @@ def show(*words):
         main(words)
     return " ".join(out.getvalue().split())
 
+robot = solver.demo.simulated_robot()
+truncated = solver.Settings(method="truncated", bootstrap=0, cross_validate=False)
 found = {
     "home": solver.__file__,
     "load": [len(each.markers) for each in solver.load(sys.argv[1])],
@@ -67,6 +93,11 @@ found = {
     "track": show("track", "--help"),
     "rig": show("rig", "--help"),
     "built": [solver.build_rig({"kind": "stick", "payload": "middle"}).name, rig_named("stick").name],
+    "identify": show("identify", "--help-all"),
+    "method": solver.identify(robot.recordings, rig=robot.rig, settings=truncated).identification.estimate.method,
+    "settings": solver.Settings(method="truncated").method,
+    "verbs": show("--help"),
+    "verb": show("count", "3"),
     "sets": marker_sets(),
     "set": [marker_set("one_marker"), load_marker_set("one_marker").name],
 }
@@ -76,6 +107,8 @@ if sys.argv[2] == "blender":
 
     registration.register()
     items = properties.Settings.bl_rna.properties["kind"].enum_items
+    methods = properties.Settings.bl_rna.properties["method"].enum_items
+    found["methods"] = [item.identifier for item in methods]
     found["pickers"] = [recordings.FILE_PATTERN, recordings.EXCITING_DANCE_FH_recording.bl_file_extensions]
     found["menu"] = [(item.identifier, item.name) for item in items]
     registration.unregister()
@@ -101,6 +134,10 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     insert_row(root / "solver/formats/file_formats.py", "FILE_FORMATS", FORMAT_ROW)
     (root / "solver/rigs/stick.py").write_text(ROBOT_FILE)
     insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_ROW)
+    (root / "solver/identification/truncated.py").write_text(METHOD_FILE)
+    insert_row(root / "solver/identification_methods.py", "IDENTIFICATION_METHODS", METHOD_ROW)
+    (root / "solver/cli/count.py").write_text(VERB_FILE)
+    insert_row(root / "solver/cli/__init__.py", "VERB_MODULES", '    "count",\n')
     markers = {"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}}
     (root / "assets/markersets/one_marker.json").write_text(json.dumps(markers))
     data = root / "data"
@@ -141,10 +178,27 @@ def test_a_new_marker_set_is_one_file(extended: dict[str, Any]) -> None:
     assert extended["set"] == ["one_marker", "one marker"]
 
 
+def test_a_new_method_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """The library identifies with it, and help and Blender's menu list it."""
+    assert extended["method"] == "minimum_norm"
+    assert extended["settings"] == "truncated"
+    assert "minimum_norm,truncated}" in extended["identify"]
+    if "methods" in extended:
+        assert extended["methods"][-1] == "truncated"
+
+
+def test_a_new_verb_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """It runs, and the help lists it."""
+    assert extended["verb"] == "0 1 2"
+    assert "count count to a number" in extended["verbs"]
+
+
 def test_rows_do_not_contradict_each_other() -> None:
-    """Suffixes of formats and names of rigs are unique, and every reader and builder can be imported."""
+    """Suffixes and names are unique, and every function of a row can be imported."""
     assert len(set(recording_suffixes())) == len(recording_suffixes())
     assert len({row.name for row in RIG_KINDS}) == len(RIG_KINDS)
+    assert len(set(method_names())) == len(method_names())
+    assert all(callable(row.load_function()) for row in IDENTIFICATION_METHODS)
     for format_row in FILE_FORMATS:
         assert callable(format_row.load_reader())
         assert format_row.load_kind() is None or callable(format_row.load_kind())
@@ -184,9 +238,12 @@ def test_wrong_input_is_one_error_with_the_choices(tmp_path: Path) -> None:
 
 
 def test_the_documentation_reads_the_tables() -> None:
-    """The generated pages list every suffix and every kind of rig, and the pages of formats and rigs include them."""
+    """The generated tables list every suffix, kind of rig and method, and pages include them."""
     formats, rigs = format_file_formats(), format_rig_kinds()
     assert all(f"`{suffix}`" in formats for suffix in recording_suffixes())
     assert all(f"`{row.name}`" in rigs for row in RIG_KINDS)
+    assert all(f"`{name}`" in format_identification_methods() for name in method_names())
+    page = ROOT / "docs/tutorials/researcher.md"
+    assert "{include} ../reference/identification_methods.txt" in page.read_text(encoding="utf-8")
     assert "{include} reference/file_formats.txt" in (ROOT / "docs/formats.md").read_text(encoding="utf-8")
     assert "{include} reference/rig_kinds.txt" in (ROOT / "docs/rigs.md").read_text(encoding="utf-8")

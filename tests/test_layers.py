@@ -37,6 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "clock",
             "differences",
             "files",
+            "identification_methods",
             "notebook",
             "pinocchio_loader",
             "so3",

@@ -17,7 +17,8 @@ from solver.errors import SolverError
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
-from solver.identification.identify import METHODS, IdentifyOptions, get_method
+from solver.identification.identify import IdentifyOptions, get_method
+from solver.identification_methods import method_names
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -82,7 +83,7 @@ def simulated_trial(seed: int) -> tuple[Rig, Trial, InertialParameters]:
 
 def tally(cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> Mapping[str, Tally]:
     """Every method on every case."""
-    result = {method: Tally() for method in METHODS}
+    result = {method: Tally() for method in method_names()}
     for rig, trials in cases:
         regression = accumulate_regression(rig, trials, axes="world")
         for method, counts in result.items():

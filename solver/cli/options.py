@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
 from ..formats.file_formats import recording_suffixes
+from ..identification_methods import method_names
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
@@ -47,7 +48,6 @@ FILTER = "human_8hz"
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 UNITS = ("m", "mm", "cm")
 MORE_UNITS = (*UNITS, "inch", "cmu")
-METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
@@ -190,7 +190,9 @@ def plate_options(options: argparse.Namespace) -> PlateOptions:
 
 def add_method(group: argparse._ActionsContainer) -> None:
     """Add how inertial parameters are identified."""
-    group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
+    group.add_argument(
+        "--method", choices=method_names(), default=method_names()[0], help=f"(default: {method_names()[0]})"
+    )
     add_filter(group)
     group.add_argument(
         "--base", metavar="LINK", help="link at whose origin the external wrench is written (default: the rig's)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,9 @@ from .estimate import Estimate, compute_cost
 from .hierarchical import prior_rows
 from .regression import Regression
 from .scaling import parameter_scale
+
+if TYPE_CHECKING:
+    from .identify import IdentifyOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +121,8 @@ def _objective_rows(
         prior_residuals.names,
     )
     return Rows.stack([data, prior_residuals])
+
+
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+    """The method ``constrained`` of `identification_methods`."""
+    return constrained(regression, rig, ConstrainedOptions(constraints=options.complete_constraints()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +17,9 @@ from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, phy
 from .estimate import Estimate, compute_cost
 from .regression import Regression
 from .scaling import parameter_scale
+
+if TYPE_CHECKING:
+    from .identify import IdentifyOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +86,8 @@ def prior_rows(reference: InertialParameters, scale: np.ndarray) -> Rows:
     """phi / scale = phi_ref / scale, one row per parameter."""
     values = reference.vector / scale
     return Rows(sparse.diags_array(1.0 / scale), values, values, tuple(f"prior {i}" for i in range(len(values))))
+
+
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+    """The method ``hierarchical`` of `identification_methods`."""
+    return hierarchical(regression, rig, HierarchicalOptions(constraints=options.complete_constraints()))

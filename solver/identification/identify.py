@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..errors import InvalidValue, SolverError, UnknownPreset
+from ..errors import InvalidValue, SolverError
+from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..trial import Trial
@@ -18,7 +19,6 @@ from .base_parameters import base_parameters
 from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, diagonal_prior_std
-from .constrained import ConstrainedOptions, constrained
 from .constraints import ConstraintOptions
 from .empirical_prior import consistent_with_empirical_prior, with_relative_std
 from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
@@ -27,14 +27,11 @@ from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
-from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
-from .least_squares import minimum_norm
 from .posterior import covariance_root, posterior, whitened_factor, widen_by_posterior
 from .regression import Regression
 from .result import Identification, Uncertainty
 
-METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
 HALF_NOISE = 0.5
@@ -47,7 +44,7 @@ class IdentifyOptions:
     """Options of the identification.
 
     Attributes:
-        method: one of `METHODS`.
+        method: a name of `identification_methods.IDENTIFICATION_METHODS`.
         base: base link, by name or index, at whose origin the moments are taken.
         total_mass: [kg] that the masses must sum to; None estimates it from the data. Not used by the minimum norm.
         constraints: boxes, symmetry, mass bounds; its total mass is replaced by ``total_mass``.
@@ -65,7 +62,7 @@ class IdentifyOptions:
         jobs: joblib's number of workers.
     """
 
-    method: str = "consistent"
+    method: str = IDENTIFICATION_METHODS[0].name
     base: str | int = 0
     total_mass: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
@@ -78,9 +75,12 @@ class IdentifyOptions:
     jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise UnknownPreset(self.method, METHODS)
+        find_method(self.method)
         check_sampling(self.bootstrap, self.seed, self.jobs)
+
+    def complete_constraints(self) -> ConstraintOptions:
+        """The constraints with total mass and fixed links."""
+        return replace(self.constraints, total_mass=self.total_mass, fixed_links=self.fixed_links)
 
 
 def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
@@ -116,7 +116,7 @@ def identify_trials(
 
     Raises:
         InvalidValue: no frame counts.
-        UnknownPreset: no such method.
+        UnknownMethod: no such method.
         BackendError: the method failed.
 
     Example:
@@ -158,7 +158,7 @@ def identify_trials(
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
-    fixed = () if options.method == "minimum_norm" else options.fixed_links
+    fixed = options.fixed_links if find_method(options.method).uses_fixed_links else ()
     _note_unobserved_links(rig, estimate, fixed, notes)
     noise = float(
         np.sqrt(noise_variance(regression, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
@@ -167,7 +167,7 @@ def identify_trials(
         regression, diagonal_prior_std(rig.prior, rig.boxes, ConsistentOptions()), noise=noise
     )
     root = std_by_source = None
-    if options.method == "consistent":
+    if find_method(options.method).has_posterior:
         root = covariance_root(regression, estimate, rig, _consistent_options(rig, options))
         std_by_source = split_posterior_std(
             root, whitened_factor(regression, estimate), estimate.parameters, uncertainty
@@ -202,27 +202,24 @@ def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | No
             differ by their data alone; None estimates them again.
 
     Raises:
-        UnknownPreset: no such method.
+        UnknownMethod: no such method.
     """
-    constraints = replace(options.constraints, total_mass=options.total_mass, fixed_links=options.fixed_links)
-    if options.method == "consistent":
-        chosen = _consistent_options(rig, options)
-        if noise_estimate is not None:
-            noise_settings = noise_estimate.settings
-            chosen = replace(
-                chosen, data_inflation=noise_settings["data inflation"], noise_variance=noise_settings["noise variance"]
-            )
-            chosen = with_relative_std(chosen, noise_settings[RELATIVE_STD_SETTING])
-        elif _estimates_prior_std(chosen, options):
-            return lambda regression: consistent_with_empirical_prior(regression, rig, chosen)
-        return lambda regression: consistent(regression, rig, chosen)
-    if options.method == "hierarchical":
-        return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=constraints))
-    if options.method == "constrained":
-        return lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=constraints))
-    if options.method == "minimum_norm":
-        return lambda regression: minimum_norm(regression, rig)
-    raise UnknownPreset(options.method, METHODS)
+    fit = find_method(options.method).load_function()
+    return lambda regression: fit(regression, rig, options, noise_estimate)
+
+
+def fit_consistent(
+    regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None
+) -> Estimate:
+    """The method ``consistent`` of `identification_methods`."""
+    chosen = _consistent_options(rig, options)
+    if noise_estimate is not None:
+        settings = noise_estimate.settings
+        chosen = replace(chosen, data_inflation=settings["data inflation"], noise_variance=settings["noise variance"])
+        chosen = with_relative_std(chosen, settings[RELATIVE_STD_SETTING])
+    elif _estimates_prior_std(chosen, options):
+        return consistent_with_empirical_prior(regression, rig, chosen)
+    return consistent(regression, rig, chosen)
 
 
 def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
@@ -231,9 +228,7 @@ def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) ->
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
-    constraints = replace(
-        options.constraints, total_mass=options.total_mass, beta=None, fixed_links=options.fixed_links
-    )
+    constraints = replace(options.complete_constraints(), beta=None)
     is_person = rig.provenance.get("kind") == "human"
     symmetric = is_person if options.symmetric is None else options.symmetric
     chosen = ConsistentOptions(constraints=constraints, plausible=symmetric, mass_prior=is_person)
@@ -297,7 +292,7 @@ def _uncertainty(
     samples = bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
     )
-    if options.method != "consistent":
+    if not find_method(options.method).has_posterior:
         notes.append(f"the intervals show how much blocks of time disagree; {NO_BIAS_NOTE}")
         return samples
     notes.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import svd
@@ -13,6 +14,9 @@ from ..qp import Status
 from ..rig import Rig
 from .estimate import Estimate, compute_cost
 from .regression import Regression
+
+if TYPE_CHECKING:
+    from .identify import IdentifyOptions
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this fraction of the largest count as zero; the paper's parameters are not scaled."""
@@ -47,3 +51,8 @@ def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TO
         notes=notes,
         seconds=time.perf_counter() - began,
     )
+
+
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+    """The method ``minimum_norm`` of `identification_methods`."""
+    return minimum_norm(regression, rig)

@@ -12,13 +12,14 @@ import numpy as np
 from ..arrays import abbreviate, frozen, frozen_mask, frozen_times
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
-from ..errors import UnknownName, UnknownPreset
+from ..errors import UnknownName
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import AXES
 from ..identification.flight import NullSpace
-from ..identification.identify import METHODS, check_sampling
+from ..identification.identify import check_sampling
 from ..identification.result import Identification
+from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..motion import Motion
 from ..notebook import HtmlResult, build_data_frame
 from ..plate_options import KnownPlates, PlateOptions
@@ -37,7 +38,7 @@ class Settings:
     """Settings of a study: every choice that a method section must name.
 
     Attributes:
-        method: ``"minimum_norm"``, ``"constrained"``, ``"hierarchical"`` or ``"consistent"``.
+        method: a name of `identification_methods.IDENTIFICATION_METHODS`.
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
         base: base link, at whose origin the wrench equation is written; None: the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
@@ -53,7 +54,7 @@ class Settings:
         flight_only: identify from flight phases alone. Plates, where there are any, only weigh the body.
     """
 
-    method: str = "consistent"
+    method: str = IDENTIFICATION_METHODS[0].name
     preset: str = "human_8hz"
     base: str | None = None
     symmetric: bool | None = None
@@ -69,8 +70,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         preset_of(self.preset)
-        if self.method not in METHODS:
-            raise UnknownPreset(self.method, METHODS)
+        find_method(self.method)
         check_sampling(self.bootstrap, self.seed, self.jobs)
 
 

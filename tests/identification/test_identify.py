@@ -12,8 +12,9 @@ from solver.errors import InvalidValue, UnknownPreset
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.identify import METHODS, IdentifyOptions, get_method, identify_trials
+from solver.identification.identify import IdentifyOptions, get_method, identify_trials
 from solver.identification.result import Identification
+from solver.identification_methods import method_names
 from solver.rig import PRIOR_SPREAD, UNOBSERVED, Rig
 from solver.rigs import hoap3
 from solver.trial import Trial
@@ -43,7 +44,7 @@ def trials(rig: Rig, noise: float = 0.0) -> list[Trial]:
     return [random_trial(rig, 120, seed, noise=noise, name=f"trial {seed}") for seed in range(3)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 def test_noise_free_trials_are_explained(truth: Rig, wrong_prior: Rig, method: str) -> None:
     """Without noise every method explains unused trials a hundred times better than the prior."""
     result = identify_trials(wrong_prior, trials(truth), replace(FAST, method=method))
@@ -66,7 +67,7 @@ def test_total_mass_is_kept(truth: Rig, wrong_prior: Rig) -> None:
     assert result.parameters.total_mass == pytest.approx(9.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "minimum_norm"])
+@pytest.mark.parametrize("method", [method for method in method_names() if method != "minimum_norm"])
 def test_fixed_links_keep_the_prior(truth: Rig, wrong_prior: Rig, method: str) -> None:
     """A fixed link keeps its prior in every method with a prior, is listed and counts as not determined. For a link
     without markers that is not fixed, a note gives the sum with its parent."""
