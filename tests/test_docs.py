@@ -1,17 +1,27 @@
-"""What the documentation states in numbers is what the code does."""
+"""What the documentation states in numbers, and the names it uses, are those of the code."""
 
 from __future__ import annotations
 
+import argparse
 import re
+import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.figures.vocabulary import quaint_in_page, written_pages
+from solver.cli import parser
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 
-CARDS = Path(__file__).resolve().parents[1] / "docs" / "rigs.md"
+ROOT = Path(__file__).resolve().parents[1]
+CARDS = ROOT / "docs" / "rigs.md"
+PAGES = [page for page in written_pages() if page.name != "CHANGELOG.md"]
+COMMAND = re.compile(r"(?:exciting-dance|(?:\./dance|-m) solver) ([a-z][a-z-]+)((?:[^\n`]|\\\n)*)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+FOLDERS = ("solver", "addon", "assets", "benchmarks", "docs", "examples", "packaging", "tests")
 
 
 def card(title: str) -> str:
@@ -22,7 +32,7 @@ def card(title: str) -> str:
 
 
 def size(rig: Rig) -> str:
-    """How the cards count."""
+    """Counts as the cards give them."""
     return f"{len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom"
 
 
@@ -40,29 +50,29 @@ def test_cards_count_links_and_joints(title: str, rig: Rig) -> None:
     assert size(rig) in card(title)
 
 
-def test_the_card_of_a_person_tells_masses_and_soles() -> None:
-    """The stated mass exactly, six corners a sole, a thorax that had to be mended for women only."""
-    told = card("A person")
+def test_the_card_of_a_person_gives_masses_and_soles() -> None:
+    """The stated mass exactly, six corners a sole, a thorax that is corrected for women only."""
+    text = card("A person")
     rig = human(1.75, 63.21, "female")
-    assert "exactly the stated mass" in told
+    assert "exactly the stated mass" in text
     assert rig.prior.total_mass == pytest.approx(63.21, rel=1e-12)
-    assert "six corners" in told
+    assert "six corners" in text
     assert [len(patch.vertices) for patch in rig.contacts] == [6, 6]
-    assert "female thorax" in told
+    assert "female thorax" in text
     assert any("torso" in note for note in rig.notes)
     assert not any("torso" in note for note in human(1.75, 63.21, "male").notes)
 
 
-def test_the_card_of_hoap3_tells_masses_height_and_speed() -> None:
+def test_the_card_of_hoap3_gives_masses_height_and_speed() -> None:
     """The three loads, how tall the robot is as built, and its speed limit."""
-    told = card("HOAP-3")
+    text = card("HOAP-3")
     masses = [hoap3(payload).prior.total_mass for payload in ("battery_radio", "middle", "light")]
-    assert re.findall(r"(\d\.\d\d) kg", told)[:3] == [f"{mass:.2f}" for mass in masses]
-    assert "1 rad/s" in told
+    assert re.findall(r"(\d\.\d\d) kg", text)[:3] == [f"{mass:.2f}" for mass in masses]
+    assert "1 rad/s" in text
     assert np.all(hoap3().limits.speed == 1.0)
 
 
-def test_the_card_of_hrp2_tells_how_its_mass_is_spread() -> None:
+def test_the_card_of_hrp2_gives_the_distribution_of_mass() -> None:
     """Total, and the shares of trunk and waist, a leg, an arm, the head, in whole per cents."""
     rig = hrp2()
     share = dict(zip(rig.links, 100.0 * rig.prior.masses / rig.prior.total_mass))
@@ -72,7 +82,72 @@ def test_the_card_of_hrp2_tells_how_its_mass_is_spread() -> None:
     arms = sum(side.values()) - legs
     head = share["head"] + share["neck"]
     trunk = sum(share[name] for name in ("waist", "chest_yaw", "chest"))
-    told = card("HRP-2, a stand-in")
-    assert f"{rig.prior.total_mass:.0f} kg in all" in told
-    assert f"trunk and waist {trunk:.0f} %, a leg {legs:.0f} %, an arm {arms:.0f} %, the head {head:.0f} %" in told
+    text = card("HRP-2, a stand-in")
+    assert f"{rig.prior.total_mass:.0f} kg in all" in text
+    assert f"trunk and waist {trunk:.0f} %, a leg {legs:.0f} %, an arm {arms:.0f} %, the head {head:.0f} %" in text
     assert rig.provenance["base_link"] == "chest"
+
+
+def options_by_verb() -> dict[str, set[str]]:
+    """The options that the help of each verb lists."""
+    verbs = next(each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
+    return {verb: {name for each in one._actions for name in each.option_strings} for verb, one in verbs.items()}
+
+
+def test_pages_use_options_that_exist() -> None:
+    """Each command line on a page has a known verb and options of that verb."""
+    options, found, wrong = options_by_verb(), 0, []
+    for page in PAGES:
+        for verb, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
+            found += 1
+            known = options.get(verb, set())
+            wrong += [(page.name, verb, word) for word in OPTION.findall(rest) if word not in known]
+            wrong += [] if verb in options else [(page.name, verb, "")]
+    assert found > 20
+    assert wrong == []
+
+
+def test_pages_name_files_and_functions_that_exist() -> None:
+    """A path in backticks below a folder of the repository is tracked; a dotted name of the library can be imported."""
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    files = listing.split() or [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.*")]
+    known = {*files, *(parent.as_posix() for name in files for parent in Path(name).parents)}
+    paths, names, wrong = 0, 0, []
+    for page in PAGES:
+        for quoted in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8")):
+            if re.fullmatch(rf"(?:{'|'.join(FOLDERS)})/[\w./-]+", quoted):
+                paths += 1
+                wrong += [] if quoted.rstrip("/") in known else [(page.name, quoted)]
+            elif found := re.match(r"(?:solver|benchmarks)(?:\.[A-Za-z_]\w*)+", quoted):
+                names += 1
+                wrong += [] if is_importable(found[0]) else [(page.name, quoted)]
+    assert paths > 10
+    assert names > 10
+    assert wrong == []
+
+
+def is_importable(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of one."""
+    parts = name.split(".")
+    value = import_module(parts[0])
+    for count, part in enumerate(parts[1:], 2):
+        if not hasattr(value, part):
+            try:
+                import_module(".".join(parts[:count]))
+            except ImportError:
+                return False
+        value = getattr(value, part)
+    return True
+
+
+def test_pages_are_in_plain_words() -> None:
+    """No page has a word of the list for which the field has its own."""
+    assert {page.name: dict(words) for page in written_pages() if (words := quaint_in_page(page))} == {}
+
+
+def test_the_glossary_is_in_alphabetical_order() -> None:
+    """Each term has one row, and rows are sorted."""
+    rows = re.findall(r"^\| (?!Term|---)([^|]+) \|", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.M)
+    terms = [row.lower().replace("-", " ") for row in rows]
+    assert len(terms) > 100
+    assert terms == sorted(set(terms))

@@ -40,12 +40,18 @@ def quaint_in_page(path: Path) -> Counter[str]:
     return Counter(word for word in words(QUOTED.sub("", text)) if word in QUAINT)
 
 
+def written_pages() -> list[Path]:
+    """README, CHANGELOG and the pages of the documentation, without those that are generated from the code."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return sorted(page for page in pages if page.parent != ROOT / "docs" / "reference")
+
+
 def quaint_words() -> dict[str, Counter[str]]:
     """Quaint words by place: code of solver and add-on, and pages."""
     code, pages = Counter[str](), Counter[str]()
     for path in sources():
         code += quaint_in_code(path)
-    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]):
+    for path in written_pages():
         pages += quaint_in_page(path)
     return {"names, messages and docstrings of solver and add-on": code, "README, CHANGELOG and docs": pages}
 
