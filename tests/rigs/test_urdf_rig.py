@@ -484,7 +484,7 @@ def test_misspelt_masses_are_refused(write: Write) -> None:
     robot = link("trunk", 5) + link("arm", 2) + joint("a", "trunk", "arm")
     misspelt = robot.replace("inertial>", "intertial>")
     assert misspelt != robot
-    with pytest.raises(InputError, match=r"link 'trunk': <intertial> is no element.*<inertial>"):
+    with pytest.raises(InputError, match=r"link 'trunk': <intertial> is not an element.*<inertial>"):
         from_urdf(write(misspelt))
     rig = from_urdf(write(re.sub(r"(?s)<intertial>.*?</intertial>", "", misspelt)))
     assert rig.model.nv - 6 == 1
