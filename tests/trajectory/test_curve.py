@@ -83,3 +83,16 @@ def test_a_corner_with_few_samples_beside_it_is_rounded_off(count: int, corners:
     found = FlatCurve.through_samples(rig, times, q, corners)
     np.testing.assert_allclose(found.at(times)[0], y, atol=1e-9)
     assert np.isfinite(found.at(np.linspace(0.0, 1.0, 101))[2]).all()
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_clamped_curves_pass_inner_keys_at_speed(count: int) -> None:
+    """Between keys that rise evenly the curve does not stop, however few there are; one at rest stops at each."""
+    rig = hoap3()
+    q = np.tile(rig.neutral, (count, 1))
+    q[:, 7:] += 0.1 * np.arange(count)[:, None]
+    times = np.arange(float(count))
+    for interpolation, speed in (("clamped", 0.1), ("rest", 0.0)):
+        curve = FlatCurve.through_keys(rig, times, list(q), interpolation)
+        _, velocity, _ = curve.at(times[1:-1])
+        np.testing.assert_allclose(velocity[:, 6:], speed, atol=1e-9)
