@@ -1,4 +1,4 @@
-"""Quadratic problems, their solutions, and hierarchies of them. No robotics in here."""
+"""Quadratic programs, their solutions and hierarchies of them, independent of robotics."""
 
 from .backends import BACKENDS, LINEAR, SPARSE, solve
 from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy

@@ -1,8 +1,8 @@
-"""The point of a polyhedron nearest to a target, by the dual active-set method, rows asked for as they are needed.
+"""Nearest point of a polyhedron to a target: dual active-set method with row generation.
 
-Every strictly convex quadratic problem is one of these after a change of variables. The method starts at the target
-and makes one violated row active at a time, so it never needs a feasible start, and it never looks at rows that stay
-satisfied: three hundred thousand of them cost no more than finding the violated ones.
+Every strictly convex quadratic program has this form after a change of variables. The method starts at the target and
+activates one violated row at a time. So it needs no feasible start, and rows that stay satisfied cost only the search
+for violated ones, even if there are 300,000 of them.
 (Goldfarb and Idnani, Math. Programming 27, 1983.)
 """
 
@@ -23,15 +23,15 @@ from .rows import Rows
 FEASIBLE = 1e-10
 """Violation that counts as none, for rows of unit length in scaled variables."""
 DEPENDENT = 1e-11
-"""Share of a row outside the span of the active rows below which it counts as dependent on them."""
+"""Fraction of a row outside the span of the active rows below which it counts as dependent on them."""
 ACCEPTED = 1e-7
-"""Violation of a dependent row that is put down to rounding in the rows it depends on, not to a contradiction."""
+"""Violation of a dependent row that is attributed to rounding; a larger one is a contradiction."""
 ITERATIONS = 20_000
 
 
 @dataclass
 class RowPool:
-    """One-sided rows g x >= b of unit length in scaled variables; grows."""
+    """Growing set of one-sided rows g x >= b of unit length in scaled variables."""
 
     scale: np.ndarray
     """(n,) typical sizes: x = scale * scaled x."""
@@ -44,14 +44,14 @@ class RowPool:
         self.bounds = np.zeros(0)
 
     def copy(self) -> RowPool:
-        """A pool that grows on its own."""
+        """An independent copy."""
         result = RowPool(self.scale)
         result.matrix, result.bounds = self.matrix, self.bounds
         result.names = list(self.names)
         return result
 
     def widen(self, more: int) -> RowPool:
-        """A copy over ``more`` further variables of scale one, which its rows do not mention."""
+        """A copy over ``more`` additional variables of scale one, with zero coefficients in all rows."""
         result = RowPool(np.concatenate([self.scale, np.ones(more)]))
         m = self.matrix
         result.matrix = sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], m.shape[1] + more))
@@ -82,7 +82,7 @@ class RowPool:
         return self.matrix @ x - self.bounds
 
     def absorb_rounding(self, x: np.ndarray, tolerance: float) -> None:
-        """Let rows that scaled x violates by rounding alone pass through x, which is known to be allowed."""
+        """Move bounds that scaled x, known to be feasible, violates by rounding so that x satisfies them."""
         excess = self.excess(x)
         rounding = (excess < 0.0) & (excess >= -tolerance)
         self.bounds = np.where(rounding, self.bounds + excess, self.bounds)
@@ -95,16 +95,16 @@ class RowPool:
 
 @dataclass(frozen=True, slots=True)
 class NearestPoint:
-    """Outcome of `nearest_point`.
+    """Result of `nearest_point`.
 
     Attributes:
         z: (d,) nearest point, coordinates of the basis.
         x: (n,) the same, scaled variables.
         feasible: False when the rows contradict each other.
-        active: indices into the pool.
+        active: indices of active rows in the pool.
         multipliers: of the active rows, not negative.
         iterations: active-set changes.
-        rounds: how often the source was asked.
+        rounds: number of searches for violated rows.
     """
 
     z: np.ndarray
@@ -121,7 +121,7 @@ def nearest_point(
     basis: np.ndarray,
     target: np.ndarray,
     pool: RowPool,
-    ask: Callable[[np.ndarray], int] = lambda x: 0,
+    add_violated: Callable[[np.ndarray], int] = lambda x: 0,
     start: tuple[int, ...] = (),
 ) -> NearestPoint:
     """Minimise 1/2 ||z - target||^2 subject to the pool's rows at x = origin + basis z.
@@ -130,29 +130,29 @@ def nearest_point(
         origin: (n,) scaled variables.
         basis: (n, d).
         target: (d,).
-        pool: rows; those that ``ask`` finds are appended.
-        ask: given a scaled x that satisfies the pool, appends violated rows to it and returns how many.
+        pool: rows; `add_violated` appends to them.
+        add_violated: given a scaled x that satisfies the pool, appends violated rows to it and returns their number.
         start: active rows of a similar problem.
 
     Raises:
-        BackendError: the method did not come to an end.
+        BackendError: no convergence within `ITERATIONS`.
     """
     work = _ActiveSet(origin, basis, pool, target)
     work.begin(start)
     iterations = rounds = refreshed = refreshes = 0
-    asked = -1
+    extended = -1
     while iterations < ITERATIONS:
         x = origin + basis @ work.z
         excess = pool.excess(x)
         excess[work.active] = np.inf
         excess[work.settled] = np.inf
         worst = int(np.argmin(excess)) if len(excess) else -1
-        # a row at the tolerance may come and go with every refresh, so each one is a little less strict
+        # the tolerance grows with each refresh: a row at the tolerance could otherwise alternate for ever
         if worst < 0 or excess[worst] >= -FEASIBLE * (1 + refreshes):
             rounds += 1
-            # rows that change nothing when given (a dependent one, say) would be given at this point for ever
-            if asked != iterations and ask(x):
-                asked = iterations
+            # at most one search per point: rows without effect (dependent ones) would be found again for ever
+            if extended != iterations and add_violated(x):
+                extended = iterations
                 continue
             if refreshed == iterations:
                 return NearestPoint(work.z, x, True, tuple(work.active), work.u.copy(), iterations, rounds)
@@ -162,7 +162,7 @@ def nearest_point(
         iterations += 1
         if not work.activate(worst, float(excess[worst])):
             return NearestPoint(work.z, x, False, tuple(work.active), work.u.copy(), iterations, rounds)
-    raise BackendError(f"active set: no end after {ITERATIONS} changes of the active set")
+    raise BackendError(f"active set: no convergence after {ITERATIONS} changes of the active set")
 
 
 class _ActiveSet:
@@ -182,7 +182,7 @@ class _ActiveSet:
         self.z = self.target.copy()
 
     def begin(self, rows: tuple[int, ...]) -> None:
-        """Restart from active rows, without those that would pull; this also washes out accumulated rounding."""
+        """Restart from active rows, without those with a negative multiplier; this also removes rounding errors."""
         rows = tuple(rows)
         while True:
             self.clear()
@@ -207,7 +207,7 @@ class _ActiveSet:
         self.z = self.target + Q[:, :count] @ along
 
     def activate(self, index: int, excess: float) -> bool:
-        """Make a violated row active, dropping rows that block it; False: the rows contradict each other."""
+        """Activate a violated row and drop rows that block it; False if the rows contradict each other."""
         row = self.pool.row(index, self.basis)
         length = float(np.linalg.norm(row))
         own = 0.0
@@ -263,7 +263,7 @@ def _solve_triangular(triangle: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _blocking_step(u: np.ndarray, dual: np.ndarray) -> tuple[int, float]:
-    """Which multiplier reaches zero first along -dual, and after what step."""
+    """Index of the multiplier that reaches zero first along -dual, and the step to there."""
     falling = np.flatnonzero(dual > 0.0)
     if not len(falling):
         return -1, np.inf

@@ -1,4 +1,4 @@
-"""Convex quadratic problems over linear rows, bounds and cones, as values."""
+"""Convex quadratic programs with linear rows, bounds and cones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SQRT2 = float(np.sqrt(2.0))
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The demand F x + g in K.
+    """The constraint F x + g in K.
 
     Attributes:
         kind: `PSD`: the upper triangle of a symmetric matrix, column by column, off-diagonals times sqrt 2;
             `EXPONENTIAL`: triples (a, b, c) with b exp(a / b) <= c, b > 0; `SECOND_ORDER`: (t, v), |v| <= t.
         matrix: (m, n) F.
         offset: (m,) g.
-        name: what the cone says, for reports.
+        name: of the constraint, for reports.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Cone:
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "offset", frozen("cone offset", self.offset, (matrix.shape[0],)))
         if self.kind == PSD and triangle_length(self.order) != len(self):
-            raise InvalidValue(f"cone {self.name!r}: {len(self)} rows are no triangle of a matrix")
+            raise InvalidValue(f"cone {self.name!r}: {len(self)} rows are not the triangle of a symmetric matrix")
         if self.kind == EXPONENTIAL and len(self) % 3:
             raise InvalidValue(f"cone {self.name!r}: {len(self)} rows are not triples")
 
@@ -60,7 +60,7 @@ class Cone:
         return self.matrix @ x + self.offset
 
     def violation(self, x: np.ndarray) -> float:
-        """How far outside the cone x lies: minus the smallest eigenvalue, or the excess of the inequality."""
+        """Violation of the cone at x: minus the smallest eigenvalue, or the excess of the inequality."""
         value = self.value(x)
         if self.kind == PSD:
             return max(0.0, -float(np.linalg.eigvalsh(matrix_of(value))[0]))
@@ -81,7 +81,7 @@ class Problem:
         q: (n,).
         rows: inequalities and equalities (l = u).
         lower, upper: (n,) bounds on x; infinite where free.
-        cones: further demands.
+        cones: conic constraints.
     """
 
     P: sparse.csc_array
@@ -122,7 +122,7 @@ class Problem:
         upper: np.ndarray | None = None,
         cones: tuple[Cone, ...] = (),
     ) -> Problem:
-        """A problem with whatever is not given left out."""
+        """A problem with optional rows, bounds and cones."""
         n = len(q)
         return Problem(
             P,
@@ -162,7 +162,7 @@ def triangle_length(order: int) -> int:
 
 
 def triangle_of(matrix: np.ndarray) -> np.ndarray:
-    """Upper triangle (..., d (d + 1) / 2), column by column, off-diagonals times sqrt 2: inner products are kept."""
+    """Upper triangle (..., d (d + 1) / 2), column by column, off-diagonals times sqrt 2, which keeps inner products."""
     columns, rows = np.tril_indices(matrix.shape[-1])
     return matrix[..., rows, columns] * np.where(rows == columns, 1.0, SQRT2)
 

@@ -1,4 +1,4 @@
-"""Named linear rows l <= G x <= u, given at once or, when there are too many, asked for where they are violated."""
+"""Named linear rows l <= G x <= u, all given at once or generated where they are violated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rows:
     Attributes:
         matrix: (m, n) G, sparse by rows.
         lower, upper: (m,) l and u.
-        names: (m,) what each row says, for reports.
+        names: (m,) name of each row, for reports.
     """
 
     matrix: sparse.csr_array
@@ -69,7 +69,7 @@ class Rows:
 
     @staticmethod
     def stack(parts: Sequence[Rows]) -> Rows:
-        """All rows of the parts, which share their variables, one below the other."""
+        """All rows of parts with the same variables, one part below the other."""
         return Rows(
             sparse.vstack([p.matrix for p in parts], format="csr"),
             np.concatenate([p.lower for p in parts]),
@@ -89,13 +89,13 @@ class Rows:
 
 
 class RowSource(Protocol):
-    """Inequality rows too many to write down, which are asked for where a point violates them."""
+    """Generates inequality rows where a point violates them, for constraints with too many rows to store."""
 
     def initial(self) -> Rows:
-        """A few rows worth having from the start; saves rounds, may be empty."""
+        """A few rows to start with, which save searches; may be empty."""
 
     def violated(self, x: np.ndarray, tolerance: float) -> Rows:
-        """Rows that x (n,) violates by more than ``tolerance`` times their own scale; none: x satisfies all of them.
+        """Rows that x (n,) violates by more than ``tolerance`` times their own scale; empty if x satisfies all of them.
 
-        Not every violated row need be given, but at least one while there is one.
+        If any row is violated, at least one is returned, but not necessarily all.
         """

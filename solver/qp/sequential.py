@@ -1,4 +1,4 @@
-"""Sequences of small quadratic programs between bounds, by the method that a name says."""
+"""Solvers, selected by name, for sequences of small quadratic programs with bounds."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from .principal_pivoting import Box, BoxSolution, solve_box
 
 SEQUENTIAL_SOLVERS = ("pivoting", "osqp")
 TOLERANCE = 1e-9
-"""OSQP's, absolute and relative, in radians: what it leaves would show as noise in the accelerations."""
+"""OSQP's absolute and relative tolerance, in radians: larger residuals would be noise in the accelerations."""
 ITERATIONS = 4000
 PUSHING = 1e-9
-"""Share of the largest force beyond which a bound counts as held."""
+"""Fraction of the largest multiplier above which a bound counts as active."""
 
 
 class SequentialSolver(Protocol):
-    """Solves one program after the other."""
+    """Solves one program after another."""
 
     def __call__(self, hessian: np.ndarray, gradient: np.ndarray, box: Box, guess: np.ndarray | None) -> BoxSolution:
         """Minimise 1/2 x'Hx - g'x within a box, see `solve_box`."""
 
 
 class OsqpSequence:
-    """OSQP, set up once: matrices and bounds are updated in place, and every program starts at the last one's end."""
+    """OSQP, set up once: matrices and bounds are updated in place, every program starts at the last one's solution."""
 
     def __init__(self) -> None:
         self._solver: osqp.OSQP | None = None
         self._entries: tuple[np.ndarray, np.ndarray] = (np.zeros(0, int), np.zeros(0, int))
 
     def __call__(self, hessian: np.ndarray, gradient: np.ndarray, box: Box, guess: np.ndarray | None) -> BoxSolution:
-        """See `solve_box`; what was held before is known from the last program, not from ``guess``."""
+        """See `solve_box`; the start is the last program's solution, ``guess`` is ignored."""
         count, size = len(gradient), float(np.trace(hessian)) / len(gradient)
         low, high = (
             np.concatenate([box.low, np.full(len(box.upper_rows), -np.inf)]),
@@ -55,20 +55,20 @@ class OsqpSequence:
         else:
             self._solver.update(q=-gradient / size, l=low, u=high, Px=hessian[self._entries] / size)
         found = self._solver.solve(raise_error=False)
-        x, forces = np.asarray(found.x), np.asarray(found.y)
-        most = PUSHING * float(np.max(np.abs(forces), initial=0.0))
-        held = np.where(np.abs(forces) > most, np.sign(forces), 0.0).astype(int)
-        return BoxSolution(x, held, box.violation(x), str(found.info.status) == "solved")
+        x, multipliers = np.asarray(found.x), np.asarray(found.y)
+        threshold = PUSHING * float(np.max(np.abs(multipliers), initial=0.0))
+        active = np.where(np.abs(multipliers) > threshold, np.sign(multipliers), 0.0).astype(int)
+        return BoxSolution(x, active, box.violation(x), str(found.info.status) == "solved")
 
 
 def sequential_solver(name: str) -> SequentialSolver:
-    """A method for a sequence of programs of one shape.
+    """A solver for a sequence of programs of one shape.
 
     Args:
         name: ``"pivoting"`` (exact, and the fastest that was measured) or ``"osqp"`` (rapetti2020's).
 
     Raises:
-        UnknownPreset: no method of that name.
+        UnknownPreset: no solver of that name.
     """
     if name == "pivoting":
         return solve_box

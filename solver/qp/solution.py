@@ -1,4 +1,4 @@
-"""What a backend returned, measured by ourselves and not by the backend."""
+"""Solution of a backend, with residuals measured independently of the backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .problem import EXPONENTIAL, PSD, Problem, matrix_of
 
 MEASURED = 1e-4
-"""Relative residual beyond which a point that a library calls optimal counts as inaccurate."""
+"""Relative residual above which a point that a library reports as optimal counts as inaccurate."""
 
 
 class Status(Enum):
@@ -18,7 +18,7 @@ class Status(Enum):
 
     OPTIMAL = "optimal"
     INACCURATE = "inaccurate"
-    """The backend met only its reduced tolerances, or its residuals are worse than it says."""
+    """The backend met only its reduced tolerances, or its residuals are larger than it reports."""
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     LIMIT = "iteration or time limit"
@@ -30,10 +30,10 @@ class Solution:
     """Primal and dual point of a problem, with P x + q + G'y + bounds - sum F'z = 0 at an optimum.
 
     Attributes:
-        problem: that was solved.
-        x: (n,); NaN when none was found.
-        row_duals: (m,) y; positive where the upper side of a row pushes, negative where the lower side does.
-        bound_duals: (n,) likewise for the bounds.
+        problem: the problem solved.
+        x: (n,); NaN if none was found.
+        row_duals: (m,) y; positive where the upper side of a row is active, negative where the lower side is.
+        bound_duals: (n,) the same for the bounds.
         cone_duals: one (m_k,) per cone, in the dual cone.
         status: how the solve ended.
         iterations: of the backend.
@@ -88,26 +88,26 @@ class Solution:
 
     @property
     def usable(self) -> bool:
-        """Whether its own residuals, whatever the backend says, make it an optimum to `MEASURED`."""
+        """Whether the measured residuals are below `MEASURED`, whatever the backend reports."""
         return self.is_optimal(MEASURED)
 
     def with_measured_status(self) -> Solution:
-        """This solution, called inaccurate if its own residuals are beyond `MEASURED`."""
+        """This solution, with status INACCURATE if its measured residuals exceed `MEASURED`."""
         if self.status is not Status.OPTIMAL or self.usable:
             return self
-        said = f"called optimal, but {self.residuals}"
-        return replace(self, status=Status.INACCURATE, message=said)
+        message = f"reported as optimal, but {self.residuals}"
+        return replace(self, status=Status.INACCURATE, message=message)
 
     @property
     def residuals(self) -> str:
-        """All three in words."""
+        """Text of all three residuals."""
         if not np.isfinite(self.x).all():
             return "no point"
         return f"primal residual {self.primal_residual:.1e}, dual {self.dual_residual:.1e}, gap {self.gap:.1e}"
 
     @property
     def summary(self) -> str:
-        """How the solve ended, in one line for traces and notes."""
+        """Backend, status and residuals in one line, for traces and notes."""
         return f"{self.backend}: {self.status.value}, {self.residuals}"
 
     def is_optimal(self, tolerance: float) -> bool:
@@ -126,7 +126,7 @@ class Solution:
 
 
 def _support(lower: np.ndarray, upper: np.ndarray, duals: np.ndarray) -> float:
-    """What duals earn on an interval; a dual that pushes an absent side is a dual residual, and earns nothing here."""
+    """Support function of an interval; duals of an absent side are part of the dual residual and not counted here."""
     above, below = (duals > 0) & np.isfinite(upper), (duals < 0) & np.isfinite(lower)
     return float(upper[above] @ duals[above] + lower[below] @ duals[below])
 

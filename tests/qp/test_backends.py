@@ -1,4 +1,4 @@
-"""Every backend solves problems with known optima, and the solution measures itself."""
+"""Laws of backends: they solve problems with known optima, and solutions measure their own residuals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from solver.qp import (
 from solver.qp.backends import highs, piqp
 
 LIBRARIES = {"proxqp": "proxsuite", "piqp": "piqp"}
-"""Of the backends whose library may be missing."""
+"""Backends whose library is optional."""
 
 
 def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
@@ -42,7 +42,7 @@ def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_known_optimum(backend: str) -> None:
-    """Each backend finds the hand-computed optimum, and the residuals it leaves are measured as small."""
+    """Each backend finds the hand-computed optimum, with small measured residuals."""
     if backend in LIBRARIES:
         pytest.importorskip(LIBRARIES[backend])
     problem, optimum = nearest_in_simplex()
@@ -67,7 +67,7 @@ def test_two_sided_rows(backend: str) -> None:
 
 @pytest.fixture(params=["highspy", "scipy"])
 def linear(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HiGHS by its own package, and by SciPy where that is missing."""
+    """HiGHS by its own package, and by SciPy."""
     if request.param == "scipy":
         monkeypatch.setattr(highs, "highspy", None)
     else:
@@ -75,7 +75,7 @@ def linear(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("linear")
-def test_a_linear_programme_measures_itself() -> None:
+def test_a_linear_program_measures_its_residuals() -> None:
     """Least x + 2 y + 3 z with x + y + z = 2, x - y >= -1, y - z <= 5, 0 <= x <= 0.5, z <= 1: (0.5, 1.5, 0) by hand.
 
     Its duals are the slopes of that: an equality that costs 2 a unit, and a bound that is worth 1.
@@ -94,8 +94,8 @@ def test_a_linear_programme_measures_itself() -> None:
 
 @pytest.mark.usefixtures("linear")
 @pytest.mark.parametrize("seed", range(5))
-def test_rows_are_added_until_none_is_broken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of both sides, equalities and bounds, a few at a time: the optimum of all of them, its duals measured."""
+def test_rows_are_added_until_none_is_violated(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adding a few rows at a time gives the optimum of all two-sided rows, equalities and bounds, with its duals."""
     monkeypatch.setattr(highs, "AT_ONCE", 4)
     generator = np.random.default_rng(seed)
     inner, matrix = generator.uniform(-0.5, 0.5, 12), generator.standard_normal((60, 12))
@@ -112,8 +112,8 @@ def test_rows_are_added_until_none_is_broken(seed: int, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("linear")
-def test_a_linear_programme_without_end_says_so() -> None:
-    """Nothing keeps x from falling for ever."""
+def test_an_unbounded_linear_program_is_reported() -> None:
+    """A cost without a lower bound gives the status UNBOUNDED."""
     rows = Rows(np.ones((1, 1)), np.array([-np.inf]), np.ones(1), ("at most one",))
     found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
     assert found.status is Status.UNBOUNDED
@@ -121,8 +121,8 @@ def test_a_linear_programme_without_end_says_so() -> None:
 
 
 @pytest.mark.usefixtures("linear")
-def test_a_linear_programme_without_a_point_says_so() -> None:
-    """Contradicting rows have no point: the status and the verdict say it, and nobody may use it."""
+def test_an_infeasible_linear_program_is_reported() -> None:
+    """Contradictory rows give the status INFEASIBLE, a summary without a point and an unusable solution."""
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
     found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
     assert found.status is Status.INFEASIBLE
@@ -130,8 +130,8 @@ def test_a_linear_programme_without_a_point_says_so() -> None:
     assert found.summary == "highs: infeasible, no point"
 
 
-def test_what_a_library_calls_optimal_is_measured() -> None:
-    """A point that breaks a row, or leaves the gradient, is no optimum whatever the backend says of it."""
+def test_the_residuals_of_a_reported_optimum_are_measured() -> None:
+    """A point that violates a row, or with a nonzero gradient, is not usable whatever the backend reports."""
     problem, _ = nearest_in_simplex()
     found = solve(problem, "clarabel")
     assert found.with_measured_status() is found
@@ -144,7 +144,7 @@ def test_what_a_library_calls_optimal_is_measured() -> None:
 
 @pytest.mark.parametrize("backend", ["clarabel", "osqp", "piqp", SPARSE])
 def test_infeasible_is_a_status(backend: str) -> None:
-    """Rows that contradict each other give the status INFEASIBLE, not an exception and not a point."""
+    """Contradictory rows give the status INFEASIBLE, not an exception and not a point."""
     if backend in LIBRARIES:
         pytest.importorskip(LIBRARIES[backend])
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
@@ -153,7 +153,7 @@ def test_infeasible_is_a_status(backend: str) -> None:
 
 
 def random_programme() -> Problem:
-    """Thirty variables, of which half are slacks of soft rows, as in the programmes of repairs."""
+    """Thirty variables, half of them slacks of soft rows, as in the programs of repairs."""
     generator = np.random.default_rng(3)
     matrix = np.concatenate([generator.standard_normal((15, 15)), np.eye(15)], axis=1)
     rows = Rows(matrix, generator.uniform(0.5, 2.0, 15), np.full(15, np.inf), ("limit",) * 15)
@@ -162,8 +162,8 @@ def random_programme() -> Problem:
     return Problem.quadratic(np.diag(np.r_[np.ones(15), np.zeros(15)]), cost, rows=rows, lower=lower, upper=upper)
 
 
-def test_sparse_programmes_are_solved_without_the_optional_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where PIQP is installed it solves them, and where it is not Clarabel does, to the same point and duals."""
+def test_sparse_programs_are_solved_without_the_optional_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PIQP, or Clarabel if PIQP is not installed, finds the same point and duals."""
     pytest.importorskip("piqp")
     problem = random_programme()
     quick = solve(problem, SPARSE)
@@ -177,8 +177,8 @@ def test_sparse_programmes_are_solved_without_the_optional_library(monkeypatch: 
     assert np.abs(quick.bound_duals).max() > 0.1 < np.abs(quick.row_duals).max()
 
 
-def test_a_tired_interior_point_leaves_the_programme_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PIQP gives up after its iterations, and Clarabel finds the optimum instead."""
+def test_clarabel_solves_what_piqp_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If PIQP reaches its iteration limit, Clarabel finds the optimum."""
     pytest.importorskip("piqp")
     monkeypatch.setattr(piqp, "MOST", 1)
     assert solve(random_programme(), "piqp").status is Status.LIMIT
@@ -187,8 +187,8 @@ def test_a_tired_interior_point_leaves_the_programme_to_the_other(monkeypatch: p
     assert found.backend == "clarabel"
 
 
-def test_sparse_programmes_with_cones_go_to_who_takes_them() -> None:
-    """A cone is Clarabel's, and PIQP by name refuses it."""
+def test_sparse_programs_with_cones_are_solved_by_clarabel() -> None:
+    """The sparse backend solves cones by Clarabel; PIQP selected by name refuses them."""
     cone = Cone(PSD, sparse.eye_array(3), np.zeros(3))
     problem = Problem.quadratic(np.eye(3), np.zeros(3), cones=(cone,))
     assert solve(problem, SPARSE).backend == "clarabel"
@@ -224,7 +224,7 @@ def test_exponential_cone_bounds_the_logarithm() -> None:
 
 
 def test_a_dual_outside_its_exponential_cone_is_a_residual() -> None:
-    """(a, b, c) is dual to exp(a) <= c if a < 0 and -a exp(b / a - 1) <= c; what lacks is the dual residual."""
+    """(a, b, c) is dual to exp(a) <= c if a < 0 and -a exp(b / a - 1) <= c; the violation is the dual residual."""
     matrix = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     cone = Cone(EXPONENTIAL, matrix, np.array([0.0, 1.0, 0.0]))
     problem = Problem.quadratic(np.zeros((2, 2)), np.zeros(2), cones=(cone,))
@@ -240,7 +240,7 @@ def test_a_dual_outside_its_exponential_cone_is_a_residual() -> None:
 
 @pytest.mark.parametrize("kind", ["quadratic", "cone"])
 def test_a_linear_solver_refuses_what_is_not_linear(kind: str) -> None:
-    """A quadratic term or a cone, either alone, is an error that names what takes it."""
+    """A quadratic term or a cone, either alone, is an error that names a suitable backend."""
     cone = Cone(SECOND_ORDER, np.eye(2), np.zeros(2))
     problem = Problem.quadratic(
         np.eye(2) if kind == "quadratic" else np.zeros((2, 2)), np.ones(2), cones=(cone,) if kind == "cone" else ()
@@ -250,7 +250,7 @@ def test_a_linear_solver_refuses_what_is_not_linear(kind: str) -> None:
 
 
 def test_a_wrong_point_is_not_optimal() -> None:
-    """Residuals are measured at the point: moving it away makes primal residual or gap grow."""
+    """Residuals are measured at the point: moving it increases the primal residual or the gap."""
     from dataclasses import replace
 
     found = solve(nearest_in_simplex()[0], "clarabel")
@@ -260,7 +260,7 @@ def test_a_wrong_point_is_not_optimal() -> None:
 
 
 def test_triangle_keeps_inner_products() -> None:
-    """The scaled triangle of symmetric matrices keeps their inner product, and comes back."""
+    """The scaled triangle of symmetric matrices keeps their inner product, and is invertible."""
     generator = np.random.default_rng(1)
     a, b = (m + m.T for m in generator.standard_normal((2, 4, 4)))
     assert triangle_of(a) @ triangle_of(b) == pytest.approx(np.sum(a * b))
@@ -268,7 +268,7 @@ def test_triangle_keeps_inner_products() -> None:
 
 
 def test_bad_problems_are_refused() -> None:
-    """Empty intervals, asymmetric P, cones OSQP cannot take and unknown backends name the culprit."""
+    """Empty intervals, asymmetric P, cones given to OSQP and unknown backends are errors that name the cause."""
     with pytest.raises(InvalidValue, match="'crossed'"):
         Rows(np.eye(1), np.array([1.0]), np.array([0.0]), ("crossed",))
     with pytest.raises(InvalidValue, match="not symmetric"):
@@ -283,7 +283,7 @@ def test_bad_problems_are_refused() -> None:
 def chained_programme(seed: int) -> tuple[Problem, np.ndarray]:
     """Soft rows over neighbours in a chain of twelve triples, one row that must hold; and the chain's order.
 
-    The variables are numbered coordinate by coordinate, their slacks behind them, as in the programmes of repairs.
+    The variables are numbered coordinate by coordinate, their slacks behind them, as in the programs of repairs.
     """
     generator = np.random.default_rng(seed)
     count, rows = 36, 20
@@ -305,8 +305,8 @@ def chained_programme(seed: int) -> tuple[Problem, np.ndarray]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_order_changes_the_way_and_not_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solved block by block the optimum and all its duals come back in the problem's own numbering."""
+def test_an_order_of_variables_does_not_change_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The block factorisation gives the optimum and all its duals in the problem's own numbering."""
     pytest.importorskip("piqp")
     from solver.qp.backends import piqp
 
@@ -326,8 +326,8 @@ def test_an_order_changes_the_way_and_not_the_optimum(seed: int, monkeypatch: py
     assert found.x == pytest.approx(plain.x, abs=1e-5)
 
 
-def test_blocks_that_do_not_end_are_solved_in_general(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the factorisation by blocks fails, the general one gives the optimum, in the problem's own numbering."""
+def test_the_general_factorisation_is_used_if_the_block_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the block factorisation fails, the general one gives the optimum in the problem's own numbering."""
     pytest.importorskip("piqp")
     from solver.qp.backends import piqp
 
@@ -347,7 +347,7 @@ def test_blocks_that_do_not_end_are_solved_in_general(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("bounded", [True, False])
 def test_rows_that_do_not_bind_change_nothing(bounded: bool) -> None:
-    """Of many rows few bind, and the optimum of all is found with its duals, with bounds and without."""
+    """If few of many rows bind, the optimum of all rows is found with its duals, with and without bounds."""
     generator = np.random.default_rng(4)
     normals = generator.standard_normal((900, 6))
     rows = Rows(sparse.csr_array(normals), np.full(900, -np.inf), np.linalg.norm(normals, axis=1), ("plane",) * 900)

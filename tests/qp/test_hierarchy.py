@@ -20,10 +20,10 @@ def rows_of(matrix: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Rows:
 
 @dataclass
 class Circle:
-    """Half planes v'x <= 1 of a regular polygon with many sides; hands out the most violated one."""
+    """Half planes v'x <= 1 of a regular polygon with many sides; generates the most violated one."""
 
     sides: int
-    asked: int = 0
+    searches: int = 0
 
     def __post_init__(self) -> None:
         angles = 2.0 * np.pi * np.arange(self.sides) / self.sides
@@ -33,7 +33,7 @@ class Circle:
         return Rows.none(2)
 
     def violated(self, x: np.ndarray, tolerance: float) -> Rows:
-        self.asked += 1
+        self.searches += 1
         worst = int(np.argmax(self.normals @ x))
         if self.normals[worst] @ x <= 1.0 + tolerance:
             return Rows.none(2)
@@ -71,7 +71,7 @@ def reference(inequalities: Rows, A: np.ndarray, b: np.ndarray, wanted: np.ndarr
 
 @pytest.mark.parametrize("seed", range(25))
 def test_every_level_meets_the_optimum_of_a_solver_given_all_rows(seed: int) -> None:
-    """Feasible or not, rank-deficient or not: each level's optimum is Clarabel's."""
+    """Each level's optimum is Clarabel's, for feasible, infeasible and rank-deficient levels."""
     generator = np.random.default_rng(seed)
     n, m = int(generator.integers(3, 12)), int(generator.integers(1, 20))
     rank = int(generator.integers(1, n + 1))
@@ -94,7 +94,7 @@ def test_every_level_meets_the_optimum_of_a_solver_given_all_rows(seed: int) -> 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
-    """Five contradictory levels: each keeps to the end the optimum it had when solved alone with those above."""
+    """With five contradictory levels each keeps the optimum that it has without the levels below."""
     generator = np.random.default_rng(100 + seed)
     n = 8
     levels = []
@@ -111,7 +111,7 @@ def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
     assert max(level.violation_of_higher_levels for level in whole.levels) < 1e-9
 
 
-def test_equalities_that_contradict_are_met_half_way() -> None:
+def test_contradictory_equalities_share_the_violation() -> None:
     """x = 0 and x = 1 on one level give x = 1/2; on two levels the upper one wins."""
     both = Rows.equalities(np.ones((2, 1)), np.array([0.0, 1.0]), "x")
     assert solve_hierarchy([Level("both", both)]).x == pytest.approx([0.5])
@@ -119,8 +119,8 @@ def test_equalities_that_contradict_are_met_half_way() -> None:
     assert solve_hierarchy(apart).x == pytest.approx([0.0])
 
 
-def test_inequalities_that_contradict_share_the_violation() -> None:
-    """x >= 1 and x <= 0 on one level are violated by 1/2 each, and the level below may not change that."""
+def test_contradictory_inequalities_share_the_violation() -> None:
+    """x >= 1 and x <= 0 on one level are violated by 1/2 each, and the level below does not change that."""
     rows = rows_of(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
     found = solve_hierarchy([Level("rows", rows), Level("pull", Rows.equalities(np.eye(1), np.array([9.0]), "x"))])
     assert found.x == pytest.approx([0.5], abs=1e-7)
@@ -129,8 +129,8 @@ def test_inequalities_that_contradict_share_the_violation() -> None:
 
 
 @pytest.mark.parametrize("units", [1.0, 250.0])
-def test_rows_that_contradict_keep_their_violation_below(units: float) -> None:
-    """2x + y <= -1 and 2x + y >= 1 are met half way, 100 y <= 0 is met; the nearest to (5, 3) is 0."""
+def test_lower_levels_keep_the_violation_of_contradictory_rows(units: float) -> None:
+    """2x + y <= -1 and 2x + y >= 1 share the violation, 100 y <= 0 is met; the point nearest to (5, 3) is 0."""
     normals = np.array([[2.0, 1.0], [2.0, 1.0], [0.0, 100.0]]) * [units, 1.0]
     rows = rows_of(normals, np.array([-np.inf, 1.0, -np.inf]), np.array([-1.0, np.inf, 0.0]))
     near = Level("near", Rows.equalities(np.diag([units, 1.0]), np.array([5.0, 3.0]), "x"))
@@ -143,8 +143,8 @@ def test_rows_that_contradict_keep_their_violation_below(units: float) -> None:
     assert found.x * [units, 1.0] == pytest.approx([2.0, -4.0], abs=1e-6)
 
 
-def test_a_source_is_asked_only_for_violated_rows() -> None:
-    """A polygon of 100,000 sides is met exactly while only a handful of them is ever written down."""
+def test_a_source_generates_only_violated_rows() -> None:
+    """A polygon of 100,000 sides is met exactly with only a few generated rows."""
     source = Circle(100_000)
     target = np.array([3.0, 4.0])
     pull = Level("pull", Rows.equalities(np.eye(2), target, "x"))
@@ -153,7 +153,7 @@ def test_a_source_is_asked_only_for_violated_rows() -> None:
     everything = rows_of(source.normals, np.full(100_000, -np.inf), np.ones(100_000))
     best = solve(Problem.least_squares(np.eye(2), target, rows=everything), "clarabel", tolerance=1e-9)
     assert found.levels[1].optimum == pytest.approx(np.linalg.norm(best.x - target), rel=1e-7)
-    assert source.asked < 30
+    assert source.searches < 30
 
 
 def test_units_do_not_change_the_result() -> None:
@@ -178,7 +178,7 @@ def test_units_do_not_change_the_result() -> None:
 
 
 def test_active_rows_are_named() -> None:
-    """Rows that end on a bound are named, others are not."""
+    """Rows at a bound of the solution are named, others are not."""
     rows = rows_of(np.eye(2), np.array([1.0, -5.0]), np.array([np.inf, np.inf]))
     found = solve_hierarchy([Level("rows", rows), Level("pull", Rows.equalities(np.eye(2), np.zeros(2), "x"))])
     assert found.active == ("row 0",)
@@ -186,7 +186,7 @@ def test_active_rows_are_named() -> None:
 
 
 def test_bad_hierarchies_are_refused() -> None:
-    """Levels of different width and a source that contradicts the level above are errors that say so."""
+    """Levels of different width, and a source that contradicts the level above, are errors with the cause."""
     with pytest.raises(InvalidValue, match="share their variables"):
         solve_hierarchy([Level("a", Rows.none(2)), Level("b", Rows.none(3))])
     far = rows_of(np.array([[1.0, 0.0]]), np.array([2.0]), np.array([np.inf]))
@@ -194,8 +194,8 @@ def test_bad_hierarchies_are_refused() -> None:
         solve_hierarchy([Level("far", far), Level("circle", Rows.none(2), Circle(64))])
 
 
-def test_rounding_at_an_allowed_point_is_no_contradiction() -> None:
-    """A row that the free directions cannot move, violated by 1e-9 at a point known to be allowed, is let through."""
+def test_rounding_at_a_feasible_point_is_no_contradiction() -> None:
+    """A row without free directions, violated by 1e-9 at a point known to be feasible, is accepted."""
     from solver.qp.active_set import RowPool, nearest_point
 
     pool = RowPool(np.ones(2))

@@ -1,4 +1,4 @@
-"""One file per library that solves a `Problem`; `solve` picks one by name."""
+"""Solvers of a `Problem`, one file per library; `solve` selects one by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import clarabel, highs, osqp, piqp, proxqp
 
 BACKENDS = ("clarabel", "osqp", "piqp", "proxqp")
 LINEAR = "highs"
-"""The backend of linear programmes."""
+"""The backend of linear programs."""
 SPARSE = "sparse"
-"""PIQP, and Clarabel where that is not installed or its solution is bad: sharp optima of large sparse programmes."""
+"""Accurate optima of large sparse programs: PIQP, or Clarabel if PIQP is not installed or inaccurate."""
 DEFAULT_TOLERANCE = 1e-8
-"""Relative; each backend scales it to the sizes in the problem."""
+"""Relative tolerance; each backend scales it to the sizes in the problem."""
 
 
 def solve(
@@ -26,19 +26,18 @@ def solve(
     start: Solution | None = None,
     order: np.ndarray | None = None,
 ) -> Solution:
-    """Solve a problem, and measure what came back: a point that a library calls optimal and is not is `INACCURATE`.
+    """Solve a problem and measure the residuals: a solution wrongly reported as optimal gets status `INACCURATE`.
 
     Args:
         problem: to solve.
         backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones), ``"piqp"``
             (accurate, sparse, rows and bounds only) or ``"proxqp"`` (small dense problems; optional library);
-            `SPARSE_INTERVAL`,
-            the quickest accurate one of large sparse programmes; or `LINEAR_MOMENTUM_COLOUR` where P is zero and
-            there are no cones.
+            `SPARSE`, the quickest accurate one for large sparse programs; or `LINEAR` for linear programs without
+            cones.
         tolerance: relative.
         start: solution of a similar problem to start from; interior-point methods ignore it.
-        order: (n,) the variables such that rows and costs join near ones only, as those of a trajectory in the order
-            of time: quicker with `SPARSE_INTERVAL`; the others ignore it.
+        order: (n,) order of the variables in which rows and costs are banded, for a trajectory the order of time.
+            It makes `SPARSE` quicker; the others ignore it.
 
     Raises:
         BackendError: the library failed, or cannot take this kind of problem.

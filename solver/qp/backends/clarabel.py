@@ -66,7 +66,7 @@ def solve(problem: Problem, tolerance: float) -> Solution:
             settings,
         )
         found = solver.solve()
-    except BaseException as error:  # a Rust panic arrives as a BaseException that is no Exception
+    except BaseException as error:  # a Rust panic is raised as a BaseException that is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         raise BackendError(f"{NAME}: {error}") from error

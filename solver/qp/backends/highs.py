@@ -1,8 +1,8 @@
-"""HiGHS: linear programmes by its own package, which goes on from where it was, or by SciPy where that is missing.
+"""HiGHS for linear programs: by `highspy` with warm starts, or by SciPy if `highspy` is not installed.
 
-Of many rows few bind: HiGHS gets those that the optimum so far breaks, until it breaks none, which is the optimum of
-all. Each time the dual simplex goes on from the last basis. SciPy's interface begins anew: 99 programmes of transitions
-of a robot and a person, 210 variables and 1,900 rows each, took it three to four times as long.
+Few of many rows bind. So rows are added only where the current optimum violates them, until it violates none. The dual
+simplex continues from the last basis each time. SciPy restarts instead, which took three to four times as long for 99
+programs of transitions of a robot and a person (210 variables and 1,900 rows each).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..solution import Solution, Status
 
 try:
     import highspy
-except ImportError:  # `linprog` steps in
+except ImportError:  # SciPy's `linprog` is used instead
     highspy = None  # type: ignore[assignment]
 
 NAME = "highs"
 AT_ONCE = 200
-"""Rows that are added at most, the most broken first: 100 to 2,000 took the same time within a third."""
+"""Largest number of rows added at once, the most violated first: 100 to 2,000 took the same time within a third."""
 BROKEN = 1e-9
-"""Share of what a row may reach within the bounds by which it counts as broken."""
+"""Violation from which a row counts as violated, as a fraction of its largest value within the bounds."""
 DEVEX, UNSCALED = 1, 0
 OPTIONS = {
     "output_flag": False,
@@ -36,7 +36,7 @@ OPTIONS = {
     "simplex_dual_edge_weight_strategy": DEVEX,
     "simplex_scale_strategy": UNSCALED,
 }
-"""Rows are of like size, few iterations pay for steepest edges: each takes a tenth less time than HiGHS's default."""
+"""Rows have similar size and iterations are few, so steepest edges do not pay: each saves a tenth of the time."""
 SCIPY = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
 OWN = {
     "kOptimal": Status.OPTIMAL,
@@ -55,11 +55,11 @@ def solve(problem: Problem) -> Solution:
         BackendError: the problem has cones or a quadratic term.
     """
     if problem.cones or problem.P.nnz:
-        raise BackendError(f"{NAME}: takes linear programmes only; use osqp or clarabel")
+        raise BackendError(f"{NAME}: takes linear programs only; use osqp or clarabel")
     began = time.perf_counter()
     rows = problem.rows
     bounds = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
-    within = bool(np.isfinite(bounds).all())  # else an optimum of some rows need not be finite
+    within = bool(np.isfinite(bounds).all())  # otherwise the optimum of a subset of the rows may be infinite
     matrix = rows.matrix.toarray() if within else rows.matrix
     reach = np.maximum(abs(matrix) @ bounds, np.finfo(float).tiny) if within else np.ones(len(rows))
     simplex = (ScipySolver if highspy is None else HighsSolver)(problem, presolve=not within)
@@ -70,7 +70,7 @@ def solve(problem: Problem) -> Solution:
         first = np.concatenate([first, _violated(rows, matrix @ x, reach, taken)])
     order, iterations = [first], 0
     while True:
-        status, x, prices, reduced, spent = simplex.solve_with(order[-1], matrix)
+        status, x, marginals, reduced, spent = simplex.solve_with(order[-1], matrix)
         iterations += spent
         taken[order[-1]] = True
         more = _violated(rows, matrix @ x, reach, taken) if status is Status.OPTIMAL and within else first[:0]
@@ -78,37 +78,37 @@ def solve(problem: Problem) -> Solution:
             break
         order.append(more)
     row_duals = np.zeros(len(rows))
-    row_duals[np.concatenate(order)] = -prices  # slopes of the optimum by the right-hand sides, minus the duals here
+    row_duals[np.concatenate(order)] = -marginals  # derivatives of the optimum by the right-hand sides
     seconds = time.perf_counter() - began
     return Solution(problem, x, row_duals, -reduced, (), status, iterations, seconds, NAME, simplex.message)
 
 
 def _violated(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarray) -> np.ndarray:
-    """Indices of the rows that values (m,) of G x break most, of those that are not taken."""
+    """Indices of the rows, of those not taken yet, that values (m,) of G x violate most."""
     over = np.where(taken, 0.0, np.maximum(values - rows.upper, rows.lower - values) / reach)
     worst = np.argsort(-over, kind="stable")[:AT_ONCE]
     return worst[over[worst] > BROKEN]
 
 
 class LinearSolver(Protocol):
-    """A linear programme to which rows are added.
+    """A linear program to which rows are added.
 
     Attributes:
-        message: what the library says at last.
+        message: the library's last status message.
     """
 
     message: str
 
     def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """Status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations, with these rows besides."""
+        """Add rows and solve: status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations."""
 
 
 class HighsSolver:
-    """HiGHS itself.
+    """HiGHS by `highspy`.
 
     Args:
-        problem: whose cost and bounds these are.
-        presolve: whether that is worth it.
+        problem: with costs and bounds.
+        presolve: whether HiGHS presolves.
     """
 
     def __init__(self, problem: Problem, *, presolve: bool) -> None:
@@ -125,15 +125,15 @@ class HighsSolver:
         """As `LinearSolver`."""
         highs, some = self._highs, sparse.csr_array(matrix[more])
         lower, upper = _reals(self._rows.lower[more]), _reals(self._rows.upper[more])
-        starts, places = some.indptr[:-1].astype(np.int32), some.indices.astype(np.int32)
-        highs.addRows(len(more), lower, upper, some.nnz, starts, places, _reals(some.data))
+        starts, indices = some.indptr[:-1].astype(np.int32), some.indices.astype(np.int32)
+        highs.addRows(len(more), lower, upper, some.nnz, starts, indices, _reals(some.data))
         self._count += len(more)
         highs.run()
         ended = highs.getModelStatus()
         status = OWN.get(ended.name, Status.FAILED)
         self.message = highs.modelStatusToString(ended)
-        found, told = highs.getSolution(), highs.getInfo()
-        spent = max(0, int(told.simplex_iteration_count)) + max(0, int(told.ipm_iteration_count))
+        found, info = highs.getSolution(), highs.getInfo()
+        spent = max(0, int(info.simplex_iteration_count)) + max(0, int(info.ipm_iteration_count))
         if status is not Status.OPTIMAL:
             return status, *_no_solution(self._variables, self._count), spent
         return status, np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual), spent
@@ -143,8 +143,8 @@ class ScipySolver:
     """HiGHS by SciPy.
 
     Args:
-        problem: whose cost and bounds these are.
-        presolve: whether that is worth it.
+        problem: with costs and bounds.
+        presolve: whether HiGHS presolves.
     """
 
     def __init__(self, problem: Problem, *, presolve: bool) -> None:
@@ -173,14 +173,14 @@ class ScipySolver:
         status, spent = SCIPY.get(int(found.status), Status.FAILED), int(found.nit)
         if found.x is None:
             return status, *_no_solution(problem.variables, len(taken)), spent
-        prices = np.zeros(len(taken))
+        marginals = np.zeros(len(taken))
         upper, lower = np.split(found.ineqlin.marginals, [int(above.sum())])
-        prices[above] += upper
-        prices[below] -= lower
+        marginals[above] += upper
+        marginals[below] -= lower
         if equal.any():
-            prices[equal] = found.eqlin.marginals
+            marginals[equal] = found.eqlin.marginals
         reduced = np.asarray(found.lower.marginals, float) + np.asarray(found.upper.marginals, float)
-        return status, np.asarray(found.x, float), prices, reduced, spent
+        return status, np.asarray(found.x, float), marginals, reduced, spent
 
 
 def _no_solution(variables: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

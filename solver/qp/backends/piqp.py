@@ -1,4 +1,4 @@
-"""PIQP: proximal interior points for sparse programmes with rows and bounds; Clarabel's accuracy in less time."""
+"""PIQP: proximal interior-point method for sparse programs with rows and bounds; accurate as Clarabel, but quicker."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..solution import Solution, Status
 
 NAME = "piqp"
 FAR = 1e30
-"""What PIQP takes for infinite."""
+"""PIQP's infinity."""
 STAGED = "sparse_multistage"
-"""PIQP's name of the factorisation by blocks; older ones have none."""
+"""PIQP's name of the block factorisation; older versions do not have it."""
 SOLVED, TIRED = "PIQP_SOLVED", "PIQP_MAX_ITER_REACHED"
 MOST = 80
-"""Iterations at most: programmes of repairs that it solves take 20 to 30, and what it does not solve in as many
-it did not in its own 250, which took ten times as long as Clarabel's way to the optimum."""
+"""Iteration limit. Programs of repairs that PIQP solves take 20 to 30 iterations. It solved none of the others within
+its own limit of 250, which took ten times as long as Clarabel."""
 STATUS = {
     SOLVED: Status.OPTIMAL,
     TIRED: Status.LIMIT,
@@ -31,13 +31,13 @@ STATUS = {
 
 
 def solve(problem: Problem, tolerance: float, order: np.ndarray | None = None) -> Solution:
-    """Solve with PIQP's sparse factorisation, or block by block where an order is given.
+    """Solve with PIQP's sparse factorisation, or with its block factorisation if an order is given.
 
     Args:
         problem: without cones.
         tolerance: of residuals and gap.
-        order: (n,) the variables such that rows and costs join near ones only. Where the factorisation by blocks, which
-            is worth it then alone, ends otherwise than with a solution or tired, the general one tries.
+        order: (n,) order of the variables in which rows and costs are banded. If the block factorisation ends with
+            neither a solution nor the iteration limit, the general factorisation is used.
 
     Raises:
         MissingDependency: piqp is not installed.

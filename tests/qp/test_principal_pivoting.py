@@ -1,4 +1,4 @@
-"""Laws of quadratic programs between bounds."""
+"""Laws of quadratic programs with bounds."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def program(seed: int, size: float) -> tuple[np.ndarray, np.ndarray, Box]:
 
 @pytest.mark.parametrize("size", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_minimum_keeps_its_bounds_and_pushes_only_against_held_ones(seed: int, size: float) -> None:
-    """Every bound is kept; what is left of the slope is made of held bounds that push back inside."""
+def test_a_minimum_satisfies_its_optimality_conditions(seed: int, size: float) -> None:
+    """Every bound holds, and the gradient is a combination of active bounds with multipliers of the right sign."""
     hessian, gradient, box = program(seed, size)
     found = solve_box(hessian, gradient, box)
     assert found.converged
@@ -40,7 +40,7 @@ def test_a_minimum_keeps_its_bounds_and_pushes_only_against_held_ones(seed: int,
 
 
 def test_any_guess_leads_to_the_same_minimum() -> None:
-    """What is said to be held before changes the way, not the end."""
+    """The guessed active set does not change the minimum."""
     hessian, gradient, box = program(3, 1.0)
     found = solve_box(hessian, gradient, box).x
     rng = np.random.default_rng(5)
@@ -49,8 +49,8 @@ def test_any_guess_leads_to_the_same_minimum() -> None:
         np.testing.assert_allclose(solve_box(hessian, gradient, box, guess).x, found, atol=1e-7)
 
 
-def test_bounds_that_contradict_each_other_are_told_and_shared() -> None:
-    """Between x <= 0.3 and x >= 0.5 the point stands in the middle and says that it passes both by 0.1."""
+def test_contradictory_bounds_are_reported_and_share_the_violation() -> None:
+    """Rows x <= 0.3 and x >= 0.5 give the point in the middle, with a reported violation of 0.1."""
     box = Box(np.zeros(3), np.ones(3), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]), np.array([0.3, -0.5]))
     found = solve_box(np.eye(3), np.ones(3), box)
     np.testing.assert_allclose(found.x, [0.4, 1.0, 1.0], atol=1e-6)
@@ -58,14 +58,14 @@ def test_bounds_that_contradict_each_other_are_told_and_shared() -> None:
 
 
 def test_a_matrix_without_minimum_is_refused() -> None:
-    """A direction that costs nothing has no minimum."""
+    """A singular Hessian is an error."""
     box = Box(np.full(2, -np.inf), np.full(2, np.inf), np.zeros((0, 2)), np.zeros(0))
     with pytest.raises(BackendError, match="positive definite"):
         solve_box(np.diag([1.0, -1.0]), np.ones(2), box)
 
 
-def test_everything_may_be_held() -> None:
-    """A point whose every coordinate is at a bound is a corner of the box, rows or not."""
+def test_all_variables_may_be_at_a_bound() -> None:
+    """A corner of the box is found, with and without rows."""
     for rows in (0, 1):
         box = Box(-np.ones(2), np.ones(2), np.ones((rows, 2)), np.full(rows, 5.0))
         found = solve_box(np.eye(2), np.array([3.0, -3.0]), box, np.ones(2 + rows))

@@ -10,8 +10,8 @@ from solver.qp.principal_pivoting import Box
 from solver.qp.sequential import SEQUENTIAL_SOLVERS, sequential_solver
 
 
-def test_every_method_follows_a_sequence_to_the_same_minima() -> None:
-    """Programs that change a little from one to the next have one minimum each, whoever finds it."""
+def test_every_solver_finds_the_minima_of_a_sequence() -> None:
+    """All solvers find the same minima of programs that change a little from one to the next."""
     rng = np.random.default_rng(2)
     root, rows = rng.normal(size=(10, 8)), rng.normal(size=(2, 8))
     methods = {name: sequential_solver(name) for name in SEQUENTIAL_SOLVERS}
@@ -27,7 +27,7 @@ def test_every_method_follows_a_sequence_to_the_same_minima() -> None:
         np.testing.assert_allclose(found["osqp"].x, found["pivoting"].x, atol=1e-6)
 
 
-def test_an_unknown_method_lists_the_known_ones() -> None:
-    """A name that is not there is told with those that are."""
+def test_an_unknown_solver_lists_the_known_ones() -> None:
+    """The error of an unknown name lists the known names."""
     with pytest.raises(UnknownPreset, match="pivoting, osqp"):
         sequential_solver("daqp")

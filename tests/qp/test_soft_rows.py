@@ -1,4 +1,4 @@
-"""Programmes whose rows may be broken at a price: the active set's optimum is the interior point's."""
+"""Laws of quadratic programs with soft rows: the active set's optimum is the interior point's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZE, ROWS = 30, 90
 
 
 class Case:
-    """Rows of which some cannot be kept, some depend on each other, and one that nothing moves."""
+    """Rows of which some cannot be satisfied, some depend on each other, and one is constant."""
 
     def __init__(self, seed: int, reach: float) -> None:
         generator = np.random.default_rng(seed)
@@ -25,26 +25,26 @@ class Case:
         self.offset[-2], self.offset[-1] = self.offset[-3], -0.5
         centre = 0.02 * generator.standard_normal(SIZE)
         self.low, self.high = centre - reach, centre + reach
-        self.held = generator.standard_normal((2, SIZE))
-        self.held -= np.outer(self.held @ centre, centre) / (centre @ centre)
+        self.normals = generator.standard_normal((2, SIZE))
+        self.normals -= np.outer(self.normals @ centre, centre) / (centre @ centre)
 
-    def softened(self, penalty: float, guess: np.ndarray | None = None, *, held: bool) -> SoftSolution:
+    def solve(self, penalty: float, guess: np.ndarray | None = None, *, on_subspace: bool) -> SoftSolution:
         inverse = np.linalg.inv(self.metric)
-        if held:
-            leads = inverse @ self.held.T
-            inverse = inverse - leads @ np.linalg.solve(self.held @ leads, leads.T)
+        if on_subspace:
+            leads = inverse @ self.normals.T
+            inverse = inverse - leads @ np.linalg.solve(self.normals @ leads, leads.T)
         found = solve_soft(
             lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high), guess
         )
         assert found is not None
         return found
 
-    def peer(self, penalty: float, *, held: bool) -> np.ndarray:
+    def peer(self, penalty: float, *, on_subspace: bool) -> np.ndarray:
         """x by an interior point, with a slack for every row."""
         soft = sparse.hstack([self.rows, sparse.eye(ROWS)])
         rows, lower, upper = [soft], [-self.offset], [np.full(ROWS, np.inf)]
-        if held:
-            rows.append(sparse.hstack([sparse.csr_array(self.held), sparse.csr_array((2, ROWS))]))
+        if on_subspace:
+            rows.append(sparse.hstack([sparse.csr_array(self.normals), sparse.csr_array((2, ROWS))]))
             lower.append(np.zeros(2))
             upper.append(np.zeros(2))
         matrix = sparse.csr_array(sparse.vstack(rows))
@@ -60,49 +60,49 @@ class Case:
         return solution.x[:SIZE]
 
 
-@pytest.mark.parametrize("held", [False, True], ids=["free", "on a subspace"])
+@pytest.mark.parametrize("on_subspace", [False, True], ids=["free", "on a subspace"])
 @pytest.mark.parametrize("reach", [0.05, 0.3, 10.0])
 @pytest.mark.parametrize("penalty", [0.3, 30.0])
-def test_the_optimum_is_that_of_an_interior_point(penalty: float, reach: float, *, held: bool) -> None:
-    """The same x within its bounds; prices between nothing and the penalty, paid where rows bind and no elsewhere."""
+def test_the_optimum_is_that_of_an_interior_point(penalty: float, reach: float, *, on_subspace: bool) -> None:
+    """Both find the same x within its bounds; multipliers are between 0 and the penalty, and zero with slack."""
     for seed in range(4):
         case = Case(seed, reach)
-        found = case.softened(penalty, held=held)
-        np.testing.assert_allclose(found.x, case.peer(penalty, held=held), atol=2e-5)
+        found = case.solve(penalty, on_subspace=on_subspace)
+        np.testing.assert_allclose(found.x, case.peer(penalty, on_subspace=on_subspace), atol=2e-5)
         room = case.rows @ found.x + case.offset
         assert (found.multipliers >= 0.0).all()
         assert (found.multipliers <= penalty).all()
         assert np.abs(found.multipliers[room > 1e-5]).max(initial=0.0) == 0.0
         np.testing.assert_allclose(found.multipliers[room < -1e-5], penalty)
         pull = case.metric @ found.x - case.rows.T @ found.multipliers + found.bounds
-        free = pull - case.held.T @ np.linalg.lstsq(case.held.T, pull, rcond=None)[0] if held else pull
+        free = pull - case.normals.T @ np.linalg.lstsq(case.normals.T, pull, rcond=None)[0] if on_subspace else pull
         np.testing.assert_allclose(free, 0.0, atol=1e-6 * (1.0 + penalty))
         assert reach < 1.0 or not found.bounds.any()
         assert reach > 0.1 or found.bounds.any()
 
 
 @pytest.mark.parametrize("reach", [0.05, 10.0])
-def test_any_prices_may_be_guessed(reach: float) -> None:
-    """From the optimum's own, from others' and from the most the same optimum is found, from its own in few steps."""
+def test_any_multipliers_may_be_guessed(reach: float) -> None:
+    """Every guess of the multipliers leads to the same optimum, the optimum's own in few steps."""
     case = Case(7, reach)
-    found = case.softened(1.0, held=False)
-    guesses = [found.multipliers, Case(8, reach).softened(1.0, held=False).multipliers, np.full(ROWS, 5.0)]
+    found = case.solve(1.0, on_subspace=False)
+    guesses = [found.multipliers, Case(8, reach).solve(1.0, on_subspace=False).multipliers, np.full(ROWS, 5.0)]
     for guess in guesses:
-        again = case.softened(1.0, guess, held=False)
+        again = case.solve(1.0, guess, on_subspace=False)
         np.testing.assert_allclose(again.x, found.x, atol=1e-5)
-    if not found.bounds.any():  # whose prices are not guessed
-        assert case.softened(1.0, found.multipliers, held=False).steps <= found.steps // 2
+    if not found.bounds.any():  # whose multipliers are not guessed
+        assert case.solve(1.0, found.multipliers, on_subspace=False).steps <= found.steps // 2
 
 
-def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No optimum is told where the work that is granted does not suffice, guessed or not."""
+def test_the_solver_stops_at_its_work_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result is None if the optimum needs more work than the limit, with and without a guess."""
     case = Case(7, 10.0)
     inverse = np.linalg.inv(case.metric)
 
     def found(guess: np.ndarray | None) -> object:
         return solve_soft(lambda forces: forces @ inverse, case.rows, case.offset, 1.0, (case.low, case.high), guess)
 
-    guesses = (None, case.softened(1.0, held=False).multipliers)
+    guesses = (None, case.solve(1.0, on_subspace=False).multipliers)
     assert None not in [found(guess) for guess in guesses]
     monkeypatch.setattr("solver.qp.soft_rows.WORK", 1.0)
     assert [found(guess) for guess in guesses] == [None, None]
