@@ -32,7 +32,7 @@ TARGETS = {
     "formats": ("solver/formats", ("tests/formats",)),
     "plates": ("solver/study/plates", ("tests/study",)),
     "feasibility": ("solver/feasibility", ("tests/feasibility",)),
-    "trajectory": ("solver/trajectory", ("tests/trajectory",)),
+    "trajectory": ("solver/trajectory", ("tests/trajectory", "tests/dance/authoring")),
     "qp": ("solver/qp", ("tests/qp",)),
 }
 """Sources that are changed, and the tests from which those that execute a changed line are taken."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,12 @@ def test_a_displaced_plate_is_corrected(yaw: float, forward: float, left: float)
     ((finding, applied),) = check_location([weighed(yaw, shift)], overridden=False)
     assert finding.done is Action.UNDONE
     np.testing.assert_allclose(applied, shift, atol=1e-3)
+    stated = {float(value): float(wide) for value, wide in re.findall(r"([\d.]+) ± ([\d.]+) mm", finding.text)}
+    assert sorted(stated) == pytest.approx(sorted([1e3 * abs(forward), 1e3 * abs(left)]), abs=1.0)
+    assert finding.unit == "mm"
+    low, high = finding.interval  # in the unit, about the value
+    assert 0.5 * (low + high) == pytest.approx(finding.evidence, abs=0.1)
+    assert 0.5 * (high - low) == pytest.approx(stated[round(abs(finding.evidence), 1)], abs=0.1)
 
 
 @pytest.mark.parametrize("yaw", YAWS)
