@@ -51,6 +51,18 @@ def test_a_frame_is_checked_as_in_the_dance(rig: Rig) -> None:
         assert one.worst(0).check == whole.worst(frame).check
 
 
+def test_failing_links_are_those_of_failed_items() -> None:
+    """In a frame the links of every item beyond its tolerance, and of no other."""
+    motion = sinusoidal_motion(PERSON, np.linspace(0.0, 3.0, 30), size=1.2)
+    checks = check_motion(PERSON, motion, _three_phases(PERSON))
+    numbers = []
+    for frame in range(len(motion)):
+        failed = [m.links[k] for m in checks.margins for k in range(len(m.items)) if m.values[frame, k] < -m.tolerance]
+        assert checks.failing_links(frame) == {link for links in failed for link in links}
+        numbers.append(len(failed))
+    assert 0 < max(numbers) < sum(len(m.items) for m in checks.margins)
+
+
 def test_measured_wrenches_are_one_per_frame() -> None:
     """Wrenches of other frames than the motion's are refused, and so are any together with a cache."""
     motion = static_motion(PERSON, PERSON.neutral)
