@@ -44,7 +44,7 @@ class UnknownName(SolverError, KeyError):
     def __init__(self, name: str, choices: Iterable[str]) -> None:
         self.name = name
         self.choices = tuple(choices)
-        near = get_close_matches(name, self.choices, n=1)
+        near = get_close_matches(str(name), self.choices, n=1)
         shown = ", ".join(self.choices[:SHOWN_CHOICES]) + (", ..." if len(self.choices) > SHOWN_CHOICES else "")
         hint = f" Did you mean {near[0]!r}?" if near else ""
         self.message = f"unknown {self.kind} {name!r}.{hint} Known: {shown}"
@@ -70,6 +70,24 @@ class UnknownPreset(UnknownName):
     """No preset (filter, marker set, rig, method) of that name."""
 
     kind = "preset"
+
+
+class UnknownRig(UnknownPreset):
+    """No rig can be built by that name."""
+
+    kind = "rig"
+
+
+class UnknownMarkerSet(UnknownPreset):
+    """Neither a built-in marker set nor a file."""
+
+    kind = "marker set"
+
+
+class UnknownTrial(UnknownName):
+    """No trial has that name."""
+
+    kind = "trial"
 
 
 class UnknownMethod(UnknownPreset):

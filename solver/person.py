@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from numbers import Real
 
 from .errors import InvalidValue
 
@@ -44,7 +45,7 @@ def require_person(height: float, mass: float) -> None:
         InvalidValue: one of them.
     """
     for name, value, (low, high), unit in (("height", height, STATURES, "m"), ("mass", mass, MASSES, "kg")):
-        if not (math.isfinite(value) and low <= value <= high):
+        if not isinstance(value, Real) or not (math.isfinite(value) and low <= value <= high):
             raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
 
 

@@ -51,7 +51,7 @@ def load_marker_set(source: str | Path) -> MarkerSet:
     """A built-in set by name, or one from a JSON file.
 
     Raises:
-        UnknownPreset: neither a built-in name nor a file.
+        UnknownMarkerSet: neither a built-in name nor a file.
         InputError: the file is not a marker set.
     """
     return _read(marker_set_path(source))

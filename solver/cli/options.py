@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
 from ..formats.file_formats import recording_suffixes
+from ..formats.read_choices import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, UP_AXES
 from ..identification_methods import method_names
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
@@ -45,9 +46,6 @@ KEYS = ".json"
 """Suffix of an output that is a file where it could be a folder."""
 HELP_WIDTH = 110
 FILTER = "human_8hz"
-UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
-UNITS = ("m", "mm", "cm")
-MORE_UNITS = (*UNITS, "inch", "cmu")
 
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
@@ -134,8 +132,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading", "overrides for missing or wrong file metadata")
     group.add_argument("--up", choices=UP_AXES, default="auto", help="vertical axis (default: detected)")
     group.add_argument("--force-up", choices=UP_AXES, help="vertical axis of the force files, if it differs")
-    group.add_argument("--units", choices=MORE_UNITS, help="unit of markers or skeleton (default: from the file)")
-    group.add_argument("--force-units", choices=UNITS, default="m", help="unit of centres of pressure (default: m)")
+    group.add_argument("--units", choices=LENGTH_UNITS, help="unit of markers or skeleton (default: from the file)")
+    group.add_argument("--force-units", choices=FORCE_UNITS, default="m", help="of centres of pressure (default: m)")
     group.add_argument(
         "--forces-on-plates", action="store_true", help="forces in the file act on the plates, not on the body"
     )
@@ -143,7 +141,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--keep-missing", action="store_true", help="leave out missing force samples instead of refusing the file"
     )
     group.add_argument("--ragged", action="store_true", help="accept incomplete rows of markers")
-    group.add_argument("--angles", choices=("deg", "rad"), help="unit of joint coordinates (default: from the file)")
+    group.add_argument("--angles", choices=ANGLE_UNITS, help="unit of joint coordinates (default: from the file)")
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:

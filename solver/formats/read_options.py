@@ -6,8 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ..errors import InvalidValue
 from ..trial import Recording
+from .read_choices import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, MISSING, UP_AXES
 from .text_files import Warn
+
+CHOICES = {
+    "up": UP_AXES,
+    "force_up": UP_AXES,
+    "units": LENGTH_UNITS,
+    "force_units": FORCE_UNITS,
+    "sign": (1, -1),
+    "missing": MISSING,
+    "angles": ANGLE_UNITS,
+}
+"""Values of each option; None is allowed where it is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,12 @@ class ReadOptions:
     missing: str = "error"
     ragged: bool = False
     angles: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise InvalidValue(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
 
     @property
     def force_sign(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 
 import numpy as np
 
@@ -87,8 +88,11 @@ def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
     """Check the numbers of samples, seed and processes.
 
     Raises:
-        InvalidValue: one of them is out of range.
+        InvalidValue: one of them is not a whole number, or out of range.
     """
+    for name, value in (("number of bootstrap samples", bootstrap), ("seed", seed), ("number of jobs", jobs)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
+            raise InvalidValue(f"the {name} must be a whole number, not {value!r}")
     if bootstrap < 0:
         raise InvalidValue(f"the number of bootstrap samples must not be negative: {bootstrap}")
     if seed < 0:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidValue, UnknownPreset
+from ..errors import InvalidValue, UnknownRig
+from ..files import AnyPath, check_file
 from ..joints import Joint, Limits
 from ..patch import ContactPolygon
 from ..rig import Rig
@@ -26,24 +29,41 @@ def builder_arguments(kind: str) -> tuple[str, ...]:
     """Names of the parameters of a kind's builder.
 
     Raises:
-        UnknownPreset: no rig of that kind.
+        UnknownRig: no rig of that kind.
     """
     return tuple(signature(_require_kind(kind).load_builder()).parameters)
 
 
-def build_rig(parameters: Mapping[str, Any]) -> Rig:
-    """The rig of a ``kind`` (a name of `RIG_KINDS`), from it and its builder's arguments by name: SI units.
+def build_rig(parameters: AnyPath | Mapping[str, Any]) -> Rig:
+    """The rig of a kind.
+
+    Args:
+        parameters: ``kind`` (a name of `RIG_KINDS`) and its builder's arguments by name, SI units; or the name alone
+            for a kind that needs no arguments, such as ``"hoap3"``; or a robot's file.
 
     Raises:
-        UnknownPreset: no rig of that kind.
-        InvalidValue: no kind given, an argument the kind needs is missing, or one that it does not take.
+        UnknownRig: no rig of that kind.
+        InvalidValue: no kind given, an argument is missing or unknown, or neither a name nor a mapping.
 
     Example:
         >>> import solver
         >>> rig = solver.build_rig({"kind": "human", "height": 1.75, "mass": 70.0, "sex": "female"})
         >>> f"{rig.prior.total_mass:.1f} kg"
         '70.0 kg'
+        >>> solver.build_rig("hoap3") == solver.hoap3()
+        True
     """
+    if isinstance(parameters, str | os.PathLike):
+        for row in RIG_KINDS:
+            if Path(parameters).suffix.lower() in row.suffixes:
+                check_file(Path(parameters))
+                read: Rig = row.load_builder()(parameters)
+                return read
+        parameters = {"kind": os.fspath(parameters)}
+    if not isinstance(parameters, Mapping):
+        raise InvalidValue(
+            f"{parameters!r} is neither a name nor a mapping with a 'kind': {', '.join(row.name for row in RIG_KINDS)}"
+        )
     kind = parameters.get("kind")
     if kind is None:
         raise InvalidValue(f"rig parameters need a 'kind': {', '.join(row.name for row in RIG_KINDS)}")
@@ -63,7 +83,7 @@ def build_rig(parameters: Mapping[str, Any]) -> Rig:
 def _require_kind(name: str) -> RigKind:
     row = find_rig_kind(name)
     if row is None:
-        raise UnknownPreset(name, [row.name for row in RIG_KINDS])
+        raise UnknownRig(name, [row.name for row in RIG_KINDS])
     return row
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
-from ..errors import InputError, UnknownLandmark, UnknownPreset
+from ..errors import InputError, UnknownLandmark, UnknownMarkerSet
 from ..files import read_bytes
 from ..formats.atomic import write_atomically
 from ..formats.codec import json_text
@@ -140,13 +140,12 @@ def marker_set_path(source: str | Path) -> Path:
     """The file of a marker set: of a built-in one by its name, or a JSON file.
 
     Raises:
-        UnknownPreset: neither a built-in name nor a file.
+        UnknownMarkerSet: neither a built-in name nor a file.
     """
-    path = Path(source)
-    if path.suffix.lower() == ".json":
-        return path
+    if isinstance(source, str | Path) and Path(source).suffix.lower() == ".json":
+        return Path(source)
     if str(source) not in marker_sets():
-        raise UnknownPreset(str(source), marker_sets())
+        raise UnknownMarkerSet(str(source), marker_sets())
     return MARKER_SETS / f"{source}.json"
 
 

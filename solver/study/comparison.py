@@ -20,7 +20,7 @@ from .pipeline import prepare
 from .plates.finding import format_warnings
 from .recordings import load_body, load_recordings, require_rates
 from .tracking import collect_warnings, compute_poses
-from .values import Settings
+from .values import Settings, require_settings
 
 
 def compare(  # noqa: PLR0913 the recordings, the body, and the result of an identification
@@ -52,7 +52,7 @@ def compare(  # noqa: PLR0913 the recordings, the body, and the result of an ide
         >>> bool((found[0].ratio < 1.0).all())  # RMSE of the truth over RMSE of the prior, per axis
         True
     """
-    settings = Settings() if settings is None else settings
+    settings = require_settings(settings)
     recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.0, 0.9))

@@ -18,7 +18,7 @@ from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
 from .recordings import load_body, load_recordings
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, Study
+from .values import Settings, Study, require_settings
 
 
 def find_load(
@@ -57,7 +57,7 @@ def find_load(
         >>> abs(found.loads["right_hand"].mass - 0.4) < 0.05  # kg
         True
     """
-    settings = Settings() if settings is None else settings
+    settings = require_settings(settings)
     before, after, body = load_recordings(before), load_recordings(after), load_body(body)
     rig, bare = compute_poses(before, body, settings, PartialProgress(progress, 0.0, 0.3))
     study = identify_motions(

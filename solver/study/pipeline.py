@@ -45,7 +45,7 @@ from .soft_tissue_error import add_soft_tissue_error
 from .subject_calibration import calibrate
 from .synchronisation import NOT_SYNCHRONISED, estimate_lags
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, Study, TrialRecord
+from .values import Settings, Study, TrialRecord, require_settings
 from .weighing import weigh, weigh_roughly
 
 DEFAULT_PLATES = PlateOptions()
@@ -76,7 +76,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     trunk: str = "one",
     shoulders: str = "fixed",
     marker_set: str | Path | None = None,
-    static: Sequence[str] = (),
+    static: str | Sequence[str] = (),
     settings: Settings | None = None,
     calibration: Calibration | AnyPath | None = None,
     progress: Progress = silent,
@@ -108,7 +108,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
         >>> abs(hand.mass - robot.truth["right_hand"].mass) < 0.2
         True
     """
-    settings = Settings() if settings is None else settings
+    settings = require_settings(settings)
     timer = StageTimer()
     recordings = load_recordings(recordings)
     rig = None if rig is None else load_rig(rig)
@@ -177,7 +177,7 @@ def identify_motions(
         >>> solver.study.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """
-    settings = Settings() if settings is None else settings
+    settings = require_settings(settings)
     timer = StageTimer()
     with timer.measure("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
@@ -301,7 +301,7 @@ def track(
         >>> study.record("dance").motion
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
-    settings = Settings() if settings is None else settings
+    settings = require_settings(settings)
     recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     preset = preset_of(settings.preset)

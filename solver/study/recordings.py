@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..calibration.calibration import Calibration
@@ -11,6 +11,7 @@ from ..calibration.calibration_file import CALIBRATION
 from ..errors import InvalidValue, UnknownLink
 from ..files import AnyPath, Paths
 from ..formats.codec import JSON_SUFFIX, read_one_of
+from ..formats.file_formats import recording_suffixes
 from ..formats.read_options import ReadOptions
 from ..formats.recording import find_recordings
 from ..rig import Rig
@@ -28,6 +29,7 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
         options: reading options.
 
     Raises:
+        InvalidValue: not a path, or not reading options.
         InputError: see `formats.recording.find_recordings`.
 
     Example:
@@ -41,7 +43,10 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
           30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
           Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
-    return find_recordings(paths, ReadOptions() if options is None else options)
+    options = ReadOptions() if options is None else options
+    if not isinstance(options, ReadOptions):
+        raise InvalidValue(f"options takes solver.formats.ReadOptions, not {options!r}")
+    return find_recordings(paths, options)
 
 
 def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tuple[Recording, ...]:
@@ -51,9 +56,11 @@ def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tupl
         InvalidValue: neither recordings nor paths, or none at all.
         InputError: see `load`.
     """
-    given = (recordings,) if isinstance(recordings, Recording | str | os.PathLike) else tuple(recordings)
+    single = isinstance(recordings, Recording | str | os.PathLike) or not isinstance(recordings, Iterable)
+    given: tuple[object, ...] = (recordings,) if single else tuple(recordings)  # type: ignore[arg-type]
     if not given:
-        raise InvalidValue("no recordings given; give recordings, files or folders")
+        suffixes = ", ".join(recording_suffixes())
+        raise InvalidValue(f"no recordings given; give recordings, or files or folders with {suffixes}")
     if all(isinstance(each, Recording) for each in given):
         return given  # type: ignore[return-value]
     if any(isinstance(each, Recording) for each in given):

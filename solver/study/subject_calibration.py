@@ -9,7 +9,7 @@ from pathlib import Path
 from ..calibration import fit_calibration
 from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
-from ..errors import InvalidValue, UnknownName
+from ..errors import InvalidValue, UnknownTrial
 from ..files import Paths
 from ..person import MASSES
 from ..progress import Progress, silent
@@ -30,7 +30,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     trunk: str = "one",
     shoulders: str = "fixed",
     marker_set: str | Path | None = None,
-    static: Sequence[str] = (),
+    static: str | Sequence[str] = (),
     progress: Progress = silent,
 ) -> Calibration:
     """Calibrate a person's rig from all trials with markers, or from the named ones only.
@@ -49,7 +49,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
 
     Raises:
         InvalidValue: no trial has markers.
-        UnknownName: ``static`` contains a trial that was not given.
+        UnknownTrial: ``static`` contains a trial that was not given.
 
     Example:
         >>> import solver
@@ -61,9 +61,10 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     SubjectData(DEFAULT_MASS if mass is None else mass, sex, height, trunk, shoulders)
     recordings = load_recordings(recordings)
     names = [recording.name for recording in recordings]
+    static = (static,) if isinstance(static, str) else tuple(static)
     for name in static:
         if name not in names:
-            raise UnknownName(name, names)
+            raise UnknownTrial(name, names)
     chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
     if not chosen:
         raise InvalidValue("no trial has markers: a subject can only be calibrated with markers")

@@ -34,10 +34,13 @@ def compute_poses(
 
     Raises:
         InvalidValue: no recording has any.
+        UnknownName: no contact patch has the name of the standing foot.
     """
     if isinstance(body, Calibration):
         smoothing = SmoothingOptions() if settings.smooth else None
         return body.rig, track_all(body, recordings, smoothing=smoothing, jobs=settings.jobs, progress=progress)
+    if settings.standing is not None:
+        body.find_patch(settings.standing)
     given = convert_joint_recordings(body, recordings, settings.standing)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))

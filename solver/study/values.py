@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import abbreviate, frozen, frozen_mask, frozen_times
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
-from ..errors import UnknownName
+from ..errors import InvalidValue, UnknownName
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import AXES
@@ -72,6 +72,21 @@ class Settings:
         preset_of(self.preset)
         find_method(self.method)
         check_sampling(self.bootstrap, self.seed, self.jobs)
+        if not isinstance(self.plates, PlateOptions):
+            raise InvalidValue(f"plates takes solver.PlateOptions, not {self.plates!r}")
+
+
+def require_settings(settings: Settings | None) -> Settings:
+    """The given settings, or the default ones.
+
+    Raises:
+        InvalidValue: neither settings nor None.
+    """
+    if settings is None:
+        return Settings()
+    if not isinstance(settings, Settings):
+        raise InvalidValue(f"settings takes solver.Settings, not {settings!r}")
+    return settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""Wrong input of every kind is one error that lists the valid choices, in the library and on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import solver
+from solver.calibration import load_marker_set
+from solver.cli import WRONG_INPUT, main
+from solver.errors import SolverError
+from solver.formats.file_formats import recording_suffixes
+from solver.formats.read_options import ReadOptions
+from solver.identification_methods import method_names
+from solver.rig_kinds import RIG_KINDS
+from solver.signals import PRESETS
+
+SUFFIXES = ", ".join(recording_suffixes())
+ROBOTS = ", ".join(row.name for row in RIG_KINDS)
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "load": solver.load,
+    "identify": lambda given: solver.identify(given, sex="male"),
+    "track": lambda given: solver.track(given, "hoap3"),
+    "calibrate": lambda given: solver.calibrate(given, sex="male"),
+    "find_load": lambda given: solver.find_load(given, given, "hoap3"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: an empty folder and a file of no known format."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.docx").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("missing.trc", "missing.trc: the file does not exist"),
+        (Path("missing.trc"), "missing.trc: the file does not exist"),
+        (["missing.trc"], "missing.trc: the file does not exist"),
+        ("empty", f"empty: holds no recording. Name files or folders with {SUFFIXES}"),
+        (["empty"], f"holds no recording. Name files or folders with {SUFFIXES}"),
+        (Path("notes.docx"), f"'.docx' is not a known format. Known: {SUFFIXES}"),
+        ([], SUFFIXES),
+        ((), SUFFIXES),
+        ("", "a path is empty"),
+        ([""], "a path is empty"),
+        (None, "None is no path; give a string, a Path, or several of them"),
+        (3, "3 is no path; give a string, a Path, or several of them"),
+        ([3], "3 is no path; give a string, a Path, or several of them"),
+    ],
+)
+def test_wrong_recordings_are_one_error(name: str, given: object, words: str, folder: Path) -> None:
+    """Every function that takes recordings refuses what are none, and says what it takes."""
+    with pytest.raises(SolverError) as caught:
+        FUNCTIONS[name](given)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: solver.build_rig("hoap4"), f"unknown rig 'hoap4'. Did you mean 'hoap3'? Known: {ROBOTS}"),
+        (lambda: solver.build_rig("human"), "needs height, mass, sex"),
+        (lambda: solver.build_rig("robot.urdf"), "robot.urdf: the file does not exist"),
+        (lambda: solver.build_rig(Path("robot.docx")), ROBOTS),
+        (lambda: solver.build_rig(None), ROBOTS),  # type: ignore[arg-type]
+        (lambda: solver.build_rig(["hoap3"]), ROBOTS),  # type: ignore[arg-type]
+        (lambda: load_marker_set("plugin"), "unknown marker set 'plugin'. Did you mean 'plug_in_gait'?"),
+        (lambda: load_marker_set(3), "unknown marker set '3'. Known: "),  # type: ignore[arg-type]
+        (lambda: solver.Settings(method="best"), f"unknown method 'best'. Known: {', '.join(method_names())}"),
+        (lambda: solver.Settings(method=None), ", ".join(method_names())),  # type: ignore[arg-type]
+        (lambda: solver.Settings(preset="best"), ", ".join(PRESETS)),
+        (lambda: solver.Settings(bootstrap="3"), "must be a whole number, not '3'"),  # type: ignore[arg-type]
+        (lambda: solver.Settings(seed=0.5), "must be a whole number, not 0.5"),  # type: ignore[arg-type]
+        (lambda: solver.Settings(plates="auto"), "solver.PlateOptions"),  # type: ignore[arg-type]
+        (lambda: solver.identify([], settings={"method": "x"}), "solver.Settings"),  # type: ignore[arg-type]
+        (lambda: solver.load("empty", {"up": "z"}), "ReadOptions"),  # type: ignore[arg-type]
+        (lambda: ReadOptions(up="w"), "up is one of 'auto', 'x'"),
+        (lambda: ReadOptions(units="furlong"), "units is one of 'm', 'mm'"),
+        (lambda: ReadOptions(missing="drop"), "missing is one of 'error', 'keep'"),
+    ],
+)
+def test_unknown_names_and_types_are_one_error(call: Callable[[], object], words: str, folder: Path) -> None:
+    """The error lists the valid choices."""
+    with pytest.raises(SolverError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_a_rig_is_built_from_its_name_alone() -> None:
+    """A name that needs no arguments stands for the mapping with that kind."""
+    assert solver.build_rig("hoap3") == solver.build_rig({"kind": "hoap3"})
+
+
+def test_names_in_a_study_are_checked() -> None:
+    """A standing patch or a static trial that does not exist is refused with those that do."""
+    robot = solver.demo.simulated_robot()
+    with pytest.raises(SolverError, match=r"unknown name 'tail'. Known: .*left_foot"):
+        solver.track(robot.recordings, robot.rig, solver.Settings(standing="tail"))
+    for static in ("none", ["none"]):
+        with pytest.raises(SolverError, match=r"unknown trial 'none'. Known: dance"):
+            solver.calibrate(robot.recordings, sex="male", static=static)
+    with pytest.raises(SolverError, match="height lies between"):
+        solver.calibrate(robot.recordings, sex="male", height="tall")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("identify missing.trc --sex male", "missing.trc: the file does not exist"),
+        ("identify empty --sex male", SUFFIXES),
+        ("identify notes.docx --sex male", SUFFIXES),
+        ("track empty --rig hoap4", ROBOTS),
+        ("identify empty --sex male --method best", "(choose from "),
+        ("identify empty --sex male --filter best", "(choose from "),
+        ("identify empty --sex male --marker-set plugin", "plug_in_gait"),
+        ("identify empty --sex male --report-only gravity", "mismatch"),
+        ("identify empty --sex woman", "unknown"),
+        ("dance hoap4", ROBOTS),
+    ],
+)
+def test_wrong_command_lines_are_one_line(
+    line: str, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, one line with the choices on the error stream, and no output folder."""
+    assert main([*line.split(), "--output", "out", "--progress", "none"]) == WRONG_INPUT
+    (error,) = capsys.readouterr().err.splitlines()
+    assert words in error
+    assert not (folder / "out").exists()
