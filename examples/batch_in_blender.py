@@ -3,8 +3,8 @@
 #
 # One file per person of a table, each with the body coloured by mass and its masses on the bones as custom properties.
 # In Blender with the extension: `blender --background --python examples/batch_in_blender.py`. In a clone, with Blender
-# as a Python module: `./dance python examples/batch_in_blender.py`. Operators that leave a window free run to their end
-# here.
+# as a Python module: `./dance python examples/batch_in_blender.py`. Without a window each operator runs to completion
+# before the next line.
 
 # %%
 import os
@@ -23,7 +23,8 @@ folder = Path("out/people").absolute()
 folder.mkdir(parents=True, exist_ok=True)
 
 # %% [markdown]
-# The settings are the sidebar's. `identify` works in the same way: fill `settings.files` with recordings instead.
+# The settings are those of the sidebar. To identify, add recordings to `settings.files` and run the operator
+# `identify`.
 
 # %%
 for name, height, mass, sex in PEOPLE:
@@ -40,7 +41,7 @@ for name, height, mass, sex in PEOPLE:
 print("written:", *sorted(path.name for path in folder.glob("*.blend")))
 
 # %% [markdown]
-# Blender 4.5 as a module sometimes waits for ever when Python ends; Blender itself does not.
+# Blender 4.5 as a module sometimes hangs when Python exits; Blender itself does not.
 
 # %%
 if not bpy.app.binary_path:

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Design a dance and check it
 #
-# A short dance for HOAP-3: postures that show where masses are, transitions that show inertias, everything inside the
-# robot's limits, in balance, and free of collisions. A real one has 60 postures and takes minutes.
+# A short dance for HOAP-3: postures that excite the centres of mass, transitions that excite the inertias, all within
+# the robot's limits, in balance and free of collisions. A real one has 60 postures and takes minutes.
 
 # %%
 import numpy as np
@@ -15,7 +15,7 @@ designed = solver.design(robot, options)
 print(designed.message)
 
 # %% [markdown]
-# The dance as files: for this software, for Blender, and joint angles and speeds for a robot.
+# Write the dance for this software and Blender, and its joint angles and speeds for a robot.
 
 # %%
 designed.write("out/dance")
@@ -23,21 +23,21 @@ motion = solver.export("out/dance/dance.npz", "out/dance.csv", rate=100.0)
 print(f"joint table: {len(motion.times)} samples, {motion.times[-1]:.1f} s")
 
 # %% [markdown]
-# Every check in every sample, from the file alone: margins where it holds, the first failure where it does not.
+# Evaluate every check in every sample, from the file alone: margins if a check passes, the first failure if not.
 
 # %%
-verdict = solver.check("out/dance/dance.npz")
-print(verdict.report)
+result = solver.check("out/dance/dance.npz")
+print(result.report)
 
 # %% [markdown]
-# Ask for more than the dance was designed for, and see what gives way first: a floor of ice.
+# Check the dance under other conditions than it was designed for: on ice.
 
 # %%
 ice = solver.check("out/dance/dance.npz", solver.CheckOptions(friction=0.01))
 print(ice.message)
 
 # %% [markdown]
-# What the centre of mass does meanwhile, from the library's own dynamics.
+# The path of the centre of mass, from the library's dynamics.
 
 # %%
 com = solver.dynamics.com_trajectory(robot, motion, robot.prior)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A new marker set
 #
-# Your laboratory glues its markers where no built-in set expects them, or calls them otherwise. A set is a small JSON
-# file: which marker sits on which bony landmark, or how far along which link.
+# If your laboratory uses marker locations or names that no built-in set has, write a set: a small JSON file with the
+# bony landmark of each marker, or its link and the fraction of the way along it.
 
 # %%
 import json
@@ -19,8 +19,7 @@ record_person(simulate_person(seed=1, seconds=1.0), folder, seed=1)
 (static,) = solver.load([folder / "static.trc"])
 
 # %% [markdown]
-# A recording of a laboratory that numbers its markers. Nothing fits, and the error says so, with the names it could not
-# place and how to write a set.
+# A recording with numbered markers. No built-in set fits; the error lists the unknown names and how to write a set.
 
 # %%
 numbers = {name: f"P{number:02d}" for number, name in enumerate(static.markers.names, 1)}
@@ -33,25 +32,29 @@ except solver.InputError as error:
     print("refused:", str(error)[:240], "...")
 
 # %% [markdown]
-# The set: bony landmarks by name; any other marker by its link, the share of the way along it, and an offset (forwards,
-# outwards, up) in shares of stature. Here we know the places because we renamed a set ourselves.
+# The set: bony landmarks by name; any other marker by its link, the fraction of the way along it, and an offset
+# (forwards, outwards, up) as a fraction of stature. Here the locations are known because a built-in set was renamed.
 
 # %%
 known = load_marker_set("plug_in_gait")
-places = {}
+locations = {}
 for name, number in numbers.items():
-    place = known.find_location(name)
+    location = known.find_location(name)
     if name in known.landmarks:
-        places[number] = {"landmark": known.landmarks[name]}
+        locations[number] = {"landmark": known.landmarks[name]}
     else:
-        outwards = -1.0 if place.link.startswith("right") else 1.0
-        offset = [place.offset[0], outwards * place.offset[1], place.offset[2]]
-        places[number] = {"link": place.link, "fraction": place.fraction, "offset": [round(x, 4) for x in offset]}
+        outwards = -1.0 if location.link.startswith("right") else 1.0
+        offset = [location.offset[0], outwards * location.offset[1], location.offset[2]]
+        locations[number] = {
+            "link": location.link,
+            "fraction": location.fraction,
+            "offset": [round(x, 4) for x in offset],
+        }
 mine = folder / "numbered.json"
 mine.write_text(
-    json.dumps({"name": "numbered", "about": "Markers by number.", "markers": places, "aliases": {}}, indent=1)
+    json.dumps({"name": "numbered", "about": "Markers by number.", "markers": locations, "aliases": {}}, indent=1)
 )
-print(f"{mine}: {len(places)} markers, for example P01: {json.dumps(places['P01'])}")
+print(f"{mine}: {len(locations)} markers, for example P01: {json.dumps(locations['P01'])}")
 
 # %% [markdown]
 # With the set the same recording is calibrated; on the command line: `--marker-set numbered.json`.

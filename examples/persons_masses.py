@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A person's masses
 #
-# From marker and force files to the mass, centre of mass and inertia of every segment. The recordings here are
-# simulated, so the truth is known; put the folder of your own in their place.
+# From marker and force files to the mass, centre of mass and inertia of every segment. The recordings are simulated,
+# so the truth is known; replace the folder by your own.
 
 # %%
 from pathlib import Path
@@ -17,8 +17,8 @@ record_person(person, folder, seed=1)
 print("recorded:", *sorted(file.name for file in folder.iterdir()))
 
 # %% [markdown]
-# Files of one name are one trial. Height and sex choose the table that the identification starts from; the mass is only
-# compared with what the force plates say. Fewer bootstrap samples than the default keep this example short.
+# Files of one name are one trial. Height and sex determine the prior; the mass is compared with the force plates. Fewer
+# bootstrap samples than the default keep this example short.
 
 # %%
 recordings = solver.load([folder])
@@ -27,18 +27,18 @@ study = solver.identify(recordings, height=HEIGHT, mass=MASS, sex=SEX, static=("
 found = study.identification
 
 # %% [markdown]
-# One segment with its interval, the share that the data determined, and what the table had said before.
+# One segment with its interval, its prior, and the share of the data; then the masses of all segments.
 
 # %%
 print(found["right_thigh"])
-print(f"\n{'segment':18}{'table':>8}{'found':>8}{'true':>8}  kg")
+print(f"\n{'segment':18}{'prior':>8}{'found':>8}{'true':>8}  kg")
 for link in found.parameters.links:
-    table, here, true = (values[link].mass for values in (found.prior, found.parameters, person.truth))
-    print(f"{link:18}{table:8.2f}{here:8.2f}{true:8.2f}")
+    prior, identified, true = (values[link].mass for values in (found.prior, found.parameters, person.truth))
+    print(f"{link:18}{prior:8.2f}{identified:8.2f}{true:8.2f}")
 print(f"{'body':18}{found.prior.total_mass:8.2f}{found.parameters.total_mass:8.2f}{person.truth.total_mass:8.2f}")
 
 # %% [markdown]
-# The whole study as files: report.html for the eye, result.csv for a spreadsheet, rig.urdf for other programs.
+# The whole study as files: report.html for people, result.csv for spreadsheets, rig.urdf for other programs.
 
 # %%
 written = solver.write_study("out/masses", study, title="A simulated person", truth=person.truth, simulated=True)

@@ -1,9 +1,8 @@
 # %% [markdown]
 # # A robot with its own data
 #
-# A robot has no markers: its encoders tell the joint angles, its sensors or a plate under it tell the forces. Any URDF
-# with two feet will do. Here a HOAP-3 is written as URDF first, and its masses are changed behind the identification's
-# back; put your own URDF and tables in their place.
+# A robot has no markers: encoders measure the joint angles, and force sensors or a plate the forces. Any URDF with two
+# feet works. Here HOAP-3 is written as URDF, and the true masses differ from it; replace URDF and tables by your own.
 
 # %%
 from pathlib import Path
@@ -22,7 +21,7 @@ robot = solver.from_urdf(folder / "robot.urdf")
 print(f"{robot.name}: {len(robot.links)} links, {robot.prior.total_mass:.2f} kg")
 
 # %% [markdown]
-# A short dance that the robot's limits allow, as a table of its joint angles: what an encoder log looks like.
+# A short dance within the robot's limits, as a table of joint angles like an encoder log.
 
 # %%
 options = solver.DanceOptions(postures={"both": 4}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
@@ -30,7 +29,7 @@ solver.design(robot, options).write(folder / "dance")
 motion = solver.export(folder / "dance" / "dance.npz", folder / "performed.mot", rate=100.0)
 
 # %% [markdown]
-# What a plate would have measured under the true robot (a simulation, with noise): force and moment about the world's
+# The wrench that a plate measures under the true robot (simulated, with noise): force and moment about the world's
 # origin, one CSV column each, the unit in the header.
 
 # %%
@@ -43,7 +42,7 @@ write_wrenches_csv(folder / "performed_wrenches.csv", measured)
 print((folder / "performed_wrenches.csv").read_text().partition("\n")[0])
 
 # %% [markdown]
-# Two files of one name are one trial. The rig says whose joints the columns are.
+# Two files of one name are one trial. The columns belong to the joints of the rig.
 
 # %%
 recordings = solver.load([folder / "performed.mot", folder / "performed_wrenches.csv"])
@@ -52,22 +51,22 @@ study = solver.identify(recordings, rig=robot, settings=settings)
 found = study.identification
 print(f"\n{'link':18}{'URDF':>8}{'found':>8}{'true':>8}  kg")
 for link in found.parameters.links:
-    drawn, here, true = (values[link].mass for values in (found.prior, found.parameters, truth))
-    print(f"{link:18}{drawn:8.3f}{here:8.3f}{true:8.3f}")
+    prior, identified, true = (values[link].mass for values in (found.prior, found.parameters, truth))
+    print(f"{link:18}{prior:8.3f}{identified:8.3f}{true:8.3f}")
 
 
 # %% [markdown]
-# Single masses are not all visible from outside: part of them stays the URDF's. What the robot does to the floor is
-# explained all the same, and the study's report says of each number who decided it.
+# External wrenches do not determine every single mass; the rest is the prior's. The forces on the floor are still
+# predicted, and the report gives for each number the share of the data.
 
 
 # %%
-def unexplained(parameters):
-    """Root mean square [N] of the force that the true robot exerts and this one would not."""
-    missed = solver.dynamics.predicted_wrench(robot, motion, parameters, axes="world") - wrench
-    return np.sqrt(np.mean(missed[:, :3] ** 2))
+def force_error(parameters):
+    """Root mean square error [N] of the predicted force."""
+    error = solver.dynamics.predicted_wrench(robot, motion, parameters, axes="world") - wrench
+    return np.sqrt(np.mean(error[:, :3] ** 2))
 
 
-before, after = unexplained(found.prior), unexplained(found.parameters)
-print(f"\nforce left unexplained: {before:.3f} N with the URDF's masses, {after:.3f} N with the identified ones")
+before, after = force_error(found.prior), force_error(found.parameters)
+print(f"\nforce error: {before:.3f} N with the URDF's masses, {after:.3f} N with the identified ones")
 solver.write_study(folder / "results", study, title="A robot from URDF", simulated=True)

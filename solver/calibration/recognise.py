@@ -157,7 +157,7 @@ def recognise(
     Example:
         >>> import solver
         >>> found = solver.recognise(solver.demo.simulated_person().recordings[1:2])
-        >>> [(p.place, p.because) for p in found.proposals if p.marker == "LFHD"]
+        >>> [(p.place, p.reason) for p in found.proposals if p.marker == "LFHD"]
         [('left head_front', 'name and motion')]
         >>> found.confidence > 0.8
         True
