@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ..live.server import LiveServer
 
 EXPLANATION = """
-Reads requests from the standard input and answers on the standard output, one JSON object a line, until the input
-ends and all is answered. Frames near the current one are checked first, and only frames that an edit changed
-are checked again. The lines are described in solver/scene/frame.py. Without BODY the timelines say which body it is.
+Reads requests from the standard input and writes responses to the standard output, one JSON object per line, until
+the input ends and every request has its response. Frames near the current one are checked first, and only frames that
+an edit changed are checked again. solver/scene/checked_frame.py describes the lines. Without BODY the timelines name
+the body.
 
 Examples:
   python -m solver live

@@ -42,7 +42,7 @@ class Entry:
 
     Attributes:
         landmark, joint_centre, virtual, link: kind of location; one of them.
-        child, fraction, offset, spread, weight: of its location, see `calibration.markerset.MarkerLocation`; a missing
+        child, fraction, offset, spread, weight: of its location, see `calibration.marker_set.MarkerLocation`; a missing
             offset is that ``seen`` on the link or, without it, the middle of the link with a wide spread.
         use: False if it was rejected.
         confidence: in the location, 0 to 1.
