@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import errno
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -51,10 +51,6 @@ VERB_MODULES: list[str] = [
     "replay",
 ]
 """One row per verb: the module of this package whose function ``add`` puts it on the command line."""
-VERBS: tuple[ModuleType, ...] = (
-    *(import_module(f".{name}", __package__) for name in VERB_MODULES),
-    *(verb for extension in find_extensions() for verb in extension.VERBS),
-)
 
 DESCRIPTION = """
 From a recording of a person or robot to the mass, centre of mass and inertia of every link.
@@ -77,7 +73,11 @@ Exit codes:
 
 
 def parser(settings: Path | None = None, verb: str | None = None) -> argparse.ArgumentParser:
-    """The whole command line; a settings file replaces the defaults of its verb.
+    """The command line; a settings file replaces the defaults of its verb.
+
+    Args:
+        settings: file of a run's settings.
+        verb: the only one that is needed; None, or a name that is not in `VERB_MODULES`, gives all verbs.
 
     Raises:
         InputError: the settings file cannot be used.
@@ -85,11 +85,21 @@ def parser(settings: Path | None = None, verb: str | None = None) -> argparse.Ar
     result = Parser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
     result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
     verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
-    for module in VERBS:
+    for module in find_verbs(verb):
         module.add(verbs)
     if settings is not None and verb in verbs.choices:
         apply_settings_file(verbs.choices[verb], settings)
     return result
+
+
+def find_verbs(verb: str | None = None) -> Iterator[ModuleType]:
+    """Modules of all verbs, or of the named one alone if it is in `VERB_MODULES`."""
+    own = None if verb is None else verb.replace("-", "_")
+    for name in [own] if own in VERB_MODULES else VERB_MODULES:
+        yield import_module(f".{name}", __package__)
+    if own not in VERB_MODULES:
+        for extension in find_extensions():
+            yield from extension.VERBS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
