@@ -1,6 +1,6 @@
 """Signals: filters, derivatives on the manifold, resampling, gaps, counted windows and the plates' time lag.
 
-Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
+Both sides of Y phi = f must pass the same filter; otherwise the filters cause a residual.
 """
 
 from ..arrays import true_runs

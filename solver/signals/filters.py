@@ -1,4 +1,4 @@
-"""Zero-phase low-pass Butterworth filters, order and cut-off as named presets of the papers."""
+"""Zero-phase low-pass Butterworth filters; order and cut-off are named presets from the papers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..filter_presets import FilterPreset
 from .gaps import LONGEST_GAP, bridge, columns_by_mask
 
 SETTLED = 0.02
-"""The filter has settled when its step response stays within this share of the step."""
+"""Fraction of a step within which the step response has settled."""
 _PAD_PERIODS = 6.0
-"""Padding at each end, in periods of the cut-off: what starting the recursion disturbs has died out to 1e-8 by then."""
+"""Padding at each end, in periods of the cut-off: the transient at the start has decayed to 1e-8 by then."""
 
 CHUNK_CHANNELS = 64
-"""Signals filtered at once: of thousands, columns of a table, turning them to lie along time costs more than filtering
-unless they fit the cache. From 8 to 64 took the same, all at once twice to seven times as long."""
+"""Signals filtered at once. Transposing thousands of columns costs more than filtering them unless they fit the cache:
+8 to 64 took the same time, all at once two to seven times as long."""
 
 
 def require_rate(preset: FilterPreset, rate: float) -> None:
-    """Refuse samples that are too few for a filter.
+    """Check that the sample rate is high enough for a filter.
 
     Raises:
         InvalidValue: the cut-off is not below half the sample rate [1/s].
@@ -38,13 +38,13 @@ def require_rate(preset: FilterPreset, rate: float) -> None:
 
 
 LIGHT = 2.5
-"""Multiple of a preset's cut-off at which a motion is cut off whose equations the preset itself then filters."""
+"""Cut-off for coordinates, as a multiple of the preset that filters their equations afterwards."""
 LIGHTEST = 0.4
-"""Share of the frame rate above which no motion is left to differentiate."""
+"""Highest cut-off for coordinates that are differentiated, as a fraction of the frame rate."""
 
 
 def light_preset(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> FilterPreset:
-    """The filter of coordinates whose equations then pass ``preset``, and of the wrenches beside them.
+    """The filter of coordinates, and of their wrenches, whose equations then pass ``preset``.
 
     Args:
         preset: of the equations.
@@ -58,8 +58,8 @@ def light_preset(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> 
 def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> np.ndarray:
     """Zero-phase low-pass along the first axis.
 
-    Gaps (NaN) no longer than ``longest_gap`` [s] are bridged by a spline; longer ones stay NaN, and each stretch
-    between them is filtered by itself.
+    Gaps (NaN) up to ``longest_gap`` [s] are bridged by a spline; longer ones stay NaN, and each segment between them
+    is filtered separately.
 
     Args:
         values: (N, ...) samples, time first.
@@ -88,19 +88,19 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
 
 
 def padding(preset: FilterPreset, rate: float) -> int:
-    """Samples of padding that let the filter settle before the data begin."""
+    """Number of padding samples in which the filter settles before the data begin."""
     return int(np.ceil(_PAD_PERIODS * rate / preset.cutoff))
 
 
 def filter_padded(padded: np.ndarray, rate: float, preset: FilterPreset) -> np.ndarray:
-    """Zero-phase filter of finite values (N, C) that the caller already padded."""
+    """Zero-phase filter of finite values (N, C) that are already padded."""
     return filter_both_ways(design_sections(preset, rate), padded.T).T
 
 
 def settling_time(preset: FilterPreset) -> float:
     """Time [s] on either side of a step after which the two-pass response stays within `SETTLED` of it.
 
-    An error that begins at some frame reaches this far beyond it, so frames nearer than this do not count.
+    An error that begins at some frame affects frames up to this distance, so these do not count.
     """
     return _settling_time(preset.order, preset.design_cutoff)
 
@@ -133,12 +133,12 @@ def _designed(order: int, cutoff: float, rate: float) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _settled(sections: bytes, count: int) -> np.ndarray:
-    """What the sections hold (count, 2) once they answer a step of one."""
+    """State (count, 2) of the sections in the steady state of a unit step."""
     return np.asarray(sosfilt_zi(np.frombuffer(sections).reshape(count, -1)))
 
 
 def filter_both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Signals (C, n), time last, through the sections forwards and backwards."""
+    """Filter signals (C, n), time last, with the sections forwards and backwards."""
     start = _settled(sections.tobytes(), len(sections))[:, None]
     forward, _ = sosfilt(sections, values, zi=start * values[:, :1])
     backward, _ = sosfilt(sections, forward[:, ::-1], zi=start * forward[:, -1:])
@@ -146,9 +146,9 @@ def filter_both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def extend(values: np.ndarray, before: int, after: int) -> tuple[np.ndarray, int]:
-    """Values (n, C), time first, with odd reflections of so many samples at the ends, and where they begin in it.
+    """Values (n, C), time first, padded with odd reflections at both ends, and the number of samples put before them.
 
-    A reflection is repeated where the values are shorter than it; one value alone stays alone.
+    The reflection is repeated if the values are shorter than the padding; a single value is not padded.
     """
     put = 0
     while (put < before or after > 0) and len(values) > 1:

@@ -1,4 +1,4 @@
-"""Flights found from the motion alone: while nothing touches a body, its centre of mass falls freely."""
+"""Flight phases from the motion alone: without contact the centre of mass is in free fall."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .resample import rate_of_grid
 
 @dataclass(frozen=True, slots=True)
 class FlightRules:
-    """When a body is taken to fly.
+    """Thresholds that detect a flight phase.
 
-    A filtered acceleration crosses half of gravity about where a touch ends or begins, whatever the filter. Unweighting
-    before a jump or sitting down fast gets there too, and stays on something: it does not come near free fall.
+    Whatever the filter, a filtered acceleration crosses half of gravity about where contact ends or begins. Unweighting
+    before a jump or sitting down fast crosses it too, but with contact and therefore not close to free fall.
 
     Attributes:
-        falling: share of gravity that the centre of mass accelerates downwards by throughout a flight.
-        free: share of gravity that it reaches within one.
-        shortest: [s] less is no flight but a wave in the noise.
+        falling: fraction of gravity that the downward acceleration of the centre of mass exceeds throughout a flight.
+        free: fraction of gravity that it reaches at least once in a flight.
+        shortest: [s] least duration of a flight; shorter ones are attributed to noise.
     """
 
     falling: float = 0.5
@@ -31,25 +31,25 @@ class FlightRules:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.falling <= self.free <= 1.0:
-            raise InvalidValue(f"shares of free fall must rise within (0, 1]: {self.falling:g}, {self.free:g}")
+            raise InvalidValue(f"fractions of free fall must increase in (0, 1]: {self.falling:g}, {self.free:g}")
         if self.shortest < 0.0:
-            raise InvalidValue(f"the shortest flight lasts no negative time: {self.shortest:g} s")
+            raise InvalidValue(f"the shortest duration of a flight cannot be negative, got {self.shortest:g} s")
 
 
 USUAL_RULES = FlightRules()
 
 
 def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = USUAL_RULES) -> np.ndarray:
-    """Frames (N,) in which the centre of mass falls as only an untouched body does.
+    """Frames (N,) in which the centre of mass falls freely, as without contact.
 
     Args:
         times: (N,) [s], evenly spaced.
         vertical: (N,) [m/s^2] upward acceleration of the centre of mass from the filtered motion and any reasonable
             inertial parameters; NaN where unknown.
-        rules: see there.
+        rules: thresholds.
 
     Raises:
-        InvalidValue: one acceleration a frame is needed.
+        InvalidValue: not one acceleration per frame.
 
     Example:
         >>> import numpy as np
@@ -72,7 +72,7 @@ def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = U
 
 
 def shrink_runs(mask: np.ndarray, frames: int) -> np.ndarray:
-    """A mask (N,) whose runs have lost so many frames at either end."""
+    """A mask (N,) whose runs of True are shortened by so many frames at both ends."""
     result = np.zeros(len(mask), bool)
     for start, stop in true_runs(mask):
         result[start + frames : max(stop - frames, start + frames)] = True

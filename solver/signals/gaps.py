@@ -1,4 +1,4 @@
-"""Gaps in recordings: bridged up to a stated length, otherwise left out."""
+"""Gaps in recordings: short ones are bridged, longer ones excluded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..arrays import true_runs
 from ..errors import InvalidValue
 
 LONGEST_GAP = 0.1
-"""Default longest bridged gap [s]: above it a spline invents motion that an 8 Hz filter would let through."""
+"""Default longest bridged gap [s]: in a longer one the spline's errors pass an 8 Hz filter."""
 _NEIGHBOURS = 4
-"""Samples on each side that shape the bridge; more only adds ringing."""
+"""Samples on each side that the bridging spline interpolates; more of them add ringing."""
 
 
 def unbridged(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
@@ -23,7 +23,7 @@ def unbridged(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) ->
         longest: bridged gap [s].
 
     Returns:
-        (N,) True where the frame must be left out.
+        (N,) True where the frame must be excluded.
     """
     missing = np.asarray(missing, bool)
     result = np.zeros(len(missing), bool)
@@ -41,8 +41,8 @@ def is_bridgeable(samples: int, rate: float, longest: float) -> bool:
 def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
     """Values (N, ...) with short gaps (NaN) filled by a cubic spline through their neighbours; long gaps stay NaN.
 
-    Columns with the same gaps are bridged together, each by its own values. A gap at either end stays: there is nothing
-    on its other side.
+    Columns with the same gaps are bridged together, each from its own values. Gaps at the ends stay, as they have
+    neighbours on one side only.
 
     Raises:
         InvalidValue: ``longest`` is negative.
@@ -67,7 +67,7 @@ def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.
 
 
 def columns_by_mask(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The different columns (N,) of a mask (N, C), each with the indices of the columns that are equal to it."""
+    """Unique columns (N,) of a mask (N, C), each with the indices of the columns equal to it."""
     if not mask.shape[1]:
         return []
     if (mask == mask[:, :1]).all():

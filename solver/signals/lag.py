@@ -1,4 +1,4 @@
-"""Time lag between force plates and motion, from how the measured wrench follows the predicted one."""
+"""Time lag between force plates and motion, estimated from measured and predicted wrenches."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .pooling import blocks_of, pool, variance_between
 from .resample import filter_wrenches
 
 SEARCH = 0.05
-"""[s] Lags are sought within +- this; real acquisition chains lag by milliseconds."""
+"""[s] Lags are searched within +- this; acquisition systems lag by milliseconds."""
 STEP = 0.001
-_LEAST_STD = 1e-4  # s: no trial knows its lag better than a tenth of a millisecond
+_LEAST_STD = 1e-4  # s: lower bound of a lag's standard deviation
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """How far the plates trail the motion.
+    """Time lag of the plates behind the motion.
 
     Attributes:
-        seconds: positive when a force appears in the plates' record later than in the motion's.
-        std: standard deviation [s] by jackknife over blocks of `pooled.BLOCK`; infinite where nothing determines it.
-        gains: (k,) measured over predicted, each axis; 1 where model and plates agree in scale.
-        at_bound: the best lag is at the end of the search, so that it is not to be trusted.
+        seconds: positive if a force appears in the plates' record later than in the motion's.
+        std: standard deviation [s] by jackknife over blocks of `pooling.BLOCK`; infinite if not determined.
+        gains: (k,) ratio of measured to predicted of each axis; 1 if model and plates agree in scale.
+        at_bound: the best lag is at the bound of the search and therefore unreliable.
     """
 
     seconds: float
@@ -50,10 +50,10 @@ def estimate_lag(
     counted: np.ndarray | None = None,
     axes: Sequence[int] | None = None,
 ) -> Lag:
-    """Lag that makes measured(t + lag) = gain predicted(t) + constant fit best, each axis with gain and constant.
+    """Lag of the best fit measured(t + lag) = gain predicted(t) + constant, with a gain and a constant for each axis.
 
-    The likelihood of all axes together is profiled over the lag, so that a plate's offset and scale do not matter and
-    axes weigh by their own residual.
+    The joint likelihood of all axes is profiled over the lag. So a plate's offset and scale do not matter, and each
+    axis is weighted by its own residual.
 
     Args:
         times: (N,) [s] of the motion.
@@ -62,7 +62,7 @@ def estimate_lag(
         wrenches: at their own rate, unfiltered if ``preset`` is given, otherwise already filtered.
         preset: filter of the motion, applied to the wrenches here.
         counted: (N,) frames to use.
-        axes: components of the wrench that ``predicted``'s columns are; by default the first k.
+        axes: wrench components of ``predicted``'s columns; by default the first k.
 
     Raises:
         InvalidValue: too few counted frames with forces, or shapes that do not match.
@@ -89,7 +89,7 @@ def estimate_lag(
     use &= of_curve >= 0
 
     def measured(frames: np.ndarray) -> np.ndarray:
-        """Forces (lags, n, k) at frames (n,) with each of the lags."""
+        """Forces (lags, n, k) at frames (n,) for each lag."""
         found = np.empty((len(lags), len(frames), len(axes)))
         for curve in np.unique(of_curve[frames]):
             here = of_curve[frames] == curve
@@ -112,10 +112,10 @@ def estimate_lag(
 
 
 def combine_lags(lags: Sequence[Lag]) -> Lag:
-    """One lag for several trials of one laboratory: the mean weighted by variance.
+    """One lag for several trials of one laboratory: the mean weighted by inverse variance.
 
-    Its std [s] is inflated where trials scatter more than theirs promise. Lags at the bound of their search, or
-    undetermined, have no weight.
+    Its std [s] is increased if trials vary more than their standard deviations explain. Lags at the bound of their
+    search, or undetermined, have no weight.
 
     Raises:
         InvalidValue: no lag is determined.
@@ -130,36 +130,37 @@ def combine_lags(lags: Sequence[Lag]) -> Lag:
 
 
 def trial_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
-    """The most likely lag of every trial beside the others: the mean of all where they scatter no more than by chance.
+    """Lag of every trial by a random-effects model (DerSimonian and Laird, 1986).
 
-    Where they do, each is drawn towards that mean by its own standard deviation beside their spread (random effects;
-    DerSimonian and Laird, 1986). A trial that determines no lag takes the mean.
+    - If the lags vary no more than their standard deviations explain, every trial has the mean.
+    - Otherwise each lag is shrunk towards the mean, by the ratio of its own variance to that between trials.
+    - A trial that determines no lag has the mean.
 
     Raises:
         InvalidValue: no lag is determined.
     """
     mean = combine_lags(lags)
     known = np.array([np.isfinite(lag.std) and not lag.at_bound for lag in lags])
-    values = np.array([lag.seconds if told else mean.seconds for lag, told in zip(lags, known)])
-    variances = np.array([max(lag.std, _LEAST_STD) ** 2 if told else 0.0 for lag, told in zip(lags, known)])
+    values = np.array([lag.seconds if determined else mean.seconds for lag, determined in zip(lags, known)])
+    variances = np.array([max(lag.std, _LEAST_STD) ** 2 if determined else 0.0 for lag, determined in zip(lags, known)])
     between = variance_between(values[known], variances[known])
     shares = np.where(known, between / (between + variances), 0.0) if between > 0.0 else np.zeros(len(lags))
     own = mean.seconds + shares * (values - mean.seconds)
-    rest = np.where(known, shares * variances, between)
-    stds = np.sqrt(rest + ((1.0 - shares) * mean.std) ** 2)
+    remaining = np.where(known, shares * variances, between)
+    stds = np.sqrt(remaining + ((1.0 - shares) * mean.std) ** 2)
     return tuple(
-        Lag(float(seconds), float(std), lag.gains if told else mean.gains, False)
-        for lag, seconds, std, told in zip(lags, own, stds, known)
+        Lag(float(seconds), float(std), lag.gains if determined else mean.gains, False)
+        for lag, seconds, std, determined in zip(lags, own, stds, known)
     )
 
 
 def shift_wrenches(wrenches: Wrenches, lag: float) -> Wrenches:
-    """Wrenches on the motion's clock: stamps earlier by ``lag`` [s], by which they trail."""
+    """Wrenches synchronised with the motion: time stamps earlier by ``lag`` [s]."""
     return Wrenches(wrenches.times - lag, wrenches.frames, wrenches.values, wrenches.measured)
 
 
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """n, sums of x, y, xx, xy, yy over frames: (lags, 6, k)."""
+    """Count n and sums of x, y, xx, xy, yy over frames: (lags, 6, k)."""
     ones = np.full((len(y), x.shape[1]), float(len(x)))
     plain = np.broadcast_to(x.sum(axis=0), ones.shape)
     square = np.broadcast_to((x**2).sum(axis=0), ones.shape)
@@ -186,9 +187,9 @@ def _gains(sums: np.ndarray) -> np.ndarray:
 
 
 def _minimum(lags: np.ndarray, residuals: np.ndarray) -> tuple[float, bool]:
-    """Most likely lag, between grid points by a parabola; and whether it lies at the end of the search.
+    """Most likely lag, interpolated by a parabola; and whether it is at the bound of the search.
 
-    Axes weigh by their own residual: the profile likelihood is the product over axes of residual^(-n/2).
+    Axes are weighted by their own residual: the profile likelihood is the product over axes of residual^(-n/2).
     """
     at = int(np.argmin(np.log(residuals).sum(axis=1)))
     if at in (0, len(lags) - 1):

@@ -1,9 +1,9 @@
 """Low-pass and derivatives of a motion on the configuration manifold.
 
-Raw joint angles of a spherical joint jump where the chart folds (gimbal); here each rotation stays a unit quaternion.
-A quaternion curve is filtered in R^4 and normalised. Rotating the world, or the axes of a link, multiplies quaternions
-from the left or right by a constant, which is linear and orthogonal in R^4, so the result does not depend on either;
-and a constant angular velocity, whose components are sinusoids of one frequency, passes exactly.
+Angles of a spherical joint jump at the singularities of their chart (gimbal lock); here each rotation is a unit
+quaternion. A quaternion curve is filtered in R^4 and normalised. Rotating the world, or the axes of a link, multiplies
+quaternions from the left or right by a constant. That is linear and orthogonal in R^4, so the result is independent of
+both. A constant angular velocity, whose components are sinusoids of one frequency, passes exactly.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from .gaps import LONGEST_GAP, bridge, unbridged
 from .resample import rate_of_grid, uniform_times
 
 DEGREE = 5
-"""The interpolating spline's degree: its second derivative is four times differentiable and of fourth order."""
+"""Degree of the interpolating spline; the error of its second derivative is of fourth order."""
 LEAST_PAD = 12
-"""Samples of padding when only derivatives are wanted: they keep the spline's end conditions outside the data."""
+"""Least number of padding samples: they keep the spline's end conditions outside the data."""
 SPLINED = 48
-"""Frames to either side on which a spline depends, to rounding."""
+"""Frames on either side on which a spline depends, to rounding."""
 PIECE = 4096
-"""Frames filtered at once, those apart that filter and spline look at beyond them."""
+"""Frames filtered at once, without the padding that filter and spline need."""
 NEAREST, LOST = 0.25, 1.5
-"""Shares of the median step below which a sample that comes too early is left out, and beyond which one is lost."""
+"""Fractions of the median step: a sample after a shorter step is dropped, a longer step means lost samples."""
 _UNIT = 1e-3
 
 Curve: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -44,7 +44,7 @@ Curve: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where the coordinates of a rig lie: vectors (v = q'), quaternions with the positions they carry, circles."""
+    """Indices of a rig's coordinates by kind: vectors (v = q'), quaternions, body-frame positions, circles."""
 
     plain: tuple[tuple[int, int], ...]  # (q, v)
     quaternions: tuple[tuple[int, int], ...]  # (first of xyzw in q, first of omega in v)
@@ -62,20 +62,20 @@ def smooth_motion(
 ) -> Motion:
     """Filtered motion with velocities and accelerations on the manifold.
 
-    q is filtered, then interpolated by a quintic spline whose analytic derivatives, carried to the tangent space, are
-    v and a: v is exactly the velocity of the curve returned, in Pinocchio's convention (root and spherical joints in
+    q is filtered, then interpolated by a quintic spline. Its analytic derivatives, mapped to the tangent space, are v
+    and a: v is exactly the velocity of the returned curve in Pinocchio's convention (root and spherical joints in
     their own axes), and a the derivative of v's components.
 
     Args:
         rig: with joints of free-flyer, spherical, revolute, prismatic or translation type.
-        times: (N,) [s]; rounded stamps are put on their uniform grid, uneven ones are resampled at the median step.
+        times: (N,) [s]; rounded stamps are moved to their uniform grid, uneven ones are resampled at the median step.
         q: (N, nq); a row with NaN is a gap. Every gap is bridged so that the motion is complete; frames of gaps longer
             than ``longest_gap`` must not count (see `gaps.unbridged`).
         preset: low-pass; None for derivatives only.
-        longest_gap: [s]; longer gaps end the filter's stretch instead of being filtered across.
+        longest_gap: [s]; the filter does not cross longer gaps.
 
     Raises:
-        InvalidValue: wrong shape, fewer than two complete frames, a joint type without rule, or the cut-off is not
+        InvalidValue: wrong shape, fewer than two complete frames, an unsupported joint type, or the cut-off is not
             below half the frame rate.
     """
     times = frozen_times(times)
@@ -88,8 +88,8 @@ def smooth_motion(
         raise InvalidValue("a motion needs at least two complete frames to have a velocity")
     grid, same = uniform_times(times)
     if not same:
-        apart = _after_gaps(times, float(grid[1] - grid[0]))
-        times, q, known = times[apart], q[apart], known[apart]
+        kept = _after_gaps(times, float(grid[1] - grid[0]))
+        times, q, known = times[kept], q[kept], known[kept]
         q = _regrid(times, _continuous_signs(np.where(known[:, None], q, np.nan), layout), known, grid, layout)
         known = np.isfinite(q).all(axis=1) & (np.interp(grid, times, known.astype(float)) > 0.99)
     rate = rate_of_grid(grid)
@@ -97,7 +97,7 @@ def smooth_motion(
     for start, stop in true_runs(filled):
         filled[start:stop] = stop - start > 1  # one frame alone has no velocity
     if not filled.any():
-        raise InvalidValue("no stretch of the motion is long enough to be filtered")
+        raise InvalidValue("no segment of the motion is long enough to be filtered")
     curves = _Curves(q, known, layout, rate, preset)
     rows = FileRows(), FileRows(), FileRows()
     for curve in _without_gaps(grid, filled, _continuing(_pieces(curves, filled), layout)):
@@ -109,7 +109,7 @@ def smooth_motion(
 
 @dataclass(frozen=True, slots=True)
 class _Curves:
-    """The filtered curve of a motion and its derivatives, any frames of it."""
+    """Computes the filtered curve of a motion and its derivatives for any frames."""
 
     q: np.ndarray
     known: np.ndarray
@@ -118,9 +118,9 @@ class _Curves:
     preset: FilterPreset | None
 
     def __call__(self, start: int, stop: int, first: int, last: int) -> Curve:
-        """Frames start..stop-1 of a stretch that has no gaps, or only bridged ones, from first to last - 1.
+        """Frames start..stop-1 of the segment first..last-1, which has bridged gaps only.
 
-        The frames beyond them, as far as filter and spline reach, tell what the whole stretch would, to 1e-8.
+        With the neighbouring frames that filter and spline depend on, the result is that of the segment to 1e-8.
         """
         pad = LEAST_PAD if self.preset is None else max(LEAST_PAD, padding(self.preset, self.rate))
         low, high = max(first, start - pad - SPLINED), min(last, stop + pad + SPLINED)
@@ -148,26 +148,26 @@ def _pieces(curves: _Curves, filled: np.ndarray) -> Iterator[tuple[slice, Curve]
 
 
 def _continuing(pieces: Iterator[tuple[slice, Curve]], layout: _Layout) -> Iterator[tuple[slice, Curve]]:
-    """The pieces, every quaternion with the sign that goes on from the piece before."""
+    """The pieces, every quaternion with the sign that continues the piece before."""
     last: np.ndarray | None = None
-    for place, curve in pieces:
+    for frames, curve in pieces:
         for at, _ in layout.quaternions:
             span = slice(at, at + 4)
             if last is not None and curve[0][0, span] @ last[span] < 0.0:
                 for values in curve:
                     values[:, span] *= -1.0
         last = curve[0][-1]
-        yield place, curve
+        yield frames, curve
 
 
 def _without_gaps(times: np.ndarray, filled: np.ndarray, pieces: Iterator[tuple[slice, Curve]]) -> Iterator[Curve]:
-    """Long gaps in place: a straight line between their ends, held at the trial's ends; such frames do not count."""
+    """Fill long gaps between pieces: linearly between their ends, constant at the trial's ends; they do not count."""
     done, last = 0, None
-    for place, curve in pieces:
-        if place.start > done:
-            yield from _bridged(times, slice(done, place.start), last, curve[0][0])
+    for frames, curve in pieces:
+        if frames.start > done:
+            yield from _bridged(times, slice(done, frames.start), last, curve[0][0])
         yield curve
-        done, last = place.stop, curve[0][-1]
+        done, last = frames.stop, curve[0][-1]
     if done < len(filled):
         yield from _bridged(times, slice(done, len(filled)), last, None)
 
@@ -180,13 +180,12 @@ def _bridged(times: np.ndarray, gap: slice, before: np.ndarray | None, after: np
         zero = times[gap.start - 1]
         slope = (after - before) / (times[gap.stop] - zero)
     for start in range(gap.start, gap.stop, PIECE):
-        place = slice(start, min(start + PIECE, gap.stop))
-        gone = (times[place] - zero)[:, None]
-        yield (end + gone * slope, np.tile(slope, (len(gone), 1)), np.zeros((len(gone), len(slope))))
+        elapsed = (times[start : min(start + PIECE, gap.stop)] - zero)[:, None]
+        yield (end + elapsed * slope, np.tile(slope, (len(elapsed), 1)), np.zeros((len(elapsed), len(slope))))
 
 
 def fit_spline(times: np.ndarray, values: np.ndarray) -> BSpline:
-    """Spline through values (N, ...) at times (N,), of the degree that derivatives are taken of."""
+    """Spline of degree `DEGREE` (less for few samples) through values (N, ...) at times (N,)."""
     degree = min(DEGREE, len(times) - 1)
     return make_interp_spline(times, values, k=degree - (degree + 1) % 2)
 
@@ -207,20 +206,20 @@ def _layout(rig: Rig) -> _Layout:
             circles.append((at, vat))
         elif joint.kind in ("revolute", "prismatic"):
             plain.append((at, vat))
-        elif joint.kind == "universal":  # its speeds are those of its two angles
+        elif joint.kind == "universal":  # its velocities are the rates of its two angles
             plain += [(at, vat), (at + 1, vat + 1)]
         else:
             raise InvalidValue(
-                f"joint {joint.name!r} is {joint.kind}, for which there is no rule to filter or differentiate"
+                f"joint {joint.name!r} is {joint.kind}, which cannot be filtered or differentiated: use another kind"
             )
         at, vat = at + joint.nq, vat + joint.nv
     return _Layout(tuple(plain), tuple(quaternions), tuple(carried), tuple(circles))
 
 
 def _continuous_signs(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:
-    """Unit quaternions and circles, each with the sign nearest to its predecessor (q and -q are one rotation).
+    """Normalised quaternions and circles, quaternions with continuous signs (q and -q are one rotation).
 
-    Rows with NaN, which are gaps, stay; ``first`` is the frame of the first row.
+    Rows with NaN (gaps) stay; ``first`` is the frame number of the first row.
     """
     known = np.isfinite(q).all(axis=1)
     result, q = q.copy(), q[known]
@@ -239,9 +238,9 @@ def _continuous_signs(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndar
 
 
 def _pad(q: np.ndarray, layout: _Layout, pad: int) -> tuple[np.ndarray, int]:
-    """Point reflection of the curve at both ends, repeated while the data are shorter than the padding.
+    """The curve with point reflections at both ends, repeated while the data are shorter than the padding.
 
-    In R^n the reflection of x at x0 is 2 x0 - x, on the rotations q0 q^-1 q0: steady motion simply continues.
+    The reflection of x at x0 is 2 x0 - x in R^n and q0 q^-1 q0 on the rotations, so steady motion continues.
     """
     before = 0
     while before < pad and len(q) > 1:
@@ -264,7 +263,7 @@ def _reflect(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarray
 
 
 def _after_gaps(times: np.ndarray, step: float) -> np.ndarray:
-    """Samples at times (N,) [s] that do not follow the one before at once: a spline through both would be wild."""
+    """Indices of samples at times (N,) [s], without those that follow another too soon for a smooth spline."""
     kept = [0]
     for k in range(1, len(times)):
         if times[k] - times[kept[-1]] >= NEAREST * step:
@@ -273,7 +272,7 @@ def _after_gaps(times: np.ndarray, step: float) -> np.ndarray:
 
 
 def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarray, layout: _Layout) -> np.ndarray:
-    """Configurations (G, nq) at the grid's times, spline by stretch; where samples are lost is a gap as any other."""
+    """Configurations (G, nq) at the grid's times, with one spline per segment; lost samples are gaps."""
     result = np.full((len(grid), q.shape[1]), np.nan)
     lost = np.append(False, np.diff(times) > LOST * (grid[1] - grid[0]))
     for first, last in true_runs(known):
@@ -297,7 +296,7 @@ def _on_manifold(rig: Rig, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layou
         # frames i, components j of a quaternion
         square = np.einsum("ij,ij->i", s[:, span], s[:, span])[:, None]
         back = conjugate(s[:, span])
-        # u = s / |s| turns with omega = 2 Im(s* s') / |s|^2: the growth of |s| is the real part and drops out.
+        # u = s / |s| rotates with omega = 2 Im(s* s') / |s|^2: the change of |s| is the real part and drops out.
         omega = 2.0 * product(back, ds[:, span])[:, :3] / square
         growth = 2.0 * np.einsum("ij,ij->i", s[:, span], ds[:, span])[:, None] / square
         v[:, vat : vat + 3] = omega

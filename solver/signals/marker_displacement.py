@@ -1,4 +1,4 @@
-"""Derivatives of links' shifts, through the filter of the motion that they belong to."""
+"""Displacements of links with derivatives, filtered as the motion that they belong to."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .resample import rate_of_grid
 def smooth_displacements(
     times: np.ndarray, values: np.ndarray, preset: FilterPreset, grid: np.ndarray, known: np.ndarray
 ) -> LinkDisplacements:
-    """Filtered shifts with their derivatives, as `smooth_motion` makes them of configurations.
+    """Filtered displacements with their derivatives, computed as in `smooth_motion`.
 
     Args:
         times: (N,) [s].
         values: (N, L, 3) [m].
         preset: low-pass.
         grid: (G,) [s] times of the motion, evenly spaced.
-        known: (N,) False where the configuration, and with it a shift, is made up: a straight line there.
+        known: (N,) False where the configuration is not measured: displacements are interpolated linearly there.
     """
     columns = values.reshape(len(times), -1)
     even = np.array([np.interp(grid, times[known], column[known]) for column in columns.T]).T
@@ -38,13 +38,13 @@ def smooth_displacements(
 
 @dataclass(frozen=True, slots=True)
 class MarkerDisplacements:
-    """How far the markers of each link lie aside of it on average, filtered with derivatives when it is asked for.
+    """Mean displacement of each link's markers from the model, filtered and differentiated on request.
 
     Attributes:
         times: (N,) [s].
-        sums: (N, L, 3) [m] measured less modelled places of a link's markers, summed, world axes.
-        weights: (N, L) a number: how many markers that is.
-        known: (N,) False where the configuration is made up.
+        sums: (N, L, 3) [m] sum of measured minus modelled positions of a link's markers, world axes.
+        weights: (N, L) number of markers in the sum.
+        known: (N,) False where the configuration is not measured.
         grid: (G,) [s] times of the motion, evenly spaced.
         preset: low-pass.
     """
@@ -57,9 +57,9 @@ class MarkerDisplacements:
     preset: FilterPreset
 
     def __call__(self, frames: slice) -> LinkDisplacements:
-        """What the links would be shifted by if they followed their own markers alone, in a row of the motion's frames.
+        """Displacements of the links if each followed its own markers only, in consecutive frames of the motion.
 
-        Of other frames only those are looked at which the filter reaches from there.
+        Only these frames and their neighbours within the filter's reach are computed.
         """
         start, stop, _ = frames.indices(len(self.grid))
         reach = max(LEAST_PAD, padding(self.preset, rate_of_grid(self.grid)))

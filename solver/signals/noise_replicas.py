@@ -1,8 +1,8 @@
-"""How noisy a recorded motion is, told by the motion itself, and the same motion shaken by as much again.
+"""Noise of a recorded motion, estimated from the motion itself, and replicas of the motion with added noise.
 
-Bodies do not move at tens of hertz, noise of cameras and encoders does. What is left of a motion there is a floor
-under its noise at all frequencies. Shaking the motion by it once more shows what the noise does to anything computed
-from the motion (SIMEX; Cook and Stefanski, 1994), without a formula for how it gets there.
+Bodies do not move at tens of hertz, but noise of cameras and encoders does. So the power of a motion there is a lower
+bound of its noise at all frequencies. Adding such noise once more shows its effect on any quantity computed from the
+motion, without a model of the error propagation (SIMEX; Cook and Stefanski, 1994).
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
 
 REPLICAS = 4
-"""Shaken copies of a motion: their noise must be known better than the equations that it is taken off from."""
+"""Largest number of replicas of a motion: their mean effect must be more accurate than the equations it corrects."""
 REPLICA_SAMPLES = 4 * 12_000
-"""Frames of all copies together beyond which there are fewer of them: four of a minute at 200 frames a second."""
+"""Frames of all replicas together, which limits their number: four of a minute at 200 frames per second."""
 ABOVE = 2.0
-"""Multiple of the filter's cut-off from which on a motion is taken for noise."""
+"""Multiple of the filter's cut-off above which the motion counts as noise."""
 BELOW = 0.9
-"""Share of half the frame rate up to which it is: other filters, of cameras' software, end there."""
+"""Fraction of half the frame rate up to which it does: filters of camera software cut off there."""
 BANDS = 4
-"""Parts of that range, of which the quietest counts: what a filter or a vibration left in one is no white noise."""
+"""Bands of that range, of which the one with the least power is used: filters and vibrations affect single bands."""
 PIECE = 4096
-"""Frames shaken at once."""
+"""Frames to which noise is added at once."""
 SEGMENT = 64
-"""Frames judged at once, of which the quieter half counts: a heel strike is no noise of a camera."""
+"""Frames of a spectrum. The half of the segments with less power is used: a heel strike is not noise of a camera."""
 SHORTEST = 24
-"""The same of a recording too short for two of them: a jump that was cut out."""
+"""Least number of frames of a spectrum, for recordings shorter than two segments, such as single jumps."""
 
 
 def noise_floor(
     rig: Rig, times: np.ndarray, q: np.ndarray, preset: FilterPreset, usable: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Covariance (nv, nv) of the white noise in each frame of a motion, at least; units of v times seconds.
+    """Lower bound of the covariance (nv, nv) of the white noise in each frame of a motion; units of v times seconds.
 
     Args:
-        rig: that moved.
+        rig: of the motion.
         times: (N,) [s].
         q: (N, nq) as tracked, before any filter.
         preset: filter the motion will get.
-        usable: (N,) False where the motion is made up (gaps).
+        usable: (N,) False where the motion is not measured (gaps).
 
     Returns:
-        None where nothing can be said: uneven or slow frames, or too few.
+        None if it cannot be estimated: frames unevenly spaced, too few or at too low a rate.
     """
     grid, same = uniform_times(np.asarray(times, float))
     size = min(SEGMENT, len(grid) // 2)
@@ -79,10 +79,10 @@ def noise_floor(
         own = slice(start, start + size)
         return np.asarray(np.fft.rfft(window * difference(rig, smooth[own], q[own]), axis=0))
 
-    loud = [sum(float(np.mean(np.abs(found[band]) ** 2)) for band in bands) for found in map(spectrum, starts)]
-    quiet = np.sort(np.argsort(loud)[: (len(loud) + 1) // 2])
+    powers = [sum(float(np.mean(np.abs(found[band]) ** 2)) for band in bands) for found in map(spectrum, starts)]
+    quiet = np.sort(np.argsort(powers)[: (len(powers) + 1) // 2])
     each = np.zeros((BANDS, rig.nv, rig.nv))
-    for found in (spectrum(starts[place]) for place in quiet):
+    for found in (spectrum(starts[index]) for index in quiet):
         each += [np.real(found[band].T @ found[band].conj()) / band.sum() for band in bands]
     each /= len(quiet)
     floor: np.ndarray = each[int(np.argmin(np.trace(each, axis1=1, axis2=2)))]
@@ -91,15 +91,15 @@ def noise_floor(
 
 @dataclass(frozen=True, slots=True)
 class NoiseReplicas:
-    """Filtered motions from configurations that got their own noise once more, each a new draw, the same every time.
+    """Filtered motions from configurations with added noise, each an independent, reproducible draw.
 
-    They are made one at a time when they are asked for, fewer of a long recording: what noise does is known by
-    copies times frames.
+    They are computed one at a time on iteration. Long recordings have fewer replicas: the accuracy of the noise's
+    effect depends on replicas times frames.
 
     Attributes:
         rig, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
-        name: of the trial, from which the draws follow.
+        name: of the trial; seeds the random draws.
     """
 
     rig: Rig
@@ -113,7 +113,7 @@ class NoiseReplicas:
         return int(np.clip(-(-REPLICA_SAMPLES // len(self.times)), 1, REPLICAS))
 
     def __contains__(self, motion: object) -> bool:
-        return False  # no motion is one of draws that nobody kept
+        return False  # replicas are not stored
 
     def __iter__(self) -> Iterator[Motion]:
         values, vectors = np.linalg.eigh(self.floor)

@@ -1,4 +1,4 @@
-"""Numbers with their standard deviations: fitted by blocks of correlated samples, and pooled over trials."""
+"""Estimates with standard deviations: fitted over blocks of correlated samples, and pooled over trials."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 BLOCK = 0.5
-"""[s] Residuals are correlated over some tenths of a second; blocks this long are nearly independent."""
+"""[s] Length of nearly independent blocks: residuals are correlated over some tenths of a second."""
 LEAST_BLOCKS, MOST_BLOCKS = 4, 40
-"""Trials under 2 s are cut into shorter blocks: a rough standard deviation serves better than none."""
+"""Trials under 2 s have shorter blocks: a rough standard deviation is better than none."""
 
 
 def blocks_of(times: np.ndarray, used: np.ndarray) -> list[np.ndarray]:
-    """Frame indices of consecutive blocks of the frames used (N,) at times (N,) [s]."""
+    """Frame indices of consecutive blocks of the used frames (N,) at times (N,) [s]."""
     frames = np.flatnonzero(used)
     rate = (len(times) - 1) / (times[-1] - times[0])
     count = int(np.clip(len(frames) / (BLOCK * rate), LEAST_BLOCKS, MOST_BLOCKS))
@@ -50,20 +50,20 @@ def jackknife_ratio(sums: np.ndarray) -> tuple[float, float]:
 
 
 def pool(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean weighted by variance and its std, inflated where the values scatter more than theirs promise (Birge)."""
+    """Mean weighted by inverse variance, and its std, increased if the values vary more than theirs explain (Birge)."""
     value, weight = np.asarray(values, float), np.asarray(stds, float) ** -2.0
     mean = float(weight @ value / weight.sum())
-    scatter = float(weight @ (value - mean) ** 2) / max(len(value) - 1, 1)
-    return mean, float(np.sqrt(max(scatter, 1.0) / weight.sum()))
+    reduced_chi_square = float(weight @ (value - mean) ** 2) / max(len(value) - 1, 1)
+    return mean, float(np.sqrt(max(reduced_chi_square, 1.0) / weight.sum()))
 
 
 def variance_between(values: np.ndarray, variances: np.ndarray) -> float:
-    """Variance by which true values (k,) differ beyond the variances (k,) of their estimates, at least 0.
+    """Variance of true values (k,) in excess of the variances (k,) of their estimates, at least 0.
 
-    DerSimonian and Laird's (1986).
+    The estimator of DerSimonian and Laird (1986).
     """
     if len(values) < 2:
         return 0.0
     weights = 1.0 / variances
-    scatter = float(weights @ (values - weights @ values / weights.sum()) ** 2)
-    return max(scatter - (len(values) - 1), 0.0) / float(weights.sum() - weights @ weights / weights.sum())
+    chi_square = float(weights @ (values - weights @ values / weights.sum()) ** 2)
+    return max(chi_square - (len(values) - 1), 0.0) / float(weights.sum() - weights @ weights / weights.sum())

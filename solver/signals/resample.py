@@ -1,4 +1,4 @@
-"""Bringing forces, at their own rate, to the motion's times without aliasing; and time stamps that were rounded."""
+"""Resampling of forces to the motion's times without aliasing, also with rounded time stamps."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .gaps import LONGEST_GAP
 
 ANTI_ALIAS_ORDER = 4
 ANTI_ALIAS_CUTOFF = 0.4
-"""Cut-off of the anti-alias filter as a share of the new rate: two passes leave 2 % at the new Nyquist frequency."""
+"""Cut-off of the anti-alias filter as a fraction of the new rate: two passes leave 2 % at the new Nyquist frequency."""
 _DEGREE = 5
 
 
 def rate_of_grid(times: np.ndarray) -> float:
-    """Samples per second over the whole record, which rounding of single stamps does not change."""
+    """Samples per second over the whole record, independent of the rounding of single stamps."""
     return (len(times) - 1) / float(times[-1] - times[0])
 
 
 def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> Wrenches:
-    """Wrenches through a preset at their own rate.
+    """Wrenches filtered by a preset at their own rate.
 
-    Force and moment about the world origin are filtered: they are linear in the wrench, unlike a centre of pressure,
-    so that sums over plates and changes of reference point stay exact.
+    Force and moment about the world origin are filtered. Unlike a centre of pressure they are linear in the wrench, so
+    sums over plates and changes of the reference point stay exact.
 
     Raises:
         InvalidValue: the cut-off is not below half the rate, or the stamps are not uniform.
@@ -43,7 +43,7 @@ def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float
 
 
 def _zero_unmeasured(wrenches: Wrenches) -> np.ndarray:
-    """Values (N, K, 6) with zeros in components never measured, which must not make gaps of the others."""
+    """Values (N, K, 6) with zeros in components that are never measured, so that they cause no gaps in the others."""
     never = ~np.asarray(wrenches.measured).any(axis=0)
     return np.where(never, 0.0, wrenches.values)
 
@@ -51,17 +51,17 @@ def _zero_unmeasured(wrenches: Wrenches) -> np.ndarray:
 def resample(
     wrenches: Wrenches, times: np.ndarray, preset: FilterPreset | None = None, longest_gap: float = LONGEST_GAP
 ) -> Wrenches:
-    """Wrenches at other times, low-passed first so that nothing above the new Nyquist frequency folds back.
+    """Wrenches at other times, low-pass filtered first against aliasing.
 
     Args:
         wrenches: at their own rate.
         times: (N,) [s].
-        preset: filter used at the native rate, the motion's own; None applies only an anti-alias filter, and that only
-            if the new rate is lower.
-        longest_gap: [s] of missing samples that are bridged.
+        preset: the motion's filter, applied at the native rate; None: only an anti-alias filter, if the new rate is
+            lower.
+        longest_gap: [s] longest bridged gap.
 
     Returns:
-        Wrenches at ``times``: NaN outside the recorded span and inside longer gaps.
+        Wrenches at ``times``: NaN outside the record and inside longer gaps.
 
     Raises:
         InvalidValue: no overlap in time, or the cut-off is above half of either rate.
@@ -82,7 +82,8 @@ def resample(
         preset = FilterPreset("anti-alias", ANTI_ALIAS_ORDER, ANTI_ALIAS_CUTOFF * rate)
     elif preset is not None and preset.design_cutoff >= 0.5 * rate:
         raise InvalidValue(
-            f"filter {preset.name!r} passes {preset.design_cutoff:g} Hz, too much for {rate:g} samples/s"
+            f"filter {preset.name!r} cuts off at {preset.design_cutoff:g} Hz, too high for {rate:g} samples/s: "
+            "choose a lower cut-off or a higher rate"
         )
     if preset is not None:
         wrenches = filter_wrenches(wrenches, preset, longest_gap)
@@ -93,7 +94,7 @@ def resample(
 
 
 def _interpolate(old: np.ndarray, values: np.ndarray, new: np.ndarray, degree: int) -> np.ndarray:
-    """Spline through each finite stretch (N, ...), evaluated at ``new``; NaN elsewhere. Equal times copy values."""
+    """Spline through each finite segment (N, ...), evaluated at ``new``; NaN elsewhere. Equal times copy values."""
     if len(old) == len(new) and np.array_equal(old, new):
         return np.array(values)
     columns = values.reshape(len(old), -1)

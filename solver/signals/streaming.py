@@ -1,4 +1,4 @@
-"""The zero-phase low-pass of values that come piece by piece, in memory that does not depend on their length."""
+"""Zero-phase low-pass of values that arrive in pieces, with memory independent of their length."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..filter_presets import FilterPreset
 from .filters import design_sections, extend, filter_both_ways, padding
 
 PIECE = 512
-"""Samples given out at once, at least."""
+"""Least number of samples in a filtered piece."""
 
 
 def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPreset) -> Iterator[np.ndarray]:
-    """What `low_pass` makes of the pieces put together, to 1e-8 of their size.
+    """The result of `low_pass` on the concatenated pieces, to 1e-8 of their size.
 
-    Each sample is filtered with as many neighbours as `low_pass` puts before the first: what lies further away has died
-    out. Columns that come together pass exactly the same operator, so equations that hold between them still do.
+    Each sample is filtered with as many neighbours as `low_pass` uses for padding: the influence of others has decayed.
+    All columns pass exactly the same operator, so equations between them still hold.
 
     Args:
         pieces: (C, n) consecutive samples of C finite signals, time last, any n.
@@ -25,7 +25,7 @@ def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPre
         preset: order and cut-off.
 
     Yields:
-        (C, m) filtered, in order, other pieces than those that came.
+        (C, m) filtered, in order, in pieces of other lengths than the input.
 
     Raises:
         InvalidValue: the cut-off is not below half the rate.
@@ -33,7 +33,7 @@ def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPre
     sections, pad = design_sections(preset, rate), padding(preset, rate)
     step = max(PIECE, 2 * pad)
     waiting: list[np.ndarray] = []
-    length, done, first = 0, 0, True  # samples held, of which so many were given out
+    length, done, first = 0, 0, True  # samples in memory, and how many of them are already returned
     for piece in pieces:
         waiting.append(piece)
         length += piece.shape[1]
@@ -50,6 +50,6 @@ def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPre
 
 
 def _filter_piece(sections: np.ndarray, values: np.ndarray, before: int, after: int) -> np.ndarray:
-    """Filtered (C, n), with so many samples of padding for the filter at the ends."""
+    """Filtered (C, n), with ``before`` and ``after`` samples of padding at the ends."""
     longer, start = extend(values.T, before, after)
     return filter_both_ways(sections, np.ascontiguousarray(longer.T))[:, start : start + values.shape[1]]

@@ -1,4 +1,4 @@
-"""What an unmeasured support is: a box, a seat or the floor beside the plates, by where feet and root are."""
+"""Classifies an unmeasured support (a box, a seat, the floor beside the plates) by the heights of feet and root."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .window_rules import Reason, WindowRules
 
 @dataclass(frozen=True, slots=True)
 class Heights:
-    """Where feet and root are, against where they are while the plates carry the body."""
+    """Heights of feet and root relative to those while the plates carry the body."""
 
     feet: np.ndarray  # (N, P) [m] above the floor
     speed: np.ndarray  # (N, P) [m/s]
-    drop: np.ndarray | None  # (N,) [m] root below its highest measured place
+    drop: np.ndarray | None  # (N,) [m] of the root below its highest position on the plates
     root_speed: np.ndarray | None  # (N,) [m/s]
 
     @staticmethod
     def of(feet: np.ndarray, root: np.ndarray | None, rate: float, loaded: np.ndarray) -> Heights:
         """Heights of feet (N, P, 3) and root (N, 3) [m]; ``loaded`` (N,): the plates carry the body."""
         heights = feet[:, :, 2]
-        # Each point against its own lowest place: markers sit at different heights of a foot.
+        # Each point has its own lowest height: markers are at different heights on a foot.
         floor = np.nanquantile(heights[loaded] if loaded.any() else heights, 0.05, axis=0)
         speed = np.empty(heights.shape)
         for point in range(heights.shape[1]):
@@ -37,7 +37,7 @@ class Heights:
 
 
 def classify(frames: np.ndarray, heights: Heights | None, rules: WindowRules) -> Reason:
-    """What carried the body in these frames (indices), where something unmeasured did."""
+    """The unmeasured support that carried the body in these frames (indices)."""
     if heights is None:
         return Reason.OTHER_SUPPORT
     lowest = np.nanmin(heights.feet[frames], axis=1)
@@ -47,5 +47,5 @@ def classify(frames: np.ndarray, heights: Heights | None, rules: WindowRules) ->
         still = heights.root_speed[frames] < rules.seat_speed
         if np.mean(still & (heights.drop[frames] > rules.seat_drop)) > 0.5:
             return Reason.SEAT
-    standing = (heights.speed[frames] < rules.slow) & (heights.feet[frames] < rules.raised)
-    return Reason.OFF_PLATES if np.mean(standing.any(axis=1)) > 0.5 else Reason.OTHER_SUPPORT
+    in_stance = (heights.speed[frames] < rules.slow) & (heights.feet[frames] < rules.raised)
+    return Reason.OFF_PLATES if np.mean(in_stance.any(axis=1)) > 0.5 else Reason.OTHER_SUPPORT

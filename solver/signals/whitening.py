@@ -1,10 +1,10 @@
-"""Accelerations made of noisy places, weighed by their own noise: generalised least squares over a short stretch.
+"""Whitens accelerations derived from noisy positions: generalised least squares over a short interval.
 
-White noise of places becomes, twice differentiated, a noise of accelerations that grows with the square of the
-frequency; skin and a model that do not quite fit add one that does not. Both are equal at a corner frequency. Rows
-divided by the root of that covariance have independent errors: below the corner they count as accelerations, above it
-as places, whose second differences tell little. Unlike a low-pass this needs nothing beyond the stretch's ends, where a
-low-pass makes up a reflection: to it belong all linear combinations of the stretch's rows and no others.
+White noise of positions, differentiated twice, grows with the square of the frequency. Soft tissue and model errors add
+noise that does not. Both are equal at a corner frequency. Rows multiplied by the inverse square root of that covariance
+have independent errors: below the corner they weigh as accelerations, above it as positions, whose second differences
+have little information. Unlike a low-pass this needs no samples beyond the interval's ends, where a low-pass
+extrapolates by a reflection: the result is a linear combination of the interval's rows only.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from scipy.linalg import cholesky_banded, solve_banded
 from ..errors import InvalidValue
 
 ORDER = 2
-"""Derivatives from places to accelerations."""
+"""Order of the derivative from positions to accelerations."""
 
 
 def whiten(values: np.ndarray, rate: float, corner: float) -> np.ndarray:
-    """Rows of accelerations with independent errors of equal size, on which least squares is the best linear estimate.
+    """Rows of accelerations with independent errors of equal variance, for which least squares is optimal.
 
-    C^(-1/2) values with C = 1 + D D' (rate / (2 pi corner))^4, D the second differences of places that reach one sample
-    beyond either end. Every column passes the same operator, so equations that hold between columns still do.
+    C^(-1/2) values with C = 1 + D D' (rate / (2 pi corner))^4, where D are second differences of positions from one
+    sample before to one after the interval. All signals pass the same operator, so equations between them still hold.
 
     Args:
         values: (C, n) consecutive samples of C signals, time last.
         rate: samples per second.
-        corner: [Hz] above which the noise of places is the larger.
+        corner: [Hz] frequency above which the noise of positions dominates.
 
     Returns:
         (C, n), in the units of the values.

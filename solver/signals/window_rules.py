@@ -1,4 +1,4 @@
-"""Why a frame counts or does not, and the thresholds that decide."""
+"""Reasons why frames are counted or excluded, and the thresholds for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Reason(IntEnum):
-    """What holds in a frame; the first two count, the others do not."""
+    """State of a frame; the first two are counted, the others excluded."""
 
     MEASURED = 0
     FLIGHT = 1
@@ -23,7 +23,7 @@ class Reason(IntEnum):
 
     @property
     def text(self) -> str:
-        """In words, for the report."""
+        """Text for the report."""
         return _TEXT[self]
 
 
@@ -45,12 +45,12 @@ COUNTED = (Reason.MEASURED, Reason.FLIGHT)
 
 @dataclass(frozen=True, slots=True)
 class MissingForce:
-    """Force missing on average over ``seconds`` that proves unmeasured support.
+    """Mean missing force that proves unmeasured support: more than `of_weight` body weight + `of_force` acting force.
 
     Attributes:
         seconds: averaging time [s].
-        of_weight: share of the body weight, and ...
-        of_force: ... share of the acting force (landings of several body weights have larger errors) that it exceeds.
+        of_weight: fraction of the body weight.
+        of_force: fraction of the acting force: landings with several body weights have larger errors.
     """
 
     seconds: float
@@ -62,24 +62,24 @@ class MissingForce:
 class WindowRules:
     """Thresholds, in physical units relative to the body weight, the same for every trial.
 
-    Errors of a kinematic acceleration are oscillations: their integral is a velocity error of a few cm/s at most, so
-    averaged over a time T they shrink like 1/T, while a support that lasts stays. Hence large shares prove a short
-    support and small ones only a long one: 30 % over a brief step beside the plates, 15 % over 0.2 s, 10 % over 0.8 s
-    (more than a step). The smallest is above what wrong segment masses or a plate offset of 6 % leave.
+    Errors of a kinematic acceleration oscillate, and their integral is a velocity error of a few cm/s at most. So their
+    mean over a time T decreases with 1/T, while a lasting support remains. A large missing fraction therefore proves a
+    short support, a small one only a long support: 30 % over a brief step beside the plates, 15 % over 0.2 s, 10 % over
+    0.8 s (more than a step). The smallest exceeds the effect of wrong segment masses or of a plate offset of 6 %.
 
     Attributes:
         missing_forces: any of them proves unmeasured support.
-        released_weight: smaller share of the body weight (plus ``released_of_force``) that must still be missing
-            locally, over ``released_seconds``; down to it a proven support is followed in time, both ways, ...
-        follow: [s] ... but no further than this: a sitting person takes about 0.2 s to leave a chair.
-        released_of_force: see ``released``.
-        released_seconds: see ``released``.
-        shortest: [s] counted stretches between excluded frames must last this long to be judged.
-        unloaded: vertical force below this share of the body weight means that nothing is touched.
-        raised: [m] feet higher than this above their measured floor contact stand on something.
-        seat_drop: [m] a root link lower than this below its highest measured place may sit ...
-        seat_speed: [m/s] ... if it hardly moves.
-        slow: [m/s] a foot slower than this stands.
+        released_weight: smaller fraction of the body weight (plus ``released_of_force`` of the acting force) missing
+            over ``released_seconds``; a proven support extends to neighbouring frames that exceed it.
+        follow: [s] largest extension: a sitting person takes about 0.2 s to leave a chair.
+        released_of_force: see ``released_weight``.
+        released_seconds: see ``released_weight``.
+        shortest: [s] least duration of a counted interval between excluded frames.
+        unloaded: vertical force, as a fraction of the body weight, below which there is no contact.
+        raised: [m] height above their floor contact on the plates from which feet are on a raised support.
+        seat_drop: [m] drop of the root link below its highest position on the plates from which the body may sit ...
+        seat_speed: [m/s] ... if the root is slower than this.
+        slow: [m/s] speed below which a foot is in stance.
     """
 
     missing_forces: tuple[MissingForce, ...] = (

@@ -1,8 +1,8 @@
-"""Which frames count: those where every contact of the body with the world is measured.
+"""Counted frames: those in which every contact of the body with the world is measured.
 
-Newton's law for the whole body says what the world must push, m (a_com - g). What the plates miss of it, averaged over
-a time longer than the noise of a landing, is unmeasured support: a box, a chair, ground beside the plates. A flight
-needs no special case: nothing is measured and nothing is missing.
+By Newton's law the external force on the whole body is m (a_com - g). The part that the plates miss, averaged over a
+time longer than the noise of a landing, is unmeasured support: a box, a chair, ground beside the plates. Flight needs
+no special case: nothing is measured and nothing is missing.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from .unmeasured_support import Heights, classify
 from .window_rules import COUNTED, MissingForce, Reason, WindowRules
 
 AVERAGING = 0.2
-"""[s] Averaging of the missing force that is reported, and that must be present where support is claimed."""
+"""[s] Averaging time of the missing force, as reported and as required locally for unmeasured support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Which frames of a trial count, and why the others do not.
+    """Counted frames of a trial, and reasons for excluded ones.
 
     Attributes:
         times: (N,) [s].
-        counted: (N,) True where every contact is measured; flight counts.
+        counted: (N,) True where every contact is measured, including flight.
         reasons: (N,) integer codes of `Reason`.
-        missing: (N, 3) [N] averaged force that the plates miss (predicted less measured), world axes.
+        missing: (N, 3) [N] averaged missing force (predicted minus measured), world axes.
     """
 
     times: np.ndarray
@@ -58,18 +58,18 @@ class Windows:
 
     @property
     def flight(self) -> np.ndarray:
-        """(N,) True in counted frames where nothing touches."""
+        """(N,) True in counted frames without contact."""
         return self.reasons == Reason.FLIGHT
 
     @property
     def excluded(self) -> tuple[tuple[str, int], ...]:
-        """(reason, number of frames) of the frames left out, most frequent first."""
+        """(reason, number of frames) of excluded frames, most frequent first."""
         counts = [(reason.text, int(np.sum(self.reasons == reason))) for reason in Reason if reason not in COUNTED]
         return tuple(sorted(((text, n) for text, n in counts if n), key=lambda item: -item[1]))
 
     @property
     def spans(self) -> tuple[tuple[Reason, float, float], ...]:
-        """(reason, first time, last time [s]) of every run of one reason, in order: what a timeline shows."""
+        """(reason, first time, last time [s]) of every run of one reason, in order, for the timeline."""
         edges = np.flatnonzero(np.diff(self.reasons)) + 1
         bounds = [0, *edges.tolist(), len(self.reasons)]
         return tuple(
@@ -80,17 +80,17 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class ContactEvidence:
-    """What is known of a trial, frame by frame, to tell which contacts are measured.
+    """Data of a trial, frame by frame, from which measured contacts are determined.
 
     Attributes:
         times: (N,) [s], evenly spaced.
         com_acceleration: (N, 3) [m/s^2], world, from the kinematics of any reasonable body model.
         force: (N, 3) [N] total measured force through the same filter as the motion; NaN where missing.
-        load: (N,) [N] unfiltered total vertical force, which shows short flights that the filter smears; by default
-            the filtered one.
-        feet: (N, P, 3) [m] points of the feet; without them a support is found but not told apart.
-        root: (N, 3) [m] pelvis or trunk, to know sitting.
-        usable: (N,) False where the motion itself is not to be trusted (long gaps).
+        load: (N,) [N] unfiltered total vertical force, which shows short flights that the filter smooths out; by
+            default the filtered one.
+        feet: (N, P, 3) [m] points of the feet; without them the kind of an unmeasured support is unknown.
+        root: (N, 3) [m] pelvis or trunk, to detect sitting.
+        usable: (N,) False where the motion itself is unreliable (long gaps).
     """
 
     times: np.ndarray
@@ -125,7 +125,7 @@ class ContactEvidence:
         load: np.ndarray | None = None,
         usable: np.ndarray | None = None,
     ) -> ContactEvidence:
-        """Of a tracked motion, its centre of mass by the rig's prior, its feet by the rig's soles.
+        """From a tracked motion: the centre of mass by the rig's prior, the feet by the rig's soles.
 
         Args:
             rig: with a prior and soles.
@@ -134,7 +134,7 @@ class ContactEvidence:
             load, usable: as the attributes.
 
         Raises:
-            InvalidValue: as many wrenches as frames are needed.
+            InvalidValue: the numbers of wrenches and frames differ.
         """
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
@@ -145,8 +145,8 @@ class ContactEvidence:
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
             for patch, corners in zip(rig.soles, feet):
                 link = rig.index(patch.link)
-                turns, place = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
-                corners[here] = patch.vertices @ turns + place[:, None]
+                rotations, origin = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
+                corners[here] = patch.vertices @ rotations + origin[:, None]
         corners_of_all = np.concatenate(feet, axis=1) if feet else None
         return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)
 
@@ -154,12 +154,12 @@ class ContactEvidence:
 def find_windows(
     evidence: ContactEvidence, mass: float, preset: FilterPreset | None = None, rules: WindowRules | None = None
 ) -> Windows:
-    """Frames where every contact with the world is measured.
+    """Find the frames in which every contact with the world is measured.
 
     Args:
-        evidence: what is known of the trial.
-        mass: [kg], right within some 6 %.
-        preset: filter both sides went through: frames within its reach of excluded ones and of the trial's ends are
+        evidence: data of the trial.
+        mass: [kg], accurate to about 6 %.
+        preset: filter of both sides: frames within its settling time of excluded ones and of the trial's ends are
             excluded too. None: no margin.
         rules: thresholds.
 
@@ -186,7 +186,7 @@ def find_windows(
     def exceeds(proof: MissingForce) -> np.ndarray:
         average, share = _average(gap, judged, proof.seconds, rate)
         acting, _ = _average(scale[:, None], judged, proof.seconds, rate)
-        # Cut short by the trial's ends or by gaps an average keeps more of the noise.
+        # An average shortened by the trial's ends or by gaps has more noise.
         size = np.linalg.norm(average, axis=1) * np.sqrt(share)
         return judged & (size > proof.of_weight * weight + proof.of_force * acting[:, 0])
 
@@ -201,7 +201,7 @@ def find_windows(
     missing, _ = _average(gap, judged, AVERAGING, rate)
     size = np.linalg.norm(missing, axis=1)
     for start, stop in true_runs(unmeasured):
-        # Where most is missing the support is in full use; the rest is getting onto it and off.
+        # The support is classified by the frames with much missing force, without stepping onto it and off.
         heavy = start + np.flatnonzero(size[start:stop] >= np.median(size[start:stop]))
         reasons[start:stop] = classify(heavy, heights, rules)
     reasons[no_forces] = Reason.NO_FORCES
@@ -223,7 +223,7 @@ def find_windows(
 
 
 def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Centred moving average (N, C) over the known frames, and which share of the window they fill (N,)."""
+    """Centred moving average (N, C) over the known frames, and their fraction of the window (N,)."""
     half = round(0.5 * seconds * rate)
     sums = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(np.where(known[:, None], values, 0.0), axis=0)])
     counts = np.concatenate([[0], np.cumsum(known)])
@@ -234,7 +234,7 @@ def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float)
 
 
 def _grow_connected(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
-    """Proven frames, and suspect ones connected to them within so many steps."""
+    """Proven frames, and suspect ones connected to them within this number of steps."""
     result = proven.copy()
     for start, stop in true_runs(proven):
         first = start

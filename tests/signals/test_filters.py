@@ -16,7 +16,7 @@ HUMAN = PRESETS["jovic_human"]
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda p: p.name)
 def test_a_straight_line_passes_unchanged(preset: FilterPreset) -> None:
-    """Constants and straight lines have no frequency above any cut-off, the ends included."""
+    """Constants and straight lines pass any filter unchanged, up to the ends."""
     line = np.linspace(-2.0, 5.0, 300)[:, None] * [1.0, -3.0] + [7.0, 0.5]
     assert np.allclose(low_pass(line, 100.0, preset), line, atol=1e-9)
 
@@ -37,14 +37,14 @@ def test_the_amplitude_at_a_frequency_is_butterworths_squared(order: int, correc
             assert np.abs(passed).max() == pytest.approx(np.sqrt(0.5) if corrected else 0.5, abs=0.01)
 
 
-def test_filtering_commutes_with_turning_time_around() -> None:
-    """A zero-phase filter does not know which way time runs."""
+def test_filtering_commutes_with_time_reversal() -> None:
+    """The result of a zero-phase filter on reversed time is the reversed result."""
     noise = np.random.default_rng(0).standard_normal((400, 3)).cumsum(axis=0)
     assert np.allclose(low_pass(noise[::-1], 100.0, HUMAN)[::-1], low_pass(noise, 100.0, HUMAN), atol=1e-6)
 
 
 def test_filtering_is_linear_and_acts_on_each_column_alone() -> None:
-    """F(a x + b y) = a F(x) + b F(y), whatever the trailing shape."""
+    """F(a x + b y) = a F(x) + b F(y), for any trailing shape."""
     x, y = np.random.default_rng(1).standard_normal((2, 250, 2, 6))
     together = low_pass(2.0 * x - 3.0 * y, 100.0, HUMAN)
     assert np.allclose(together, 2.0 * low_pass(x, 100.0, HUMAN) - 3.0 * low_pass(y, 100.0, HUMAN), atol=1e-10)
@@ -53,19 +53,19 @@ def test_filtering_is_linear_and_acts_on_each_column_alone() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
 def test_short_trials_are_filtered_too(count: int) -> None:
-    """Trials shorter than the filter's memory give finite values within the range of a straight line's."""
+    """Trials shorter than the settling time give finite values, in the range of a straight line for one."""
     line = np.linspace(1.0, 2.0, count)
     assert np.allclose(low_pass(line, 100.0, HUMAN), line, atol=1e-6)
 
 
 def test_a_cutoff_above_nyquist_is_refused() -> None:
-    """20 Hz cannot be cut from data at 40 samples per second."""
+    """A cut-off of 20 Hz for data at 40 samples per second is an error."""
     with pytest.raises(InvalidValue, match="half the sample rate"):
         low_pass(np.zeros(100), 40.0, PRESETS["jovic_hrp2"])
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:
-    """The error for a name nobody has lists what there is."""
+    """The error of an unknown name lists the known names."""
     with pytest.raises(UnknownPreset, match="jovic_human"):
         preset_of("jovic_humn")
 
@@ -82,8 +82,8 @@ def test_beyond_the_settling_time_a_step_is_over(preset: FilterPreset) -> None:
     assert error[np.abs(np.abs(t) - far) < 0.005].max() > 0.015
 
 
-def test_short_gaps_are_bridged_and_long_ones_left_out() -> None:
-    """A gap of 5 samples in a smooth curve is bridged to spline accuracy, one of 30 stays a gap, and nothing leaks."""
+def test_short_gaps_are_bridged_and_long_ones_excluded() -> None:
+    """A gap of 5 samples is bridged to spline accuracy; one of 30 stays a gap and does not affect its neighbours."""
     t = np.arange(300) / 100.0
     curve = np.sin(2 * np.pi * 0.7 * t)
     holed = curve.copy()
@@ -99,7 +99,7 @@ def test_short_gaps_are_bridged_and_long_ones_left_out() -> None:
 
 
 def test_gaps_at_the_ends_are_never_invented() -> None:
-    """A gap with only one side is left out however short it is."""
+    """A gap at an end stays, however short it is."""
     values = np.ones((20, 2))
     values[:2, 0] = np.nan
     values[-1, 1] = np.nan
@@ -110,7 +110,7 @@ def test_gaps_at_the_ends_are_never_invented() -> None:
 
 
 def test_columns_with_the_same_gaps_are_bridged_together_and_each_by_its_own_values() -> None:
-    """Every column of a table is bridged as it is alone; ten times the columns with the same gaps are no more work."""
+    """Every column is bridged as it is alone, and columns with the same gaps share one search for gaps."""
     rng = np.random.default_rng(5)
     values = np.cumsum(rng.standard_normal((200, 4, 3)), axis=0)
     values[40:44, 0] = values[90:95, 1:3] = values[120:160, 2] = values[:3, 3] = np.nan
@@ -121,7 +121,7 @@ def test_columns_with_the_same_gaps_are_bridged_together_and_each_by_its_own_val
 
 
 def _calls(values: np.ndarray) -> int:
-    """How often `left_out` is called to bridge values (N, ...)."""
+    """Number of calls of `unbridged` while values (N, ...) are bridged."""
     count = 0
 
     def called(frame: FrameType, event: str, argument: object) -> None:

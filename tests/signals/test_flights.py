@@ -1,4 +1,4 @@
-"""Flights found from the motion alone."""
+"""Laws of flight phases found from the motion alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIMES = np.arange(200) / 100.0
 
 
 def test_free_fall_is_found_and_a_fast_crouch_is_not() -> None:
-    """Only what comes near gravity flies, from where it passes half of it."""
+    """A flight is found only if the acceleration approaches gravity, and starts where it exceeds half of it."""
     vertical = np.zeros(200)
     vertical[20:60] = -GRAVITY
     vertical[100:140] = -0.7 * GRAVITY
@@ -22,7 +22,7 @@ def test_free_fall_is_found_and_a_fast_crouch_is_not() -> None:
 
 
 def test_a_wave_of_noise_is_no_flight() -> None:
-    """Shorter than the shortest flight; unknown accelerations fly nowhere."""
+    """Free fall shorter than the shortest flight is no flight, and neither are unknown accelerations."""
     vertical = np.full(200, np.nan)
     vertical[50:53] = -GRAVITY
     assert not find_flights(TIMES, vertical).any()
@@ -30,15 +30,15 @@ def test_a_wave_of_noise_is_no_flight() -> None:
 
 
 def test_rules_and_lengths_are_checked() -> None:
-    """Shares of gravity rise, and every frame has an acceleration."""
-    with pytest.raises(InvalidValue, match="must rise"):
+    """Decreasing fractions of gravity, and another number of accelerations than frames, are errors."""
+    with pytest.raises(InvalidValue, match="must increase"):
         FlightRules(falling=0.9, free=0.5)
     with pytest.raises(InvalidValue, match="199 accelerations for 200 frames"):
         find_flights(TIMES, np.zeros(199))
 
 
-def test_runs_lose_their_ends() -> None:
-    """And those shorter than both ends vanish."""
+def test_runs_are_shortened_at_both_ends() -> None:
+    """Runs are shortened at both ends, and those shorter than both are removed."""
     mask = np.zeros(20, bool)
     mask[2:10] = mask[13:16] = True
     assert np.flatnonzero(shrink_runs(mask, 2)).tolist() == [4, 5, 6, 7]

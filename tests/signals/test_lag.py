@@ -29,7 +29,7 @@ def dance(t: np.ndarray) -> np.ndarray:
 
 
 def predicted(trial: SimulatedTrial, mass: float = MASS) -> np.ndarray:
-    """Force the motion asks for (N, 3)."""
+    """Force (N, 3) that the motion requires."""
     return mass * (trial.acceleration + np.array([0.0, 0.0, GRAVITY]))
 
 
@@ -44,7 +44,7 @@ def test_a_lag_is_found_to_a_tenth_of_a_millisecond(lag: float) -> None:
 
 
 def test_the_standard_deviation_covers_the_error() -> None:
-    """Over 16 noisy trials the error is within 3 of its standard deviations almost always, and not tiny beside it."""
+    """Over 16 noisy trials nearly all errors are within 3 standard deviations, and these are not far too large."""
     scores = []
     for seed in range(16):
         trial = simulate(6.0, MASS, dance, lag=0.004, noise=1.0, seed=seed)
@@ -55,7 +55,7 @@ def test_the_standard_deviation_covers_the_error() -> None:
 
 
 def test_shifting_by_the_lag_leaves_none() -> None:
-    """After `shift` the plates no longer trail."""
+    """After `shift_wrenches` no lag is left."""
     trial = simulate(8.0, MASS, dance, lag=0.007)
     lag = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
     after = estimate_lag(trial.times, predicted(trial), shift_wrenches(trial.native, lag.seconds), preset=HUMAN)
@@ -63,7 +63,7 @@ def test_shifting_by_the_lag_leaves_none() -> None:
 
 
 def test_only_counted_frames_matter() -> None:
-    """Nonsense in frames that do not count changes nothing."""
+    """Wrong forces in frames that do not count have no effect."""
     trial = simulate(8.0, MASS, dance, lag=0.006)
     counted = (trial.times > 2.0) & (trial.times < 7.0)
     wild = predicted(trial)
@@ -72,8 +72,8 @@ def test_only_counted_frames_matter() -> None:
     assert found.seconds == pytest.approx(0.006, abs=1e-4)
 
 
-def test_a_lag_beyond_the_search_is_said() -> None:
-    """A lag of 80 ms is outside +-50 ms: at_bound, and no standard deviation is claimed."""
+def test_a_lag_outside_the_search_is_reported() -> None:
+    """A lag of 80 ms is outside +-50 ms: `at_bound` is set and the standard deviation is infinite."""
     trial = simulate(8.0, MASS, dance, lag=0.08)
     found = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
     assert found.at_bound
@@ -94,8 +94,8 @@ def test_too_few_frames_are_refused() -> None:
         estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN, counted=np.arange(301) < 10)
 
 
-def test_combining_lags_weighs_by_certainty_and_shows_scatter() -> None:
-    """Two certain lags outweigh a vague one; disagreement enlarges the standard deviation; bounds have no weight."""
+def test_lags_are_combined_by_inverse_variance() -> None:
+    """Precise lags outweigh an imprecise one; disagreement increases the std; lags at the bound have no weight."""
     ones = np.ones(3)
     lags = [Lag(0.005, 0.0005, ones, False), Lag(0.006, 0.0005, ones, False), Lag(0.03, 0.02, ones, False)]
     mean = combine_lags([*lags, Lag(0.05, float("inf"), ones, True)])
@@ -106,16 +106,16 @@ def test_combining_lags_weighs_by_certainty_and_shows_scatter() -> None:
         combine_lags([Lag(0.05, float("inf"), ones, True)])
 
 
-def test_trials_that_scatter_by_chance_share_one_lag() -> None:
-    """Where lags differ by less than their standard deviations explain every trial has the mean; a bound has it too."""
+def test_trials_that_differ_by_chance_share_one_lag() -> None:
+    """Where lags differ by no more than their standard deviations explain, every trial has the mean lag."""
     ones = np.ones(3)
     lags = [Lag(0.005, 0.001, ones, False), Lag(0.006, 0.001, ones, False), Lag(0.05, float("inf"), ones, True)]
     mean = combine_lags(lags).seconds
     assert [lag.seconds for lag in trial_lags(lags)] == pytest.approx([mean, mean, mean])
 
 
-def test_trials_that_scatter_more_keep_lags_of_their_own() -> None:
-    """Certain lags that disagree stay as they are, a vague one is drawn to the mean, one at the bound takes it."""
+def test_trials_that_differ_more_keep_their_own_lags() -> None:
+    """Precise lags that disagree stay, an imprecise one is shrunk to the mean, and one at the bound has the mean."""
     ones = np.ones(3)
     lags = [
         Lag(0.007, 0.0003, ones, False),
@@ -134,7 +134,7 @@ def test_trials_that_scatter_more_keep_lags_of_their_own() -> None:
 
 @pytest.mark.parametrize("trial", ["squats1", "walking1", "walkingTI1"])
 def test_the_real_plates_trail_the_markers(shared_data: Path, trial: str) -> None:
-    """Real subject_a: 2 to 8 ms."""
+    """The plates of subject_a lag by 2 to 8 ms (real recordings)."""
     folder = shared_data / "subject_a"
     read = body(folder / "markers" / f"{trial}.trc", folder / "forces" / f"{trial}.mot", SUBJECT_A, HUMAN)
     force = 63.5 * (read.acceleration + np.array([0.0, 0.0, GRAVITY]))

@@ -22,7 +22,7 @@ def rig() -> Rig:
 
 
 def swinging(rig: Rig, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Times (COUNT,) and a motion (COUNT, nq) whose balls turn over and over, with noise."""
+    """Times (COUNT,) and a noisy motion (COUNT, nq) whose spherical joints make full turns."""
     generator = np.random.default_rng(seed)
     times = np.arange(COUNT) / RATE
     speeds = generator.uniform(0.3, 1.2, rig.nv)
@@ -33,15 +33,15 @@ def swinging(rig: Rig, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole(rig: Rig, times: np.ndarray, q: np.ndarray, preset: FilterPreset | None) -> Motion:
-    """The same filtered in one piece."""
+    """The motion filtered in one piece."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifold, "PIECE", 10 * COUNT)
         return smooth_motion(rig, times, q, preset)
 
 
 @pytest.mark.parametrize("preset", [EIGHT, None])
-def test_a_piece_has_what_the_whole_has(rig: Rig, preset: FilterPreset | None) -> None:
-    """A motion filtered in pieces is the motion filtered whole, to 1e-8 of its size, with no sign lost between them."""
+def test_pieces_are_filtered_as_the_whole(rig: Rig, preset: FilterPreset | None) -> None:
+    """A motion filtered in pieces equals the motion filtered in one piece, to 1e-8 and with the same signs."""
     times, q = swinging(rig)
     pieces, one = smooth_motion(rig, times, q, preset), whole(rig, times, q, preset)
     for found, expected in ((pieces.q, one.q), (pieces.v, one.v), (pieces.a, one.a)):
@@ -50,8 +50,8 @@ def test_a_piece_has_what_the_whole_has(rig: Rig, preset: FilterPreset | None) -
         assert (np.sum(pieces.q[1:, at : at + 4] * pieces.q[:-1, at : at + 4], axis=1) > 0.9).all()
 
 
-def test_gaps_lie_where_pieces_end(rig: Rig) -> None:
-    """Gaps, bridged ones and long ones, that lie at the end of a piece or beyond it change nothing of that."""
+def test_gaps_at_the_ends_of_pieces(rig: Rig) -> None:
+    """The same holds with bridged and long gaps at and across the ends of pieces."""
     times, q = swinging(rig)
     end = manifold.PIECE
     for gap in ((0, 30), (900, 905), (end - 3, end + 4), (end + 90, end + 170)):
@@ -65,7 +65,7 @@ def test_gaps_lie_where_pieces_end(rig: Rig) -> None:
 
 
 def test_one_frame_alone_is_part_of_its_gap(rig: Rig) -> None:
-    """A single frame between two long gaps has no velocity of its own, and does not end the work."""
+    """A single frame between two long gaps belongs to the gap and causes no error."""
     times, q = swinging(rig)
     q[1000:1060] = q[1061:1100] = np.nan
     motion = smooth_motion(rig, times, q, EIGHT)

@@ -17,7 +17,7 @@ ROOT_LINEAR = slice(0, 3)
 
 
 def _rig() -> Rig:
-    """A free flyer with a ball, a skew hinge, a slider and an endless hinge."""
+    """A free flyer with a spherical, a skew revolute, a prismatic and a continuous joint."""
     result = pin.Model()
     generator = np.random.default_rng(3)
     joints = (
@@ -54,7 +54,7 @@ def constant(times: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("preset", [None, *PRESETS.values()], ids=lambda p: p.name if p else "none")
 def test_constant_velocity_is_exact(preset: FilterPreset | None) -> None:
-    """A body that turns steadily has that velocity and no acceleration, up to the trial's ends, through any filter."""
+    """Constant velocity is found exactly, without acceleration, up to the trial's ends and with any filter."""
     velocity = 3.0 * np.random.default_rng(6).standard_normal(MODEL.nv)
     velocity[ROOT_LINEAR] = 0.0
     motion = smooth_motion(RIG, times := np.arange(150) / 100.0, constant(times, velocity), preset)
@@ -97,7 +97,7 @@ def test_derivatives_converge_at_fourth_order_or_better() -> None:
 
 
 def test_turning_and_moving_the_world_changes_nothing_but_the_root() -> None:
-    """The world's axes are nobody's: body velocities stay, the root's pose is moved along."""
+    """Under a rigid transformation of the world body velocities stay, and the root's pose is transformed."""
     times = np.arange(200) / 100.0
     q = swing(times) + 0.0
     world = pin.SE3(pin.exp3(np.array([1.0, -2.0, 0.5])), np.array([3.0, 1.0, -2.0]))
@@ -112,8 +112,8 @@ def test_turning_and_moving_the_world_changes_nothing_but_the_root() -> None:
     )
 
 
-def test_another_point_of_the_base_moves_as_the_same_body() -> None:
-    """Velocities of a frame fixed on the base are those of the base carried over, for motion below the cut-off."""
+def test_frames_fixed_on_the_base_move_rigidly() -> None:
+    """Velocities of a frame fixed on the base are the base's, transformed, for motion below the cut-off."""
     times = np.arange(300) / 100.0
     q, offset = swing(times), pin.SE3(pin.exp3(np.array([0.2, 0.9, -1.1])), np.array([0.1, -0.2, 0.3]))
     other = q.copy()
@@ -127,7 +127,7 @@ def test_another_point_of_the_base_moves_as_the_same_body() -> None:
 
 
 def test_the_sign_of_a_quaternion_does_not_matter() -> None:
-    """q and -q are one rotation, so flipping signs at random changes nothing."""
+    """q and -q are one rotation, so random signs do not change the result."""
     times = np.arange(120) / 100.0
     q = swing(times)
     flipped = q.copy()
@@ -138,8 +138,8 @@ def test_the_sign_of_a_quaternion_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("early", [0.0, 1e-3])
-def test_a_shaking_motion_with_lost_samples_is_kept(early: float) -> None:
-    """A live stream loses runs of samples, and its clock begins anew: rotations stay rotations, speeds those seen."""
+def test_fast_motion_with_lost_samples_is_preserved(early: float) -> None:
+    """If a live stream loses samples or restarts its clock, rotations stay rotations and velocities keep their size."""
     times = np.arange(300) / 100.0
     q = swing(times)
     generator = np.random.default_rng(8)
@@ -167,8 +167,8 @@ def test_rounded_and_uneven_stamps_give_the_same_motion() -> None:
     assert np.allclose(uneven.v[30:-30], truth.v[30:-30], atol=0.01)
 
 
-def test_gaps_are_bridged_and_a_long_one_does_not_spoil_the_rest() -> None:
-    """A gap of 50 ms is bridged; one of 500 ms is filled somehow, but frames 0.4 s away do not notice it."""
+def test_gaps_are_bridged_and_a_long_one_has_no_effect_far_away() -> None:
+    """A gap of 50 ms is bridged; one of 500 ms does not affect frames 0.4 s away."""
     times = np.arange(400) / 100.0
     q = swing(times)
     truth = smooth_motion(RIG, times, q, HUMAN)
@@ -182,8 +182,8 @@ def test_gaps_are_bridged_and_a_long_one_does_not_spoil_the_rest() -> None:
     assert np.allclose(np.linalg.norm(filled.q[:, 3:7], axis=1), 1.0)
 
 
-def test_noise_above_the_cutoff_is_taken_out() -> None:
-    """30 Hz noise of 0.01 rad, hundreds of rad/s^2 when differentiated, leaves less than 1 % of it."""
+def test_noise_above_the_cutoff_is_removed() -> None:
+    """Of 30 Hz noise of 0.01 rad, hundreds of rad/s^2 when differentiated, less than 1 % remains."""
     times = np.arange(300) / 100.0
     noise = 0.01 * np.sin(2 * np.pi * 30.0 * times)[:, None] * np.ones(MODEL.nv)
     noisy = np.array([pin.integrate(MODEL, row, step) for row, step in zip(swing(times), noise)])
@@ -197,7 +197,7 @@ def test_noise_above_the_cutoff_is_taken_out() -> None:
 
 @pytest.mark.parametrize(("change", "match"), [("shape", "shape"), ("unit", "norm"), ("empty", "two complete frames")])
 def test_bad_motion_is_refused(change: str, match: str) -> None:
-    """Wrong width, quaternions that are not rotations and nothing but gaps each have their own words."""
+    """Wrong width, quaternions that are not unit and a motion of gaps only have their own error messages."""
     times = np.arange(50) / 100.0
     q = swing(times)
     if change == "shape":
@@ -210,8 +210,8 @@ def test_bad_motion_is_refused(change: str, match: str) -> None:
         smooth_motion(RIG, times, q, HUMAN)
 
 
-def test_a_joint_without_rule_is_refused_by_name() -> None:
-    """A chart with gimbal lock (spherical ZYX) is not differentiated as if its angles were the tangent."""
+def test_an_unsupported_joint_is_refused_by_name() -> None:
+    """A chart with gimbal lock (spherical ZYX) is an error, because its rates are not tangent velocities."""
     model = pin.Model()
     model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
     model.addJoint(1, pin.JointModelSphericalZYX(), pin.SE3.Identity(), "gimbal")
@@ -221,7 +221,7 @@ def test_a_joint_without_rule_is_refused_by_name() -> None:
 
 
 def test_a_universal_joint_is_its_two_angles() -> None:
-    """The speeds and accelerations of a universal joint, as of a trunk's abdomen, are the rates of its angles."""
+    """Velocities and accelerations of a universal joint are the derivatives of its angles."""
     rig = human(1.75, 70.0, "female", trunk="three")
     at = rig.model.joints[rig.joint("abdomen")]
     times = np.arange(200) / 100.0

@@ -16,27 +16,27 @@ HUMAN = PRESETS["human_8hz"]
 
 
 def tone(frequency: float, rate: float = 1000.0, seconds: float = 4.0) -> Wrenches:
-    """One sensor whose six components swing at one frequency."""
+    """One sensor whose six components oscillate at one frequency."""
     t = np.arange(int(rate * seconds)) / rate
     return Wrenches(t, ("plate",), np.sin(2 * np.pi * frequency * t)[:, None, None] * np.arange(1.0, 7.0))
 
 
-def test_what_the_new_rate_cannot_hold_does_not_fold_back() -> None:
-    """97 Hz sampled at 100 would appear as 3 Hz; less than 1 % of it may."""
+def test_frequencies_above_nyquist_are_not_aliased() -> None:
+    """Of 97 Hz sampled at 100 Hz, which would appear as 3 Hz, less than 1 % remains."""
     times = np.arange(50, 350) / 100.0
     assert np.abs(resample(tone(97.0), times).values[:, 0, 0]).max() < 0.01
     assert np.abs(np.interp(times, tone(97.0).times, tone(97.0).values[:, 0, 0])).max() > 0.9
 
 
-def test_what_the_new_rate_can_hold_arrives_unharmed() -> None:
-    """3 Hz arrives at odd times to 0.1 %."""
+def test_low_frequencies_are_preserved() -> None:
+    """A 3 Hz signal is resampled at irregular times to 0.1 %."""
     times = 0.5 + np.arange(300) / 100.0 + 0.000371
     wanted = np.sin(2 * np.pi * 3.0 * times)
     assert np.allclose(resample(tone(3.0), times).values[:, 0, 0], wanted, atol=1e-3)
 
 
-def test_resampling_does_not_care_where_the_moments_are_taken() -> None:
-    """The wrench about another point, then resampled, is the resampled wrench about that point: all is linear."""
+def test_resampling_commutes_with_the_reference_point() -> None:
+    """The resampled wrench about another point is the wrench about that point, resampled."""
     generator = np.random.default_rng(2)
     t = np.arange(2000) / 1000.0
     values = generator.standard_normal((2000, 2, 6)).cumsum(axis=0)
@@ -49,14 +49,14 @@ def test_resampling_does_not_care_where_the_moments_are_taken() -> None:
 
 
 def test_resampling_to_its_own_times_is_the_filter_alone() -> None:
-    """Interpolation at the samples themselves changes nothing."""
+    """Interpolation at the sample times gives the filtered samples."""
     wrenches = tone(3.0)
     assert np.array_equal(resample(wrenches, wrenches.times).values, wrenches.values)
     assert np.allclose(resample(wrenches, wrenches.times, HUMAN).values, filter_wrenches(wrenches, HUMAN).values)
 
 
-def test_outside_the_record_there_is_nothing() -> None:
-    """Times before or after the forces give NaN, and no overlap at all is an error."""
+def test_times_outside_the_record_give_nan() -> None:
+    """Times before or after the forces give NaN, and no overlap is an error."""
     result = resample(tone(1.0), np.arange(-50, 450) / 100.0)
     known = np.isfinite(result.total).all(axis=1)
     assert not known[:49].any()
@@ -66,7 +66,7 @@ def test_outside_the_record_there_is_nothing() -> None:
 
 
 def test_missing_samples_stay_missing() -> None:
-    """NaN over 0.3 s of one plate leaves the total unknown there and nowhere else."""
+    """NaN over 0.3 s of one plate makes the total NaN there and nowhere else."""
     wrenches = tone(2.0)
     values = np.array(wrenches.values)
     values[1000:1300] = np.nan

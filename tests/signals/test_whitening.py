@@ -1,4 +1,4 @@
-"""Rows weighed by the covariance of noisy places."""
+"""Laws of rows whitened by the covariance of noisy positions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from solver.signals import whiten
 RATE, CORNER = 100.0, 2.0
 
 
-def test_errors_of_noisy_places_become_independent_and_equal() -> None:
-    """The covariance that white places and white accelerations give passes to the unit matrix."""
+def test_errors_of_noisy_positions_become_independent_and_equal() -> None:
+    """The covariance of white noise in positions and accelerations is transformed to the unit matrix."""
     count = 30
     differences = np.diff(np.eye(count + 2), 2, axis=0)
     covariance = np.eye(count) + differences @ differences.T * (RATE / (2.0 * np.pi * CORNER)) ** 4
@@ -20,15 +20,15 @@ def test_errors_of_noisy_places_become_independent_and_equal() -> None:
     np.testing.assert_allclose(operator @ covariance @ operator.T, np.eye(count), atol=1e-9)
 
 
-def test_far_below_the_corner_nothing_is_weighed() -> None:
-    """With exact places a row stays what it is."""
+def test_far_below_the_corner_rows_are_unchanged() -> None:
+    """With exact positions a row is unchanged."""
     rows = np.random.default_rng(0).standard_normal((3, 20))
     np.testing.assert_allclose(whiten(rows, RATE, 1e4), rows, atol=1e-4)
 
 
-def test_least_squares_on_the_rows_is_the_best_there_is() -> None:
-    """A constant acceleration is found from noisy places as well as a parabola through them finds it, four times as
-    well as their mean second difference does.
+def test_least_squares_on_whitened_rows_is_optimal() -> None:
+    """A constant acceleration has the error of a parabola fitted to the noisy positions, a quarter of that of their
+    mean second difference.
     """
     count, draws = 40, 400
     times = np.arange(-1, count + 1) / RATE
@@ -42,6 +42,6 @@ def test_least_squares_on_the_rows_is_the_best_there_is() -> None:
 
 
 def test_a_corner_is_positive() -> None:
-    """Zero would weigh by nothing."""
+    """A corner frequency of zero is an error."""
     with pytest.raises(InvalidValue, match="corner"):
         whiten(np.ones((1, 5)), RATE, 0.0)

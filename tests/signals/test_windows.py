@@ -50,7 +50,7 @@ def test_everything_measured_counts_but_the_ends() -> None:
 @pytest.mark.parametrize("mass_error", [-0.05, 0.0, 0.05])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 def test_a_box_is_excluded_and_flight_kept(noise: float, mass_error: float) -> None:
-    """Drop jump: unmeasured box, fall, landing, flight of 0.4 s, landing; a wrong mass or noise changes nothing."""
+    """In a drop jump from an unmeasured box the box is excluded and the flight counted, with noise or a wrong mass."""
     push = steps((0.0, 1.0), (1.2, 0.0), (1.45, 1.9), (2.0, 0.0), (2.4, 2.5), (2.6, 1.0))
     trial = simulate(3.5, MASS, push, lambda t: (t > 1.3).astype(float), noise=noise)
     feet = np.tile([[0.1, 0.1, 0.0]], (len(trial.times), 1, 1))
@@ -65,15 +65,15 @@ def test_a_box_is_excluded_and_flight_kept(noise: float, mass_error: float) -> N
 
 
 def test_zero_force_alone_is_not_flight() -> None:
-    """Quiet standing that no plate sees is never flight, with or without knowing where the feet are."""
+    """Quiet standing beside all plates is never flight, with or without feet in the evidence."""
     trial = simulate(3.0, MASS, lambda t: np.ones_like(t), lambda t: np.zeros_like(t))
     assert not windows(trial).counted.any()
     found = find_windows(ContactEvidence(trial.times, trial.acceleration, trial.filtered.total[:, :3]), MASS)
     assert (found.reasons == Reason.OTHER_SUPPORT).all()
 
 
-def test_a_chair_is_told_by_the_pelvis() -> None:
-    """Seat carries 85 % for 2 s, pelvis low and still: SEAT; standing afterwards counts."""
+def test_a_chair_is_recognised_by_the_pelvis() -> None:
+    """A seat that carries 85 % for 2 s, with a low and still pelvis, has reason SEAT; standing afterwards counts."""
     trial = simulate(5.0, MASS, lambda t: np.ones_like(t), steps((0.0, 0.15), (2.0, 1.0), ramp=0.2), noise=0.3)
     root = np.zeros((len(trial.times), 3))
     root[:, 2] = steps((0.0, 0.5), (2.4, 0.9), ramp=0.8)(trial.times)
@@ -82,8 +82,8 @@ def test_a_chair_is_told_by_the_pelvis() -> None:
     assert found.counted[(found.times > 2.5) & (found.times < 4.8)].all()
 
 
-def test_a_foot_beside_the_plates_is_told_by_standing_on_the_floor() -> None:
-    """Half the weight unmeasured at the start with feet on the floor: off the plates."""
+def test_a_foot_beside_the_plates_is_recognised_by_its_height() -> None:
+    """Half the weight unmeasured with feet on the floor has reason OFF_PLATES."""
     trial = simulate(3.0, MASS, lambda t: 1 + 0.2 * np.sin(9 * t), steps((0.0, 0.5), (0.6, 1.0)), noise=1.0)
     found = windows(trial)
     assert (found.reasons[found.times < 0.5] == Reason.OFF_PLATES).all()
@@ -91,7 +91,7 @@ def test_a_foot_beside_the_plates_is_told_by_standing_on_the_floor() -> None:
 
 
 def test_short_flights_of_running_are_kept() -> None:
-    """Flights of 90 ms at 3 Hz, which an 8 Hz filter smears completely, are counted and seen as flight."""
+    """Flights of 90 ms at 3 Hz, which an 8 Hz filter smooths out, are counted as flight."""
 
     def push(t: np.ndarray) -> np.ndarray:
         phase = np.mod(t, 1 / 3)
@@ -106,7 +106,7 @@ def test_short_flights_of_running_are_kept() -> None:
 
 
 def test_a_hand_on_a_rail_is_unmeasured_support() -> None:
-    """A horizontal push of a quarter of the weight that no plate sees is excluded though the vertical force fits."""
+    """An unmeasured horizontal force of a quarter of the weight is excluded though the vertical force agrees."""
     lean = steps((0.0, 0.0), (2.0, 0.25), (3.0, 0.0))
     trial = simulate(5.0, MASS, lambda t: np.stack([0 * t, 0 * t, bounce(t)], axis=1))
     seen = trial.acceleration + GRAVITY * np.stack([lean(trial.times), 0 * trial.times, 0 * trial.times], axis=1)
@@ -131,7 +131,7 @@ def test_missing_forces_and_motion_are_named() -> None:
 
 
 def test_masses_and_forces_in_other_units_change_nothing() -> None:
-    """Scaling mass and force together leaves every reason as it is: the thresholds are shares of the body weight."""
+    """Scaling mass and force together changes no reason: thresholds are fractions of the body weight."""
     push = steps((0.0, 1.0), (1.2, 0.0), (1.45, 1.9), (2.0, 1.0))
     trial = simulate(3.0, MASS, push, lambda t: (t > 1.3).astype(float), noise=1.0)
     force = trial.filtered.total[:, :3]
@@ -141,7 +141,7 @@ def test_masses_and_forces_in_other_units_change_nothing() -> None:
 
 
 def test_a_rig_standing_on_unmeasured_ground_does_not_count() -> None:
-    """Centre of mass and feet come from the rig and its motion: forces of its weight count, none do not."""
+    """With evidence from a rig and its motion, frames with forces of its weight count and frames without do not."""
     rig = human(1.75, 70.0, "male")
 
     def of_rig(motion: Motion, wrench: np.ndarray) -> Windows:
@@ -191,7 +191,7 @@ def real(shared_data: Path, subject: str, trial: str, places: Places, mass: floa
 @pytest.mark.parametrize("mass", [60.0, 63.5])
 @pytest.mark.parametrize("trial", ["DJ1", "DJ2", "DJAsym1"])
 def test_drop_jumps_lose_the_box_and_keep_the_flight(shared_data: Path, trial: str, mass: float) -> None:
-    """Real: feet on the box never count; the flight of the jump, 0.37 to 0.42 s without force, counts as such."""
+    """Frames on the box never count; the flight of the jump, 0.37 to 0.42 s, counts (real recordings)."""
     read, found = real(shared_data, "subject_a", trial, SUBJECT_A, mass)
     speed = np.linalg.norm(np.gradient(read.feet, 0.01, axis=0), axis=2).max(axis=1)
     on_box = (read.feet[:, :, 2].min(axis=1) > 0.30) & (speed < 0.3)
@@ -206,7 +206,7 @@ def test_drop_jumps_lose_the_box_and_keep_the_flight(shared_data: Path, trial: s
 
 
 def test_sitting_on_the_chair_does_not_count(shared_data: Path) -> None:
-    """Real STS1: frames with the hips at seat height and little force are excluded as SEAT, standing counts."""
+    """Frames with the hips at seat height and little force have reason SEAT, standing counts (real recording)."""
     read, found = real(shared_data, "subject_a", "STS1", SUBJECT_A, 63.5)
     seated = (read.root[:, 2] < 0.53) & (read.load < 300.0)
     standing = read.root[:, 2] > 0.75
@@ -219,7 +219,7 @@ def test_sitting_on_the_chair_does_not_count(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("trial", ["walking1", "walkingTI1"])
 def test_walking_counts_where_both_feet_are_on_plates(shared_data: Path, trial: str) -> None:
-    """Real: the first 0.15 s, with one foot beside the plates, do not count, the middle does, and nobody flies."""
+    """The first 0.15 s, with one foot beside the plates, do not count; the middle does, without flight (real)."""
     _, found = real(shared_data, "subject_a", trial, SUBJECT_A, 63.5)
     assert not found.counted[found.times < 0.15].any()
     assert Reason.OFF_PLATES in found.reasons
@@ -229,20 +229,20 @@ def test_walking_counts_where_both_feet_are_on_plates(shared_data: Path, trial: 
 
 @pytest.mark.parametrize("push", [np.ones_like, bounce], ids=["standing", "squats"])
 def test_plates_of_a_wrong_gain_still_count(push: Callable[[np.ndarray], np.ndarray]) -> None:
-    """Plates that read 5.5 % too little of somebody who stands or squats: nothing but the ends is excluded."""
+    """With plates that read 5.5 % too little in standing or squats, only the ends are excluded."""
     found = windows(simulate(5.0, MASS, push, gain=0.945))
     assert set(found.reasons) == {Reason.MEASURED, Reason.TRIAL_END}
 
 
 @pytest.mark.parametrize("trial", ["static1", "squats1"])
 def test_standing_and_squats_count_entirely(shared_data: Path, trial: str) -> None:
-    """Real: though the plates read 5.5 % too little, nothing but the ends is excluded."""
+    """Though the plates read 5.5 % too little, only the ends are excluded (real recordings)."""
     _, found = real(shared_data, "subject_a", trial, SUBJECT_A, 63.5)
     assert set(found.reasons) == {Reason.MEASURED, Reason.TRIAL_END}
 
 
 def test_every_flight_of_the_run_is_kept(shared_data: Path) -> None:
-    """Real subject_b: 14 flights of 80 to 115 ms lie inside the margins, and no frame there is excluded."""
+    """All 14 flights of 80 to 115 ms of subject_b count, with no excluded frame between the margins (real)."""
     _, found = real(shared_data, "subject_b", "run", RUNNER, 73.0)
     assert set(found.reasons) == {Reason.MEASURED, Reason.FLIGHT, Reason.TRIAL_END}
     flights = [stop - start + 0.01 for reason, start, stop in found.spans if reason == Reason.FLIGHT]

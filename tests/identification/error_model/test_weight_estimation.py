@@ -20,7 +20,7 @@ from solver.trial import Trial
 from tests.identification.bodies import other_body, small_rig
 from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
 from tests.random_motion import measured
-from tests.signals.test_shaking import swinging
+from tests.signals.test_noise_replicas import swinging
 
 WIDE = replace(HUMAN, cutoff=10.0)
 

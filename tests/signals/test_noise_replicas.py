@@ -1,4 +1,4 @@
-"""Laws of the noise that a motion tells of itself."""
+"""Laws of the noise estimated from a motion, and of replicas with added noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRESET = PRESETS["human_8hz"]
 def swinging(
     noise: float, seconds: float = 12.0, hertz: float = 1.0, size: float = 0.3, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times and configurations of joints that swing, with white noise in every coordinate."""
+    """Times and configurations of oscillating joints, with white noise in every coordinate."""
     model = small_rig().model
     times = np.arange(0.0, seconds, 1.0 / RATE)
     phases = np.linspace(0.0, 3.0, model.nv)
@@ -27,7 +27,7 @@ def swinging(
 
 
 def test_white_noise_is_found() -> None:
-    """The floor of each coordinate is the variance of its white noise, and never much above."""
+    """The floor of each coordinate is close to the variance of its white noise, and never much above."""
     rig = small_rig()
     floor = noise_floor(rig, *swinging(NOISE), PRESET)
     assert floor is not None
@@ -37,8 +37,8 @@ def test_white_noise_is_found() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.5, 0.9])
-def test_a_jump_that_was_cut_out_tells_its_noise(seconds: float) -> None:
-    """Half a second is enough for a floor on the scale of the noise; a quarter is not, and says so."""
+def test_the_noise_of_a_short_jump_is_found(seconds: float) -> None:
+    """Half a second suffices for a floor of the noise's order of magnitude; a quarter gives None."""
     rig = small_rig()
     floor = noise_floor(rig, *swinging(NOISE, seconds), PRESET)
     assert floor is not None
@@ -47,7 +47,7 @@ def test_a_jump_that_was_cut_out_tells_its_noise(seconds: float) -> None:
 
 
 def test_a_smooth_motion_has_no_floor() -> None:
-    """What a filter already took away is not found, and the cut-off asked for is kept."""
+    """Noise that a filter removed before is not found, and the requested cut-off stays."""
     rig = small_rig()
     times, q = swinging(0.0)
     floor = noise_floor(rig, times, q, PRESET)
@@ -57,8 +57,8 @@ def test_a_smooth_motion_has_no_floor() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.002, 0.02])
-def test_the_cut_off_goes_down_to_where_noise_begins(noise: float) -> None:
-    """A motion of 1 Hz under white noise needs no 8 Hz; one motion among others that does keeps it."""
+def test_the_cut_off_is_lowered_to_where_noise_dominates(noise: float) -> None:
+    """For a motion of 1 Hz with white noise the cut-off is below 8 Hz, unless another motion needs 8 Hz."""
     rig = small_rig()
     times, q = swinging(noise)
     floor = noise_floor(rig, times, q, PRESET)
@@ -71,7 +71,7 @@ def test_the_cut_off_goes_down_to_where_noise_begins(noise: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_bands_where_noise_happens_to_be_strong_change_nothing(seed: int) -> None:
+def test_single_noisy_bands_have_no_effect(seed: int) -> None:
     """In 6 s at 50 Hz the noise of some band is above twice its mean: a motion of 0.3 Hz still ends below 4 Hz."""
     rig = small_rig()
     times, q = (values[::2] for values in swinging(NOISE, 6.0, hertz=0.3, seed=seed))
@@ -80,8 +80,8 @@ def test_bands_where_noise_happens_to_be_strong_change_nothing(seed: int) -> Non
     assert 0.3 < noise_frequency(rig, times, q, floor) < 4.0
 
 
-def test_shaken_copies_carry_as_much_noise_again() -> None:
-    """Accelerations of copies differ from the motion's as much as those differ from the motion without noise."""
+def test_replicas_add_as_much_noise_again() -> None:
+    """Accelerations of replicas differ from the motion's as much as these from the motion without noise."""
     rig = small_rig()
     times, q = swinging(NOISE)
     exact = smooth_motion(rig, *swinging(0.0), PRESET)
@@ -98,8 +98,8 @@ def test_shaken_copies_carry_as_much_noise_again() -> None:
     assert not np.array_equal(copies[0].q, copies[1].q)
 
 
-def test_copies_times_frames_are_enough() -> None:
-    """Copies are four of a short recording and fewer of a long one, never with fewer frames together."""
+def test_the_number_of_replicas_depends_on_the_length() -> None:
+    """A short recording has four replicas and a long one fewer, but never with fewer frames together."""
     rig = small_rig()
     floor = np.eye(rig.nv)
     for minutes, copies in ((0.1, 4), (1.0, 4), (1.5, 3), (2.0, 2), (5.0, 1), (60.0, 1)):
