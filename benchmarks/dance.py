@@ -64,7 +64,7 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
 LONG: dict[str, Any] = {"passes": 3, "spacing": 0.16, "rounds": 4}
 """Options of HOAP-3's dance, so that it lasts about as long as the paper's, whose 60 transitions of 5 s and holds of
-1 s take 360 s, steps besides: each transition is danced three times, joints turn more often, and fewer programmes
+1 s take 360 s, steps besides: each transition is danced three times, joints turn more often, and fewer programs
 choose a transition, of which many follow."""
 TRANSITIONS = 28
 RANDOM_SECONDS = 150.0
@@ -116,34 +116,34 @@ def main(arguments: Sequence[str]) -> int:
     print(f"\n{heading()}")
     figures: list[Figure] = []
 
-    def tell(found: list[Figure]) -> None:
+    def print_figures(found: list[Figure]) -> None:
         figures.extend(found)
         print("\n".join(map(row, found)), flush=True)
 
     with one_blas_thread():
         if options.only:
             for found in ALONE[options.only](options):
-                tell(found)
+                print_figures(found)
             print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
             return exit_code(figures)
-        tell(planar_figures(1 if options.quick else 6))
-        tell([scrubbing_figure(options.quick)])
+        print_figures(planar_figures(1 if options.quick else 6))
+        print_figures([scrubbing_figure(options.quick)])
         rig = hoap3("middle", torque="peak")
         made, dance, wanted = design_figures(rig, options.quick, options.workers, options.seed, options.paper)
-        tell(made)
-        tell([violation_figure(rig, dance, wanted)])
-        tell(criterion_figures(dance, whole=not options.quick))
-        tell(identified_figures(rig, dance, whole=not options.quick))
+        print_figures(made)
+        print_figures([violation_figure(rig, dance, wanted)])
+        print_figures(criterion_figures(dance, whole=not options.quick))
+        print_figures(identified_figures(rig, dance, whole=not options.quick))
         if not options.quick:
             short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
-            tell(identified_figures(rig, design_dance(rig, short), whole=False))
-            tell(comparison_figures(rig, dance, wanted))
+            print_figures(identified_figures(rig, design_dance(rig, short), whole=False))
+            print_figures(comparison_figures(rig, dance, wanted))
         for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
             for found in ALONE[name](options):
-                tell(found)
+                print_figures(found)
         for figure in foreign_figures(options.quick, options.no_engine):
-            tell([figure])
-        tell(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
+            print_figures([figure])
+        print_figures(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
     return exit_code(figures)
 
@@ -292,7 +292,7 @@ def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Fi
 
 
 def foreign_figures(quick: bool, no_engine: bool) -> Iterator[Figure]:
-    """Humanoids that nobody here drew: danced, judged by the second opinion, played in MuJoCo."""
+    """Humanoids of other authors: danced, checked by the independent judge, played in MuJoCo."""
     if quick:
         return
     yield from foreign_humanoids.dance_figures()

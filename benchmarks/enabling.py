@@ -1,7 +1,7 @@
 """What enabling the extension costs: ``python -m benchmarks.enabling``.
 
 The add-on is registered and unregistered in a fresh process, in which Blender's module, but nothing of NumPy, is
-imported. Between, panels are asked whether they show in Blender's first scene, which has no rig. The time is that of
+imported. Between, the panels' polls run in Blender's first scene, which has no rig. The time is that of
 registering. The first time after an installation Python compiles the modules, too, which takes three times as long.
 """
 

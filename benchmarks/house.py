@@ -157,11 +157,11 @@ def _enabling() -> list[Figure]:
 
 def _dance(quick: bool) -> list[Figure]:
     """Processor seconds of a person's dance of 12 postures, in one process of its own."""
-    asked = Figure(
+    row = Figure(
         "a person's dance of 12 postures", "simulated", None, "CPU s", at_most(24.0), at_most(18.0), timed=True
     )
     if quick:
-        return left_out([asked], "left out by --quick")
+        return left_out([row], "left out by --quick")
     with tempfile.TemporaryDirectory() as folder:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [
@@ -177,16 +177,16 @@ def _dance(quick: bool) -> list[Figure]:
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, **_one_thread()})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return [replace(asked, value=seconds)]
+    return [replace(row, value=seconds)]
 
 
 def _coverage(quick: bool) -> list[Figure]:
     """Share of the lines of `COVERED` that the tests in `COVERING` run."""
-    asked = [Figure("lines of report, comparison and scene that tests run", "tests", None, "%", at_least(90.0))]
+    rows = [Figure("lines of report, comparison and scene that tests run", "tests", None, "%", at_least(90.0))]
     if quick:
-        return left_out(asked, "left out by --quick")
+        return left_out(rows, "left out by --quick")
     if find_spec("coverage") is None:
-        return missing(asked, "the package coverage is not installed")
+        return missing(rows, "the package coverage is not installed")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **_one_thread(), "COVERAGE_FILE": str(Path(folder) / "coverage")}
         measure = [sys.executable, "-m", "coverage"]
@@ -195,7 +195,7 @@ def _coverage(quick: bool) -> list[Figure]:
                        capture_output=True, env=environment, cwd=structure.ROOT)  # fmt: skip
         done = subprocess.run([*measure, "report", "--format=total"], check=True, capture_output=True, text=True,
                               env=environment, cwd=structure.ROOT)  # fmt: skip
-    return [Figure(asked[0].what, asked[0].data, float(done.stdout), "%", asked[0].must)]
+    return [Figure(rows[0].what, rows[0].data, float(done.stdout), "%", rows[0].must)]
 
 
 def upward() -> list[str]:

@@ -163,7 +163,7 @@ def unmeasured() -> list[Figure]:
         ("body mass from all trials given", "kg", within(63.5, 0.4), None),
         ("plate offset of the standing trials", "N", Bound(33.0, 37.0, "33 to 37"), None),
         ("free moment reversed in the files: trials in which it is found", "", at_least(subject.TRIALS), None),
-        ("plates of walking, sideways against the others", "mm", plates.ASIDE, None),
+        ("plates of walking, sideways against the others", "mm", plates.LATERAL_BOUND, None),
         ("marker error, calibrated on static1 only: squats1", "mm", at_most(15.0), at_most(10.4)),
         ("marker error, calibrated on static1 only: DJ1", "mm", at_most(25.0), at_most(17.3)),
         ("marker error, calibrated on static1 only: mean of 8 trials", "mm", at_most(20.0), None),
@@ -184,7 +184,7 @@ def unmeasured() -> list[Figure]:
 
 
 def _load() -> float:
-    """Processes that want a core, NaN where the system does not tell."""
+    """Processes that want a core, NaN where the system does not report them."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 

@@ -17,7 +17,7 @@ from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 
-from .asker import Asker
+from .live_client import LiveClient
 
 FRAMES, RATE = 900, 30.0
 LOOKED_AT = 400
@@ -30,7 +30,7 @@ POSES, EDITS = 40, 5
 
 @dataclass(frozen=True, slots=True)
 class LiveCost:
-    """What the live check of one rig costs, by the clock of the program that asks.
+    """What the live check of one rig costs, by the client's clock.
 
     Attributes:
         start: [s] from the start of the process to the first answer, a posture's.
@@ -48,48 +48,48 @@ class LiveCost:
 
 
 def measure_live(rig: Rig, motion: Motion) -> LiveCost:
-    """Ask a child for a rig's motion, whole and after edits of one key."""
+    """Measure a rig's motion in a child process, whole and after edits of one key."""
     shown = _timeline(rig, motion)
     with tempfile.TemporaryDirectory() as folder:
         path = TIMELINE.write(Path(folder) / "dance.timeline.npz", shown)
         posture = TIMELINE.write(Path(folder) / "pose.timeline.npz", _first(shown))
         begun = time.perf_counter()
-        asker = Asker()
+        live_client = LiveClient()
         try:
-            start = _seconds(begun, asker, "pose", posture, 0)
-            pose = [_seconds(time.perf_counter(), asker, "pose", posture, k) for k in range(POSES)]
-            asker.ask({"do": "look", "frame": LOOKED_AT})
-            whole = _seconds(time.perf_counter(), asker, "timeline", path, 1)
+            start = _seconds(begun, live_client, "pose", posture, 0)
+            pose = [_seconds(time.perf_counter(), live_client, "pose", posture, k) for k in range(POSES)]
+            live_client.send({"do": "look", "frame": LOOKED_AT})
+            whole = _seconds(time.perf_counter(), live_client, "timeline", path, 1)
             firsts, edits = [], []
             for serial in range(2, 2 + EDITS):
                 TIMELINE.write(path, _edited(rig, shown, EDIT * (serial - 1)))
                 begun = time.perf_counter()
-                asker.ask({"do": "timeline", "serial": serial, "path": str(path), "excitation": False})
-                _wait(asker, "frames")
+                live_client.send({"do": "timeline", "serial": serial, "path": str(path), "excitation": False})
+                _wait(live_client, "frames")
                 firsts.append(time.perf_counter() - begun)
-                _wait(asker, "done")
+                _wait(live_client, "done")
                 edits.append(time.perf_counter() - begun)
         finally:
-            asker.kill()
+            live_client.kill()
     return LiveCost(
         start, 1e3 * float(np.median(pose)), 1e3 * whole / FRAMES, 1e3 * float(np.median(firsts)),
         1e3 * float(np.median(edits)),
     )  # fmt: skip
 
 
-def _seconds(begun: float, asker: Asker, do: str, path: Path, serial: int) -> float:
-    asker.ask({"do": do, "serial": serial, "path": str(path), "excitation": False})
-    _wait(asker, "pose" if do == "pose" else "done")
+def _seconds(begun: float, live_client: LiveClient, do: str, path: Path, serial: int) -> float:
+    live_client.send({"do": do, "serial": serial, "path": str(path), "excitation": False})
+    _wait(live_client, "pose" if do == "pose" else "done")
     return time.perf_counter() - begun
 
 
-def _wait(asker: Asker, kind: str) -> None:
+def _wait(live_client: LiveClient, kind: str) -> None:
     """Until an answer of that kind comes.
 
     Raises:
         RuntimeError: an error was answered, or nothing.
     """
-    last = asker.until(lambda answer: answer["kind"] in (kind, "error"))[-1]
+    last = live_client.receive_until(lambda answer: answer["kind"] in (kind, "error"))[-1]
     if last["kind"] == "error":
         raise RuntimeError(last["message"])
 

@@ -1,7 +1,7 @@
 """What one redraw of the Author panels costs, in bpy: ``python -m benchmarks.panel``.
 
-A redraw asks every panel's poll and draw, and every shown button's poll, as the window does at each mouse move over the
-sidebar. `Paper` takes the place of Blender's layout, which only a window has: it draws nothing and asks the polls.
+A redraw calls every panel's poll and draw, and every shown button's poll, as the window does at each mouse move over
+the sidebar. `Paper` takes the place of Blender's layout, which only a window has: it draws nothing and calls the polls.
 Simulated motion of a person: a dance of 82 s with a posture every 4 s, and 10 minutes of tracked motion at 100 Hz.
 """
 
@@ -63,7 +63,7 @@ class Paper:
     """A layout on which nothing is drawn."""
 
     def operator(self, name: str, **_: object) -> SimpleNamespace:
-        """A button: Blender asks its poll to show it grey."""
+        """A button: Blender calls its poll to show it grey."""
         area, _dot, verb = name.partition(".")
         getattr(getattr(bpy.ops, area), verb).poll()
         return SimpleNamespace()

@@ -80,7 +80,7 @@ def simulated(rig: Rig, frames: int, base: str) -> Trial:
 
 
 def repeated(trial: Trial, frames: int) -> Iterator[Trial]:
-    """Pieces of one long recording, made when asked for."""
+    """Pieces of one long recording, made when needed."""
     for start in range(0, frames, len(trial.motion)):
         stop = min(len(trial.motion), frames - start)
         times = trial.motion.times[:stop] + start / RATE

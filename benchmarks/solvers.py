@@ -1,10 +1,10 @@
 """Hierarchical QP against Clarabel with all rows, and the cone program: `python -m benchmarks.solvers [--quick]`.
 
-With ``--repairs`` the quadratic programmes of repairs by other solvers (`repair_programmes`).
+With ``--repairs`` the quadratic programs of repairs by other solvers (`repair_programs`).
 
-HRP-2 (stand-in, 31 links, 310 parameters), simulated motion of a body unlike the prior, noise 3 N and 1 N m. Timed from
-the accumulated regression to the result. The peer of the hierarchical QP, in the same run, is Clarabel given every row
-of levels 1 and 2 (opposite directions once: v and -v make the same row) and the cost of level 3.
+HRP-2 (stand-in, 31 links, 310 parameters), simulated motion of a body that differs from the prior, noise 3 N and 1 N m.
+Timed from the accumulated regression to the result. The peer of the hierarchical QP, in the same run, is Clarabel given
+every row of levels 1 and 2 (opposite directions once: v and -v make the same row) and the cost of level 3.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from solver.rigs import hrp2
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
-from . import repair_programmes
+from . import repair_programs
 from .reference import as_ordinary, reference_line
 
 RATE, FRAMES = 200.0, 2000
 NOISE = np.array([3.0, 3.0, 3.0, 1.0, 1.0, 1.0])
 SPREAD = 0.1
-"""How unlike its prior the simulated body is: standard deviation of the change of each link's pseudo-inertia."""
+"""Difference of the simulated body from its prior: standard deviation of the change of each link's pseudo-inertia."""
 REPEATS, QUICK_REPEATS = 7, 3
 PEER_TOLERANCE = 1e-9
 MUST_SPEEDUP, AIM_SECONDS = 5.0, 0.3
@@ -243,11 +243,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run in a process with one BLAS thread (matrices this small are slower on several); 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.solvers", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the paper's eps only, fewer repetitions")
-    parser.add_argument("--repairs", action="store_true", help="the programmes of repairs instead, by other solvers")
+    parser.add_argument(
+        "--repairs", action="store_true", help="the quadratic programs of repairs instead, by other solvers"
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.here and options.repairs:
-        repair_programmes.report(options.quick)
+        repair_programs.report(options.quick)
         return 0
     if options.here:
         return 0 if run(options.quick) else 1

@@ -1,20 +1,19 @@
 """Solvers of one transition compared: ``python -m benchmarks.transitions [--transitions N] [--via N]``.
 
 Transitions of a HOAP-3 dance, simulated; each solver gets the same variables, start, criterion and limits, and exact
-first derivatives (`solver.trajectory.transition_derivatives`). Told are the criterion reached (the mean deviation to
-expect,
-lower is better) as a share of the straight path's, the worst margin over all checks (negative: not feasible) and
-processor seconds.
+first derivatives (`solver.trajectory.transition_derivatives`). Reported are the criterion reached (the mean deviation
+to expect, lower is better) as a share of the straight path's, the worst margin over all checks (negative: not feasible)
+and processor seconds.
 
 - seeded: random deviations, ranked and judged, four narrowing rounds of 96;
-- programmes: the sequential linear programmes of `solver.trajectory.transition_search`, which the dances use;
-- SLSQP and trust-constr: SciPy's, from the straight path, and from the programmes' result as a polish.
+- programs: the sequential linear programs of `solver.trajectory.transition_search`, which the dances use;
+- SLSQP and trust-constr: SciPy's, from the straight path, and from the programs' result as a polish.
 
 Found on six transitions of 26 to 38 variables (two via points), means of the feasible results and seconds in all, on a
-busy core: programmes 0.857, 6 of 6 feasible, 7 s; seeded 0.886, 6 of 6, 18 s; SLSQP 0.860, 3 of 6, 20 s; programmes,
+busy core: programs 0.857, 6 of 6 feasible, 7 s; seeded 0.886, 6 of 6, 18 s; SLSQP 0.860, 3 of 6, 20 s; programs,
 then SLSQP 0.843, 5 of 6, 24 s. A polish lowers the criterion by 1.6 % for two and a half times as much time again, so
-there is none. With all eight control values (104 variables; one transition) the programmes reach 0.635 in 1.3 s, seeded
-0.768 in 2.6 s; SLSQP had not ended after a minute. trust-constr on two of the transitions: 0.936 in 18 s, programmes
+there is none. With all eight control values (104 variables; one transition) the programs reach 0.635 in 1.3 s, seeded
+0.768 in 2.6 s; SLSQP had not ended after a minute. trust-constr on two of the transitions: 0.936 in 18 s, programs
 0.864 in 1.5 s.
 """
 
@@ -48,7 +47,7 @@ from .reference import reference_line
 ROUNDS = 6
 CANDIDATES, JUDGED, SEEDED_ROUNDS = 96, 12, 4
 ITERATIONS = 20
-"""Of SciPy's solvers: each costs one linearisation, as a programme does."""
+"""Of SciPy's solvers: each costs one linearisation, as a program does."""
 NEAR = 0.5
 """Limits whose room at the start is above what so large a share of all joints' ranges could take are left out."""
 
@@ -170,7 +169,7 @@ def _room(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.
     return np.clip(np.minimum(room, left), 0.0, 1.0)[:, None, :]
 
 
-def programmes(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
+def linear_programs(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """The search of the dances."""
     found = search_transition(problem, seed, ROUNDS)
     return found.best, len(found.values) - 1
@@ -269,18 +268,18 @@ def trust_constr(problem: TransitionProblem, start: Candidate, seed: int) -> tup
 
 
 def polished(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
-    """The programmes' result, then SLSQP from there."""
-    first, count = programmes(problem, start, seed)
+    """The programs' result, then SLSQP from there."""
+    first, count = linear_programs(problem, start, seed)
     best, more = slsqp(problem, first, seed)
     return best, count + more
 
 
 SOLVERS: dict[str, Solver] = {
     "seeded": seeded,
-    "programmes": programmes,
+    "linear programs": linear_programs,
     "SLSQP": slsqp,
     "trust-constr": trust_constr,
-    "programmes + SLSQP": polished,
+    "linear programs + SLSQP": polished,
 }
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def build(python: str | None, options: argparse.Namespace) -> int:
         split = ["--split-platforms"] if python else []
         if blender_ext("build", "--source-dir", str(stage), "--output-dir", str(made), *split):
             return 1
-        # Wheels of one Python do not serve the other: the name tells which.
+        # Wheels of one Python do not serve the other: the name says which.
         tag = f"-py{python.replace('.', '')}" if python else ""
         zips = [
             Path(shutil.move(path, options.output / f"{path.stem}{tag}.zip")) for path in sorted(made.glob("*.zip"))

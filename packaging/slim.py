@@ -92,11 +92,11 @@ def needed_libraries(wheels: Iterable[Path]) -> set[str]:
             for name in whole.namelist():
                 if is_superfluous(name) or not re.search(r"\.(?:so|dylib)\b", name):
                     continue
-                told = {found.decode() for found in NAMED.findall(whole.read(name))}
+                sonames = {found.decode() for found in NAMED.findall(whole.read(name))}
                 if is_prefix_library(name):
-                    named.setdefault(PurePosixPath(name).name, set()).update(told)
+                    named.setdefault(PurePosixPath(name).name, set()).update(sonames)
                 else:
-                    roots |= told
+                    roots |= sonames
     needed: set[str] = set()
     while roots:
         needed |= roots
@@ -105,7 +105,7 @@ def needed_libraries(wheels: Iterable[Path]) -> set[str]:
 
 
 def _rewrite(whole: zipfile.ZipFile, target: Path, dropped: Collection[str], added: Mapping[str, bytes]) -> None:
-    """A wheel without some of its files and with others, as its record tells."""
+    """A wheel without some of its files and with others, with its record updated."""
     with zipfile.ZipFile(target, "w") as lighter:
         for member in whole.infolist():
             if member.filename in dropped:

@@ -157,7 +157,6 @@ PINOCCHIO_ROOMS = {
     "solver/dynamics/mechanics.py",
     "solver/dynamics/weighted_least_squares.py",
     "solver/dynamics/workspace.py",
-    "solver/dynamics/wrench_derivatives.py",
     "solver/feasibility/collisions.py",
     "solver/feasibility/collision_shapes.py",
     "solver/rigs/meshes.py",

@@ -1,4 +1,4 @@
-"""Bodies that are not what their rig believes: links of other masses, and a load on an arm."""
+"""Bodies that differ from their rig's inertials: other link masses, or a load on an arm."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ def stiffnesses(rig: Rig, intended: Plan, options: PlayOptions) -> np.ndarray:
     """Stiffness (N, nv - 6) [N m/rad] of one bandwidth, from the most inertia each joint coordinate moves.
 
     A joint moves what is beyond it; between root and sole it also moves what is not, by the share of the weight that
-    the sole is planned to carry: the ankle of a foot in the air would else be held as if the body stood on it, by more
-    than its motor can do in any step. No joint is softer than its motor's strength allows for: a drive sized for a
-    torque has the rotor to go with it.
+    the sole is planned to carry: the ankle of a foot in the air would otherwise be as stiff as if it carried the body,
+    by more than its motor can do in any step. No joint is softer than its motor's strength allows for: a drive
+    sized for a torque has the rotor to go with it.
 
     Args:
         rig: with torque limits or without.

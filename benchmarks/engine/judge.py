@@ -1,8 +1,8 @@
 """A second opinion on dances, which shares no code with the checks: the robot's own file, read by Pinocchio alone.
 
-Everything is found anew from joint angles and the root's pose: velocities and accelerations by differences, soles from
-the vertices that lie on the floor, contact forces by a linear programme at the soles' corners, collisions of the raw
-meshes. A failure names time, link and amount.
+Everything is computed independently from joint angles and the root's pose: velocities and accelerations by differences,
+soles from the vertices that lie on the floor, contact forces by a linear program at the soles' corners, collisions of
+the raw meshes. A failure names time, link and amount.
 """
 
 from __future__ import annotations
@@ -155,10 +155,10 @@ class Judge:
                 found.append(_worst("slip", -slip, "m", name, frames.times[start:stop]))
             for start, stop in _spans(~stands):
                 height, centre = self._lowest(frames, name, start, stop), place[start:stop, :, :2].mean(axis=1)
-                gone = np.min([np.linalg.norm(centre - centre[end], axis=1) for end in (0, -1)], axis=0)
+                end_distance = np.min([np.linalg.norm(centre - centre[end], axis=1) for end in (0, -1)], axis=0)
                 if height.max() < 0.02:
                     found.append(Finding("swing", float(height.max() - 0.02), "m", name, float(frames.times[start])))
-                away = gone > 0.02
+                away = end_distance > 0.02
                 if away.any():
                     found.append(_worst("swing", height[away] - 0.02, "m", name, frames.times[start:stop][away]))
         return _least(found)

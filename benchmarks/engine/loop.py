@@ -51,7 +51,7 @@ class Found:
 
     Attributes:
         parameters: identified.
-        prior: what was believed, scaled to the measured mass.
+        prior: the rig's inertials, scaled to the measured mass.
         truth: of the simulated body.
         unused: mean over axes of RMSE identified / prior on the halves not used for fitting.
         used: the same on what was used.
@@ -109,7 +109,7 @@ def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, se
     """Identify from simulated sensors and compare with the truth.
 
     The total mass is taken from the plates while standing still, as an experimenter would; left and right are not
-    asked to agree, since the change does not.
+    required to agree, since the change does not.
     """
     trial = sensed(rig, performance, sensors, seed)
     gravity = float(np.linalg.norm(rig.model.gravity.linear))

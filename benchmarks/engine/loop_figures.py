@@ -1,4 +1,4 @@
-"""Figures of the whole loop: bodies that are not what the identification believes, played, sensed and identified.
+"""Figures of the whole loop: bodies that differ from the identification's prior, played, sensed and identified.
 
 Needs MuJoCo.
 """
@@ -36,14 +36,14 @@ ARM_ERROR = 0.5 / 2.4
 
 
 def changed_figures(case: Case, rig: Rig, intended: Plan, data: str) -> list[Figure]:
-    """Links of other masses than controller and identification believe."""
+    """Link masses that differ from those of controller and identification."""
     truth = changed(rig)
     played = play(rig, intended, truth=truth)
     return _loop_figures(case, rig, rig, intended, played, truth, "other masses", data)
 
 
 def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figure]:
-    """The load told to designer and controller, not to the identification."""
+    """A load that designer and controller know and the identification does not."""
     truth, load, _ = arm_load(rig)
     loaded = rig.with_prior(truth)
     what = f"{case.name}, arm load"
@@ -75,11 +75,12 @@ def _unprepared(what: str, loaded: Rig, dance: Dance, load: float) -> Figure:
 
 
 def _loop_figures(
-    case: Case, rig: Rig, believer: Rig, intended: Plan, performance: Performance, truth: InertialParameters, what: str,
+    case: Case, rig: Rig, control_rig: Rig, intended: Plan, performance: Performance, truth: InertialParameters,
+        what: str,
     data: str,
 ) -> list[Figure]:  # fmt: skip
-    """What the loop finds: `believer` is the rig as the controller has it, `rig` as the identification has it."""
-    shown = measure(believer, intended, performance)
+    """What the loop finds: `control_rig` is the rig as the controller has it, `rig` as the identification has it."""
+    shown = measure(control_rig, intended, performance)
     name = f"{case.name}, {what}"
     seconds = intended.schedule.stop - intended.schedule.start
     note = (
@@ -87,7 +88,7 @@ def _loop_figures(
     )
     if shown.fell is not None:
         note += f"; fell after {shown.fell:.0f} of {seconds:.0f} s"
-    must = at_most(0.0) if believer is not rig else None  # who knows its body must not fall
+    must = at_most(0.0) if control_rig is not rig else None  # a controller with the true inertials must not fall
     fall = Figure(f"{name}: falls", data, float(shown.fell is not None), "", must, note=note)
     if shown.fell is not None and shown.fell < SHORTEST:
         return [fall]

@@ -30,7 +30,7 @@ class PlayOptions:
         answer: [rad/s^2] at which a motor's whole torque turns its own rotor, without a load: none has a heavier one.
             An ankle that carries a body would else have a tenth of that body for a rotor, and need more torque than it
             has to turn it.
-        feed_forward: add the plan's inverse dynamics, computed with what the rig believes of its inertials.
+        feed_forward: add the plan's inverse dynamics, computed with the rig's inertials.
         settle: [s] the first posture is held before the dance.
         ground: contact.
     """
@@ -93,7 +93,7 @@ class Performance:
 def plan(rig: Rig, motion: Motion, schedule: Schedule) -> Plan:
     """The wrenches and torques a motion needs.
 
-    Two feet share the load by their soles, so that no force is asked for at once where a foot meets or leaves the
+    Two feet share the load by their soles, so that no force is required suddenly where a foot meets or leaves the
     floor: the kick of a tenth of the weight made a person's foot slide by 4 mm as it was put down.
     """
     options = CheckOptions(shrink=DANCE_CHECKS.shrink, pairs=(), distribution="soles")

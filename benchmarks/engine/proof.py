@@ -2,7 +2,7 @@
 
 For HOAP-3, HRP-2 and a person a dance is designed and played in MuJoCo by joint PD control with the plan's torques fed
 forward: does it fall, do its feet slip, do the plates read what was planned? Then on bodies whose inertials are not
-what the identification believes: what does the loop from simulated sensors find? Other masses are unknown to the
+the identification's prior: what does the loop from simulated sensors find? Other masses are unknown to the
 controller as well. A load on an arm is known to the dance's designer and to the controller: a dance within reach of a
 body's joint torques need not be so with the load, and what falls then is too weak, not out of balance. All simulated.
 """
@@ -61,7 +61,7 @@ def figures(
         case: the rig's.
         rig: the dancer.
         dance: designed for it.
-        say: told what is done.
+        say: called with each line of progress.
         workers: processes that design the dance with the load.
     """
     from .loop_figures import PLAN_RATE, changed_figures, load_figures

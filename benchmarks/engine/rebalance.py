@@ -45,12 +45,12 @@ def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
     """The dance with its zero-moment point kept where it was though the body weighs otherwise.
 
     Trunk, arms and free leg move as they did. The root moves horizontally, and the standing legs with it: to where
-    each held posture is balanced, and on the way as the zero-moment point asks. Where the legs do not reach that far it
-    is lowered as well.
+    each held posture is balanced, and on the way as the zero-moment point requires. Where the legs do not reach that
+    far it is lowered as well.
 
     Args:
         dance: designed for `rig`.
-        rig: as believed when the dance was designed.
+        rig: the one for which the dance was designed.
         other: the same body with other inertials.
 
     Raises:

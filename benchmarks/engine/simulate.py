@@ -24,10 +24,10 @@ CONTROL_SLACK = 1e-9
 def play(
     rig: Rig, intended: Plan, options: PlayOptions | None = None, truth: InertialParameters | None = None
 ) -> Performance:
-    """Play a dance on a body whose inertials may differ from what its controller believes.
+    """Play a dance on a body whose inertials may differ from those of its controller.
 
     Args:
-        rig: the dancer; its prior is what the controller believes.
+        rig: the dancer; its prior holds the controller's inertials.
         intended: the plan.
         options: see there.
         truth: inertials of the simulated body; the prior by default.

@@ -13,7 +13,7 @@ from importlib import import_module
 from ..figures.figure import Figure, exit_code, heading, row, summary
 
 Rows = Callable[[bool], list[Figure]]
-"""Measured figures; told whether it must be quick."""
+"""Function that measures figures; its argument says whether to be quick."""
 
 MEASURED = (
     "readers",

@@ -23,7 +23,7 @@ from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord
 from solver.scene.rig import write_rig
 
-from .broken_scenes import the_body
+from .broken_scenes import find_rig
 from .dancing_scene import Stage, run_by
 from .scene_calls import TRACEBACK, Outcome, heard
 from .scene_digest import changes, digest
@@ -42,8 +42,8 @@ kept="$(dirname "$0")/$3"
 GIVE = 'mkdir -p "$output"; cp -r "$kept/." "$output"\n'
 
 
-class _Told:
-    """In an operator's place, so that the scene can change while its child runs."""
+class _ReportingButton:
+    """Takes an operator's place, so that the scene can change while its child runs."""
 
     def __init__(self) -> None:
         self.reports: list[str] = []
@@ -53,28 +53,28 @@ class _Told:
         self.reports.append(words)
 
 
-class Check(_Told, dance_base.DanceJob):
+class Check(_ReportingButton, dance_base.DanceJob):
     """The button Check."""
 
     title, verb, apply = "Checking", "check", check_and_repair.EXCITING_DANCE_OT_check_dance.apply
 
 
-class Slow(_Told, dance_base.GhostJob):
+class Slow(_ReportingButton, dance_base.GhostJob):
     """The button Slow Down."""
 
     title, verb, done = "Slowing down", "slow", "slower"
 
 
-class Identify(_Told, identify.StudyOperator):
+class Identify(_ReportingButton, identify.StudyOperator):
     """The button Identify."""
 
     title, verb, done = "Identifying", "identify", "Identified from"
 
 
-class AddRig(_Told, JobOperator):
+class AddRig(_ReportingButton, JobOperator):
     """The button Add Rig."""
 
-    title, place, tells_success, kind = "Adding the rig", "rig", False, "hoap3"
+    title, place, shows_success, kind = "Adding the rig", "rig", False, "hoap3"
     arguments = rigs.EXCITING_DANCE_OT_import_rig.arguments
     apply = rigs.EXCITING_DANCE_OT_import_rig.apply
 
@@ -103,7 +103,7 @@ def _slow_child(after: str = GIVE) -> str:
 
 
 def _delete(job: Any) -> None:
-    DATA.objects.remove(the_body())
+    DATA.objects.remove(find_rig())
 
 
 def _cancel(job: Any) -> None:
@@ -112,12 +112,12 @@ def _cancel(job: Any) -> None:
 
 
 def _rename_bone(job: Any) -> None:
-    the_body().data.bones["left_upper_arm"].name = "arm.L"
+    find_rig().data.bones["left_upper_arm"].name = "arm.L"
 
 
 def _undo(job: Any) -> None:
     VERBS.ed.undo_push(message="before")
-    the_body().location.x += 1.0
+    find_rig().location.x += 1.0
     VERBS.ed.undo_push(message="moved")
     VERBS.ed.undo()
 
@@ -146,9 +146,9 @@ def jobs(stage: Stage) -> Iterator[BrokenJob]:
     yield BrokenJob("a result of another version", GIVE + version)
     yield BrokenJob("a study of another rig", GIVE + f'cp "{stage.folder}/other.json" "$output/rig.json"\n', Identify)
     yield BrokenJob("a rig that is none", 'echo "{}" > "$output"\n', AddRig)
-    yield BrokenJob("does not end when told to", "trap '' TERM\nexec sleep 20\n", meanwhile=_cancel)  # type: ignore[union-attr]
+    yield BrokenJob("ignores the request to end", "trap '' TERM\nexec sleep 20\n", meanwhile=_cancel)  # type: ignore[union-attr]
     yield BrokenJob("100 MB in one line", "head -c 100000000 /dev/zero | tr '\\0' x\nexit 1\n")
-    yield BrokenJob("20 MB of complaints", "yes complaint | head -c 20000000 >&2\nexit 1\n")
+    yield BrokenJob("20 MB of messages", "yes message | head -c 20000000 >&2\nexit 1\n")
     yield BrokenJob("closes its output", "exec >&- 2>&-\nexit 4\n")
     into = 'cp -r "$kept" "$output"\n'
     yield BrokenJob("its folder deleted", _slow_child(into), meanwhile=lambda job: shutil.rmtree(job._folder))
@@ -157,11 +157,11 @@ def jobs(stage: Stage) -> Iterator[BrokenJob]:
         "the rig deleted while it is identified",
         _slow_child(),
         Identify,
-        lambda job: DATA.objects.remove(the_body()),
+        lambda job: DATA.objects.remove(find_rig()),
         True,
     )
     yield BrokenJob("a bone renamed", _slow_child(), Slow, _rename_bone)
-    yield BrokenJob("the rig renamed", _slow_child(), Slow, lambda job: setattr(the_body(), "name", "other"), True)
+    yield BrokenJob("the rig renamed", _slow_child(), Slow, lambda job: setattr(find_rig(), "name", "other"), True)
     yield BrokenJob("another file opened", _slow_child(), meanwhile=lambda job: VERBS.wm.open_mainfile(filepath=load))
     yield BrokenJob("undo", _slow_child(), meanwhile=_undo, ends_well=True)
     yield BrokenJob("no place for its folder", GIVE, meanwhile=None)

@@ -32,7 +32,7 @@ def broken(name: str) -> Callable[[Break], Break]:
     return keep
 
 
-def the_body() -> Body:
+def find_rig() -> Body:
     """The rig of the whole scene, which is open and not yet broken."""
     return next(item for item in DATA.objects if scene_rigs.is_rig(item))
 
@@ -56,12 +56,12 @@ def _whole(body: Body) -> None:
 
 
 @broken("a bone renamed")
-def _renamed(body: Body) -> None:
+def _rename_bone(body: Body) -> None:
     body.data.bones["left_upper_arm"].name = "arm.L"
 
 
 @broken("two bones swapped their names")
-def _swapped(body: Body) -> None:
+def _swap_names(body: Body) -> None:
     bones = body.data.bones
     bones["left_upper_arm"].name = "between"
     bones["right_upper_arm"].name = "left_upper_arm"
@@ -69,94 +69,94 @@ def _swapped(body: Body) -> None:
 
 
 @broken("the root bone renamed")
-def _root_renamed(body: Body) -> None:
+def _rename_root(body: Body) -> None:
     body.data.bones[0].name = "root"
 
 
 @broken("a bone deleted")
-def _deleted(body: Body) -> None:
+def _delete_bone(body: Body) -> None:
     edit_bones(body, lambda bones: bones.remove(bones["left_upper_arm"]))
 
 
 @broken("all bones deleted")
-def _none_left(body: Body) -> None:
+def _delete_all_bones(body: Body) -> None:
     edit_bones(body, lambda bones: [bones.remove(bone) for bone in list(bones)])
 
 
 @broken("a bone added")
-def _added(body: Body) -> None:
+def _add_bone(body: Body) -> None:
     def add(bones: Any) -> None:
         bones.new("tail").tail = (0.0, 0.0, 1.0)
 
     edit_bones(body, add)
 
 
-@broken("a bone hung elsewhere")
-def _reparented(body: Body) -> None:
+@broken("a bone with another parent")
+def _reparent(body: Body) -> None:
     edit_bones(body, lambda bones: setattr(bones["left_upper_arm"], "parent", None))
 
 
 @broken("the rig deleted")
-def _gone(body: Body) -> None:
+def _delete_rig(body: Body) -> None:
     DATA.objects.remove(body)
 
 
 @broken("the rig and its armature deleted")
-def _all_gone(body: Body) -> None:
+def _delete_armature(body: Body) -> None:
     DATA.armatures.remove(body.data)
 
 
 @broken("the rig renamed")
-def _other_name(body: Body) -> None:
+def _rename_rig(body: Body) -> None:
     body.name, body.data.name = 'a "name"\\ with [signs]', "\u00fc" * 30
 
 
 @broken("the rig unlinked from its scene")
-def _unlinked(body: Body) -> None:
+def _unlink(body: Body) -> None:
     for collection in list(body.users_collection):
         collection.objects.unlink(body)
 
 
 @broken("the rig in another scene")
-def _elsewhere(body: Body) -> None:
-    _unlinked(body)
+def _move_to_other_scene(body: Body) -> None:
+    _unlink(body)
     DATA.scenes.new("Other").collection.objects.link(body)
 
 
 @broken("the rig hidden")
-def _hidden(body: Body) -> None:
+def _hide(body: Body) -> None:
     body.hide_set(True)
 
 
 @broken("the rig's collection excluded")
-def _excluded(body: Body) -> None:
+def _exclude_collection(body: Body) -> None:
     name = body.users_collection[0].name
     CONTEXT.view_layer.layer_collection.children[name].exclude = True
 
 
 @broken("in edit mode")
-def _editing(body: Body) -> None:
+def _enter_edit_mode(body: Body) -> None:
     mode(body, "EDIT")
 
 
 @broken("a bone renamed in edit mode")
-def _editing_renamed(body: Body) -> None:
+def _rename_in_edit_mode(body: Body) -> None:
     mode(body, "EDIT")
     body.data.edit_bones["left_upper_arm"].name = "arm.L"
 
 
 @broken("in pose mode")
-def _posing(body: Body) -> None:
+def _enter_pose_mode(body: Body) -> None:
     mode(body, "POSE")
 
 
 @broken("the rig linked from a file")
-def _linked(body: Body) -> None:
+def _link_rig(body: Body) -> None:
     _link(body.name)
 
 
 @broken("an override of a linked rig")
-def _overridden(body: Body) -> None:
+def _override_library(body: Body) -> None:
     item = _link(body.name)
     own = item.override_create(remap_local_usages=True)
     CONTEXT.view_layer.objects.active = own
@@ -174,22 +174,22 @@ def _link(name: str) -> Body:
 
 
 @broken("scaled a hundredfold")
-def _scaled(body: Body) -> None:
+def _scale(body: Body) -> None:
     body.scale = (100.0,) * 3
 
 
 @broken("mirrored by a negative scale")
-def _mirrored(body: Body) -> None:
+def _mirror(body: Body) -> None:
     body.scale = (-1.0, 1.0, 1.0)
 
 
 @broken("scaled to nothing")
-def _flat(body: Body) -> None:
+def _flatten(body: Body) -> None:
     body.scale = (0.0,) * 3
 
 
 @broken("parented to a scaled empty")
-def _parented(body: Body) -> None:
+def _parent_rig(body: Body) -> None:
     empty = DATA.objects.new("Empty", None)
     CONTEXT.scene.collection.objects.link(empty)
     empty.scale = (2.0, 1.0, 1.0)
@@ -197,20 +197,20 @@ def _parented(body: Body) -> None:
 
 
 @broken("a copy with the same armature")
-def _copied(body: Body) -> None:
+def _copy_rig(body: Body) -> None:
     other = body.copy()
     CONTEXT.scene.collection.objects.link(other)
     CONTEXT.view_layer.objects.active = other
 
 
 @broken("its meshes deleted")
-def _bare(body: Body) -> None:
+def _delete_meshes(body: Body) -> None:
     for item in [item for item in DATA.objects if item.type == "MESH"]:
         DATA.objects.remove(item)
 
 
 @broken("a mesh became a curve, another lost its link")
-def _other_shapes(body: Body) -> None:
+def _change_shapes(body: Body) -> None:
     shapes = list(armature.shapes_of(body).values())
     link = shapes[0][armature.LINK_KEY]
     DATA.objects.remove(shapes[0])
@@ -221,7 +221,7 @@ def _other_shapes(body: Body) -> None:
 
 
 @broken("materials without their shader")
-def _no_shader(body: Body) -> None:
+def _remove_shaders(body: Body) -> None:
     for material in DATA.materials:
         if material.node_tree is not None:
             material.node_tree.nodes.clear()
@@ -231,71 +231,71 @@ def _no_shader(body: Body) -> None:
 
 
 @broken("no active object")
-def _no_active(body: Body) -> None:
+def _deactivate(body: Body) -> None:
     CONTEXT.view_layer.objects.active = None
 
 
 @broken("no camera, world or markers")
-def _no_camera(body: Body) -> None:
+def _remove_camera(body: Body) -> None:
     scene = CONTEXT.scene
     scene.camera, scene.world = None, None
     scene.timeline_markers.clear()
 
 
 @broken("the action deleted")
-def _no_action(body: Body) -> None:
+def _delete_action(body: Body) -> None:
     DATA.actions.remove(body.animation_data.action)
 
 
 @broken("an empty action")
-def _empty_action(body: Body) -> None:
+def _empty_the_action(body: Body) -> None:
     body.animation_data.action = DATA.actions.new("empty")
 
 
 @broken("no animation data")
-def _still(body: Body) -> None:
+def _clear_animation(body: Body) -> None:
     body.animation_data_clear()
 
 
 @broken("NaN and infinite keys")
-def _nan_keys(body: Body) -> None:
+def _insert_nan_keys(body: Body) -> None:
     for number, curve in enumerate(_curves(body)):
         curve.keyframe_points[0].co.y = (float("nan"), float("inf"), -1e30)[number % 3]
 
 
 @broken("keys at huge frames")
-def _far_keys(body: Body) -> None:
+def _insert_far_keys(body: Body) -> None:
     for curve in list(_curves(body))[:4]:
         curve.keyframe_points.insert(1_000_000.0, 0.0)
         curve.keyframe_points.insert(-1_000_000.0, 0.0)
 
 
 @broken("curves without keys")
-def _keyless(body: Body) -> None:
+def _remove_keys(body: Body) -> None:
     for curve in _curves(body):
         curve.keyframe_points.clear()
 
 
 @broken("drivers that fail")
-def _drivers(body: Body) -> None:
+def _add_failing_drivers(body: Body) -> None:
     bone = body.pose.bones["left_upper_arm"]
     bone.driver_add("rotation_euler", 0).driver.expression = "1/0"
     bone.driver_add("location", 0).driver.expression = "nothing_of_this_name"
 
 
 @broken("the action of another slot")
-def _other_slot(body: Body) -> None:
+def _assign_other_slot(body: Body) -> None:
     action = body.animation_data.action
     body.animation_data.action_slot = action.slots.new(id_type="OBJECT", name="other")
 
 
 @broken("an action without a slot")
-def _no_slot(body: Body) -> None:
+def _clear_slot(body: Body) -> None:
     body.animation_data.action_slot = None
 
 
 @broken("the dance only in the NLA")
-def _nla(body: Body) -> None:
+def _push_to_nla(body: Body) -> None:
     animation = body.animation_data
     track = animation.nla_tracks.new()
     track.strips.new("dance", 1, animation.action)
@@ -303,14 +303,14 @@ def _nla(body: Body) -> None:
 
 
 @broken("zero frames")
-def _zero_frames(body: Body) -> None:
-    _keyless(body)
+def _clear_frame_range(body: Body) -> None:
+    _remove_keys(body)
     scene = CONTEXT.scene
     scene.frame_end = scene.frame_start = 1
 
 
 @broken("negative frames")
-def _negative(body: Body) -> None:
+def _use_negative_frames(body: Body) -> None:
     scene = CONTEXT.scene
     CONTEXT.preferences.edit.use_negative_frames = True
     scene.use_preview_range = True
@@ -319,17 +319,17 @@ def _negative(body: Body) -> None:
 
 
 @broken("one frame a second")
-def _slow_clock(body: Body) -> None:
+def _lower_frame_rate(body: Body) -> None:
     CONTEXT.scene.render.fps = 1
 
 
 @broken("240 frames a second over 1.001")
-def _fast_clock(body: Body) -> None:
+def _raise_frame_rate(body: Body) -> None:
     CONTEXT.scene.render.fps, CONTEXT.scene.render.fps_base = 240, 1.001
 
 
 @broken("the file was never saved")
-def _unsaved(body: Body) -> None:
+def _make_unsaved(body: Body) -> None:
     name = body.name
     path = DATA.filepath
     VERBS.wm.read_factory_settings(use_empty=True)
@@ -340,20 +340,20 @@ def _unsaved(body: Body) -> None:
 
 
 @broken("the texts edited and deleted")
-def _texts(body: Body) -> None:
+def _delete_texts(body: Body) -> None:
     for text in list(DATA.texts):
         DATA.texts.remove(text)
 
 
 @broken("the recordings' objects deleted")
-def _no_recordings(body: Body) -> None:
+def _delete_recordings(body: Body) -> None:
     for collection in [one for one in DATA.collections if recording.RECORDING_KEY in one]:
         for item in list(collection.objects):
             DATA.objects.remove(item)
 
 
-@broken("the study's folder gone")
-def _no_study(body: Body) -> None:
+@broken("the study's folder missing")
+def _delete_study_folder(body: Body) -> None:
     body[study.STUDY_KEY] = "//nowhere/at all"
 
 
@@ -465,4 +465,4 @@ def _negative_masses(body: Body) -> None:
 def open_broken(whole: Path, name: str) -> None:
     """Open the whole scene and break it."""
     VERBS.wm.open_mainfile(filepath=str(whole))
-    BROKEN[name](the_body())
+    BROKEN[name](find_rig())

@@ -22,8 +22,8 @@ from solver.rigs import hoap3
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 
-from ..asker import Answer, Asker
 from ..figures.figure import Figure, at_most
+from ..live_client import LiveClient, Response
 
 SEED = 8
 HUGE = 100 << 20
@@ -133,28 +133,28 @@ def garbage(folder: Path, shown: SceneTimeline) -> tuple[Garbage, ...]:
 def garbage_not_survived(folder: Path) -> list[str]:
     """The kinds after which something was wrong, and what."""
     shown, wrong, serial = good_timeline(), [], 10**6
-    good = str(TIMELINE.write(folder / "asked.timeline.npz", shown))
-    asker = Asker()
+    good = str(TIMELINE.write(folder / "valid.timeline.npz", shown))
+    live_client = LiveClient()
     try:
         for kind in garbage(folder, shown):
             serial += 1
             try:
-                messages = [_told(asker, each) for each in kind.sent] if kind.answered else []
-                asker.tell(b"" if kind.answered else b"".join(kind.sent))
-                asker.ask({"do": "pose", "serial": serial, "path": good})
-                last = asker.until(lambda answer: answer.get("serial") == serial, LONG)[-1]  # noqa: B023
+                messages = [_error_message(live_client, each) for each in kind.sent] if kind.answered else []
+                live_client.send_bytes(b"" if kind.answered else b"".join(kind.sent))
+                live_client.send({"do": "pose", "serial": serial, "path": good})
+                last = live_client.receive_until(lambda answer: answer.get("serial") == serial, LONG)[-1]  # noqa: B023
             except (RuntimeError, OSError) as error:
-                wrong.append(f"{kind.name}: {error} {asker.complaints[-200:]}")
-                asker.kill()
-                asker = Asker()
+                wrong.append(f"{kind.name}: {error} {live_client.stderr[-200:]}")
+                live_client.kill()
+                live_client = LiveClient()
                 continue
             if last["kind"] != "pose" or any(DEFECT_PREFIX in message for message in messages):
                 wrong.append(f"{kind.name}: {messages}, then {last['kind']}")
-        asker.close()
-        if asker.complaints or asker.process.returncode:
-            wrong.append(f"ended with {asker.process.returncode} and said {asker.complaints[-200:]!r}")
+        live_client.close()
+        if live_client.stderr or live_client.process.returncode:
+            wrong.append(f"ended with {live_client.process.returncode} and wrote {live_client.stderr[-200:]!r}")
     finally:
-        asker.kill()
+        live_client.kill()
     return wrong
 
 
@@ -170,13 +170,13 @@ def mutated_requests(count: int, folder: Path) -> list[str]:
         for _ in range(chance.randint(1, 4)):
             _mutate(line, chance)
         for part in bytes(line).split(b"\n"):
-            if part.strip() and (said := server_of.answers(part)):
-                wrong.append(f"{part!r}: {said}")
+            if part.strip() and (message := server_of.answers(part)):
+                wrong.append(f"{part!r}: {message}")
     return wrong
 
 
 def mutated_timelines(count: int, folder: Path) -> list[str]:
-    """Timelines with one entry put out of place, asked for as a timeline and as a posture."""
+    """Timelines with one changed entry, requested as a timeline and as a posture."""
     chance, wrong = random.Random(SEED), []
     first = TIMELINE.write(folder / "first.timeline.json", good_timeline())
     source, path = first.read_text(), folder / "mutated.timeline.json"
@@ -191,8 +191,8 @@ def mutated_timelines(count: int, folder: Path) -> list[str]:
         path.write_text(json.dumps(tree))
         for do in ("pose", "timeline"):
             line = json.dumps({"do": do, "serial": number, "path": str(path)}).encode()
-            if said := server_of.answers(line):
-                wrong.append(f"{entry!r} = {value!r:.40}: {said}")
+            if message := server_of.answers(line):
+                wrong.append(f"{entry!r} = {value!r:.40}: {message}")
     return wrong
 
 
@@ -219,25 +219,28 @@ class _Server:
     """A server in this process: what is wrong with its answers to a line."""
 
     def __init__(self, folder: Path) -> None:
-        self._said: list[Answer] = []
-        self._server = LiveServer(lambda line: self._said.append(json.loads(line)))
+        self._responses: list[Response] = []
+        self._server = LiveServer(lambda line: self._responses.append(json.loads(line)))
 
     def answers(self, line: bytes) -> str:
         """Empty where all is well."""
-        self._said.clear()
+        self._responses.clear()
         try:
             self._server.accept([parse_request(line)])
             while self._server.work():
                 pass
         except Exception as error:  # the server would have died of it
             return f"{type(error).__name__}: {error}"
-        return next((str(told["message"]) for told in self._said if DEFECT_PREFIX in str(told.get("message"))), "")
+        return next(
+            (str(response["message"]) for response in self._responses if DEFECT_PREFIX in str(response.get("message"))),
+            "",
+        )
 
 
-def _told(asker: Asker, sent: bytes) -> str:
-    """The message of the error that answers it."""
-    asker.tell(sent)
-    return str(asker.until(lambda answer: answer["kind"] == "error", LONG)[-1]["message"])
+def _error_message(live_client: LiveClient, sent: bytes) -> str:
+    """Message of the error with which the server responds."""
+    live_client.send_bytes(sent)
+    return str(live_client.receive_until(lambda answer: answer["kind"] == "error", LONG)[-1]["message"])
 
 
 def _line(**request: object) -> bytes:

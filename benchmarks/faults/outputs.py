@@ -1,4 +1,4 @@
-"""Outputs and options that cannot work, for every verb: told within two seconds, in one line, with nothing written."""
+"""Impossible outputs and options of every verb: refused within two seconds, in one line, with nothing written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..figures.figure import Figure, at_most
 
 WRONG_INPUT = 2
 LIMIT = 2.0
-"""[s] After which a user believes that the work has begun."""
+"""[s] After which a user takes the work to have begun."""
 RECORDINGS = ("identify", "track", "calibrate", "find-load")
 DANCES = ("repair", "complete", "slow", "check", "export", "perform")
 WORDS = {
@@ -30,11 +30,11 @@ WORDS = {
     "report": ("results",),
     "demo": (),
 }
-"""What each verb is given besides; none of it exists, so that only what is told at once can be told of the output."""
+"""Other arguments of each verb; no such file exists, so that only an early check can report the output."""
 FILES = {"export": "made.csv", "rig": "made.json", "compare": "made.csv", "report": "made.html"}
 """Verbs that write a file, and its name."""
 SLOWEST = (("identify", "--filter none"), ("identify", "--rig hoap3 --base tail"), ("calibrate", "--height 17"))
-"""Of `NUMBERS`, those that were told late once or need the most to be judged: a quick run takes them as well."""
+"""Of `NUMBERS`, those that were once refused late or take longest to check: a quick run includes them."""
 PLACES = ("file/{}", "/proc/{}", "{long}/{}", "taken")
 NUMBERS = (
     ("identify", "--bootstrap -5"), ("identify", "--seed -1"), ("identify", "--jobs 0"), ("identify", "--mass nan"),
@@ -54,8 +54,8 @@ NUMBERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a case came to.
+class CaseResult:
+    """Result of a case.
 
     Attributes:
         words: of the command line.
@@ -103,7 +103,7 @@ def _with_option(verb: str, option: str) -> Case:
     return Case((verb, *WORDS[verb], *words, "--output", FILES.get(verb, "made")), (words[-2], words[-1]))
 
 
-def told(case: Case, folder: Path) -> Told:
+def run_case(case: Case, folder: Path) -> CaseResult:
     """Run a case in a folder with a file ``file``, and a place ``taken`` of the other kind than the verb writes."""
     words = case.words
     (folder / "file").write_text("mine")
@@ -123,11 +123,11 @@ def told(case: Case, folder: Path) -> Told:
     lines = done.stderr.strip().splitlines()
     same = before == sorted(path.relative_to(folder) for path in folder.rglob("*"))
     named = len(lines) == 1 and any(wrong in lines[0] for wrong in case.wrong)
-    return Told(" ".join(words), seconds, done.returncode == WRONG_INPUT and named and same)
+    return CaseResult(" ".join(words), seconds, done.returncode == WRONG_INPUT and named and same)
 
 
 def reruns(count: int) -> int:
-    """How often a folder that is written again, or by two at once, holds anything but one run; all simulated."""
+    """Count of folders, written again or by two processes at once, that mix runs; simulated."""
     wrong = 0
     for number in range(count):
         with TemporaryDirectory() as place:
@@ -140,16 +140,16 @@ def reruns(count: int) -> int:
             finish_interrupted(folder)
             found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
             wrong += found != ["0.motion.npz", "1.motion.npz", "mine"]
-            wrong += not _second_is_refused(folder, held=number % 2 == 0)
+            wrong += not _second_is_refused(folder, reserved=number % 2 == 0)
     return wrong
 
 
-def _second_is_refused(folder: Path, *, held: bool) -> bool:
-    """Whether another process may claim a folder just when nobody holds it."""
+def _second_is_refused(folder: Path, *, reserved: bool) -> bool:
+    """Whether another process can reserve a folder exactly when no process has reserved it."""
     code = "import sys\nfrom solver.formats.output_folder import reserve_folder\nwith reserve_folder(sys.argv[1]): pass"
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", code, str(folder)]
-    if not held:
+    if not reserved:
         return subprocess.run(command, cwd=root, capture_output=True, check=False).returncode == 0
     with reserve_folder(folder):
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -161,16 +161,16 @@ def rows(quick: bool) -> list[Figure]:
     results = []
     for case in quick_cases() if quick else cases():
         with TemporaryDirectory() as place:
-            results.append(told(case, Path(place)))
+            results.append(run_case(case, Path(place)))
     slowest = max(results, key=lambda result: result.seconds)
     wrong = [result.words for result in results if not result.right]
     data = f"{len(results)} command lines, simulated"
     count = 2 if quick else 20
     return [
-        Figure("output or option that cannot work: not told in one line, or something written", data,
+        Figure("impossible output or option: not refused in one line, or something written", data,
                float(len(wrong)), "", must=at_most(0), note="; ".join(wrong[:3])),
-        Figure("output or option that cannot work: slowest, processor", data, slowest.seconds, "s", must=at_most(LIMIT),
+        Figure("impossible output or option: slowest, processor", data, slowest.seconds, "s", must=at_most(LIMIT),
                note=slowest.words, timed=True),
-        Figure("folders written again, or by two at once: not all of one run", f"{count} folders, simulated",
+        Figure("folders written again, or by two processes at once: mixed runs", f"{count} folders, simulated",
                float(reruns(count)), "", must=at_most(0)),
     ]  # fmt: skip

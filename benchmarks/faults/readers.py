@@ -36,12 +36,12 @@ def rows(quick: bool) -> list[Figure]:
     _show(flipped, " bit")
     slow, large = damaged.of("slow", "hung"), damaged.of("memory")
     data = f"{damaged.inputs} of {len(names)} formats, mutated"
-    told = f"{damaged.refused} refused, {damaged.nameless} of them without the file's name; {damaged.read} read; "
-    told += f"{minutes:.1f} min"
+    note = f"{damaged.refused} refused, {damaged.nameless} of them without the file's name; {damaged.read} read; "
+    note += f"{minutes:.1f} min"
     slowest, largest = damaged.slowest, damaged.largest
     return [
         Figure("readers: uncaught exceptions and crashes", data, len(damaged.troubles) - len(slow) - len(large), "",
-               at_most(0), note=told),
+               at_most(0), note=note),
         Figure(f"readers: inputs over {LIMITS.seconds:g} s of processor time", data, len(slow), "", at_most(0),
                note=f"slowest {slowest[0]:.2f} s: {slowest[1]} {slowest[2]}"),
         Figure(f"readers: inputs over {LIMITS.memory >> 20} MB", data, len(large), "", at_most(0),

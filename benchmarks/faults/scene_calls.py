@@ -26,7 +26,7 @@ CONTEXT: Any = bpy.context
 VERBS: Any = bpy.ops
 TRACEBACK = "Traceback (most recent call last)"
 BLENDER = ('File "', "Error: Python")
-"""How Blender tells of an exception in a callback of a field, whose traceback it leaves out."""
+"""How Blender reports an exception in a field's callback, without its traceback."""
 NO_SCREEN = ("background mode", "GPU", "gpu")
 """Words of Blender where there is nothing to draw on."""
 Options = dict[str, Any]
@@ -38,7 +38,7 @@ class Outcome:
 
     Attributes:
         call: what was called, with which options.
-        refused: it was cancelled, its poll said no, or it told an error.
+        refused: it was cancelled, its poll said no, or it reported an error.
         words: what it said.
         tracebacks: uncaught exceptions, of the call and of the handlers that it set off.
         changed: what of the scene it changed although it was refused.
@@ -197,7 +197,7 @@ def _over(kind: str, draw: Callable[[], None]) -> None:
 def everything(
     open_scene: Callable[[], object], stage: Stage, *, only: tuple[str, ...] = (), dear: bool = False
 ) -> Iterator[Outcome]:
-    """Call everything in a scene, or only some operators; after each call that changed it the scene is opened anew."""
+    """Call everything in a scene, or only some operators; the scene is reopened after each call that changed it."""
     outcome = Outcome("open")
     with heard(outcome):
         open_scene()

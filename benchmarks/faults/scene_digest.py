@@ -1,6 +1,6 @@
 """All of an open file that an add-on could change, as texts to compare: data-blocks, custom properties, keys, settings.
 
-What the add-on told in its panels is left out: that is where a refusal is said. So is what Blender makes of the rest
+The add-on's messages in its panels are left out, since refusals appear there. So is what Blender makes of the rest
 (bounds, evaluated poses of animated bones stay equal when their keys and the frame do).
 """
 
@@ -18,10 +18,10 @@ STORES = (
     *("scenes", "objects", "collections", "armatures", "meshes", "curves", "materials", "actions", "cameras"),
     *("lights", "worlds", "images", "texts", "node_groups", "libraries"),
 )
-TOLD = "exciting_dance_told"
+MESSAGES = "exciting_dance_told"
 VOLATILE = {
     *("tag", "dimensions", "matrix_world", "matrix_local", "is_dirty", "is_modified"),
-    *("current_line_index", "current_character", "cycles", TOLD),
+    *("current_line_index", "current_character", "cycles", MESSAGES),
 }
 DEEPEST = 6
 FEW = {
@@ -77,7 +77,7 @@ def _block(place: str, item: Any) -> Iterator[tuple[str, str]]:
         yield f"{place}/markers", repr([(marker.name, marker.frame) for marker in item.timeline_markers])
         yield from _values(f"{place}/render", item.render)
         for name in dir(item):
-            if name.startswith("exciting_dance") and name != TOLD:
+            if name.startswith("exciting_dance") and name != MESSAGES:
                 yield from _values(f"{place}/{name}", getattr(item, name))
     elif kind == "Mesh":
         materials = [one and one.name for one in item.materials]
@@ -143,7 +143,7 @@ FIELDS: dict[str, list[tuple[str, str, bool]]] = {}
 
 
 def _fields(rna: Any) -> list[tuple[str, str, bool]]:
-    """Names of a type's values, their kinds, and whether they only can be read; asked once."""
+    """Names of a type's values, their kinds, and whether they only can be read; read once."""
     if rna.identifier not in FIELDS:
         FIELDS[rna.identifier] = [(one.identifier, one.type, one.is_readonly) for one in rna.properties]
     return FIELDS[rna.identifier]

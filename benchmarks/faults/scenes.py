@@ -89,8 +89,8 @@ def main(arguments: list[str]) -> int:
     """Print what came of every call; 1 when one went wrong."""
     from .scene_calls import Outcome
 
-    told = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Blender tells of every file there
+    lines = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Blender reports every file there
     names = tuple(word for word in arguments if not word.startswith("--"))
     count, wrong = 0, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -100,13 +100,13 @@ def main(arguments: list[str]) -> int:
             count, wrong = count + 1, wrong + bad
             line = {"kind": kind, "scene": scene, "call": outcome.call, "tracebacks": outcome.tracebacks}
             if QUIET in arguments:
-                print(json.dumps({**line, "changed": outcome.changed}), file=told)
+                print(json.dumps({**line, "changed": outcome.changed}), file=lines)
             elif bad:
-                print(f"{scene}: {outcome.call}: {outcome.words[:200]}", file=told)
+                print(f"{scene}: {outcome.call}: {outcome.words[:200]}", file=lines)
                 for words in (*outcome.tracebacks, *outcome.changed[:8]):
-                    print(f"    {words[-1000:]}", file=told)
-    print(json.dumps({"ended": count}) if QUIET in arguments else f"{count} calls, {wrong} went wrong", file=told)
-    told.flush()
+                    print(f"    {words[-1000:]}", file=lines)
+    print(json.dumps({"ended": count}) if QUIET in arguments else f"{count} calls, {wrong} went wrong", file=lines)
+    lines.flush()
     return 1 if wrong else 0
 
 

@@ -1,4 +1,4 @@
-"""Work that is stopped at random times: by Ctrl-C, by a polite end, by a kill that asks nobody.
+"""Work that is stopped at random times: by Ctrl-C, by SIGTERM, by SIGKILL.
 
 Every stop is followed by two looks: at the processes that still live after five seconds, and at what lies in the
 output's place, in the temporary folder and in shared memory after the next run of the same work.
@@ -73,21 +73,21 @@ class Laboratory:
         folder: holds the output and nothing else, once all is swept.
         temporary: of the processes.
         counts: of each fault, and of the stops that came in time.
-        told: the first words of each that was at fault.
+        reports: the first words of each fault.
     """
 
     folder: Path
     temporary: Path
     counts: Counter[str] = field(default_factory=Counter)
-    told: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
 
     def run(self, work: Work) -> float:
         """The work, whole; how long it took [s]."""
         began = time.monotonic()
         with self.started(work) as process:
-            _, complaints = process.communicate(timeout=PATIENCE)
+            _, stderr = process.communicate(timeout=PATIENCE)
         if process.returncode != 0:
-            raise RuntimeError(f"{work.name}: code {process.returncode}: {complaints}")
+            raise RuntimeError(f"{work.name}: code {process.returncode}: {stderr}")
         return time.monotonic() - began
 
     def stop(self, work: Work, name: str, after: float) -> None:
@@ -97,7 +97,7 @@ class Laboratory:
             time.sleep(after)
             in_time = process.poll() is None
             process.send_signal(getattr(signal, name))
-            complaints = process.communicate(timeout=PATIENCE)[1]
+            stderr = process.communicate(timeout=PATIENCE)[1]
             alive = _alive_after(process.pid, ALIVE)
         self.counts["stops"] += in_time and started
         crashed = process.returncode in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
@@ -105,8 +105,8 @@ class Laboratory:
         self._count("segmentation faults", crashed, f"{work.name} {name}: code {process.returncode}")
         self._count(
             "tracebacks",
-            "Traceback" in complaints or (wrong and not crashed),
-            f"code {process.returncode}: {complaints[-400:]}",
+            "Traceback" in stderr or (wrong and not crashed),
+            f"code {process.returncode}: {stderr[-400:]}",
         )
         self._count("partial outputs", self._is_partial(name), f"{work.name} {name} at {after:.2f} s")
         self._count("processes alive after 5 s", bool(alive), ", ".join(alive))
@@ -152,7 +152,7 @@ class Laboratory:
     def _count(self, fault: str, found: bool, words: str) -> None:
         self.counts[fault] += found
         if found:
-            self.told.append(f"{fault}: {' '.join(words.split())}")
+            self.reports.append(f"{fault}: {' '.join(words.split())}")
 
 
 _seen: set[int] = set()
@@ -220,7 +220,7 @@ def _figures(work: Work, laboratory: Laboratory) -> list[Figure]:
         *(
             Figure(
                 f"{fault} of stopped work", data, laboratory.counts[fault], must=at_most(0),
-                note="; ".join(words for words in laboratory.told if words.startswith(fault))[:400],
+                note="; ".join(words for words in laboratory.reports if words.startswith(fault))[:400],
             )
             for fault in FAULTS
         ),

@@ -35,7 +35,7 @@ NAMED = {
     "/dev/shm/sem.*": "semaphores of worker processes, without a name as soon as they are made",
     "*/__pycache__*": "Python's compiled modules",
 }
-"""Written outside the chosen folder, and told in the README."""
+"""Written outside the chosen folder, as the README says."""
 SECONDS = 3.0
 """Of the recording that is identified."""
 MINUTES = 15
@@ -106,8 +106,8 @@ def audited(command: Sequence[str], folder: Path) -> Trace:
     _run(command, folder, {"AUDIT_NOTES": str(notes)}, hooks)
     lines = notes.read_text(encoding="utf-8", errors="replace").splitlines()
     notes.unlink()
-    told = {tuple(line.split("\t", 1)) for line in lines}
-    network, written = (sorted(what for kind, what in told if kind == wanted) for wanted in ("network", "written"))
+    events = {tuple(line.split("\t", 1)) for line in lines}
+    network, written = (sorted(what for kind, what in events if kind == wanted) for wanted in ("network", "written"))
     return Trace(tuple(network), tuple(path for path in written if path != str(notes)))
 
 

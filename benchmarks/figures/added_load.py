@@ -1,4 +1,5 @@
-"""Loads found blind on simulated people with moving skin: on which link, and which links the data do not tell apart.
+"""Loads found blind on simulated people with moving skin: on which link, and between which links the data cannot
+distinguish.
 
 The weight of a load is what the plates read more than before; where it is, the motion must show. Everything here is
 simulated: the volunteers of `volunteers` with inertials of `coverage`, recorded twice with other motions, the second
@@ -68,7 +69,7 @@ class Found:
 
 
 def added_load_figures(quick: bool) -> list[Figure]:
-    """Right links, links not told apart, and masses."""
+    """Right links, indistinguishable links, and masses."""
     if quick:
         return left_out(figures_of([], []), "left out by --quick")
     with one_blas_thread():

@@ -52,7 +52,7 @@ def force_figures(data: Path) -> list[Figure]:
 
 
 def figures_of(signals: CentroidalData) -> list[Figure]:
-    """Each half of the walk at the level of precision that the other half asks for; the peer at its best on both."""
+    """Each half of the walk at the precision chosen on the other half; the peer at its best on both."""
     middle = len(signals) // 2
     halves = signals.part(0, middle), signals.part(middle, len(signals))
     levels = [adapt_noise(half, SECOND_HALF) for half in halves[::-1]]

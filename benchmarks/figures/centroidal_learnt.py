@@ -1,7 +1,7 @@
 """The smoother's noise learnt on half of the recordings each: ``python -m benchmarks.figures.centroidal_learnt``.
 
-What is measured on a recording uses the noise of the half that it is not in. The command learns both halves anew, from
-the numbers below, and prints them with what they predict of the other half; it takes many minutes. The form of the
+What is measured on a recording uses the noise of the half that it is not in. The command estimates both halves again,
+from the numbers below, and prints them with what they predict of the other half; it takes many minutes. The form of the
 model and what a leaning looks at were chosen while looking at all trials, its numbers were not; plates' noise and gain
 are those of good plates and of the laboratories' disagreements on mass.
 """
@@ -62,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ("SECOND_HALF", SECOND_HALF, second, first),
         ):
             found = learn_noise(half, start, progress=Console())
-            kept, anew = (
+            stored, new = (
                 np.exp(hidden_score(other, partial(smooth_centroidal, settings=each))) for each in (start, found)
             )
             print(
-                f"{name} = {found}\n  hidden wrench of the other half over the kinematics' error: {anew:.3f} "
-                f"with these numbers, {kept:.3f} with those in the file",
+                f"{name} = {found}\n  hidden wrench of the other half over the kinematics' error: {new:.3f} "
+                f"with these numbers, {stored:.3f} with those in the file",
                 flush=True,
             )
     return 0

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from benchmarks.papers.bailly2019 import AXES, BIASES, ITERATIONS, QUICK_SEEDS, SEEDS, SIMULATED, errors, spoiled
+from benchmarks.papers.bailly2019 import AXES, BIASES, ITERATIONS, QUICK_SEEDS, SEEDS, SIMULATED, errors, simulate_data
 from solver.centroidal.complementary import causal_complementary
 from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.settings import ComplementarySettings
@@ -72,7 +72,7 @@ def walk_figures(quick: bool) -> list[Figure]:
 
 def speed_figures() -> list[Figure]:
     """Time of the causal form, live and over a long recording; processor time, best of a few."""
-    data = spoiled(BIASES[0], 0)
+    data = simulate_data(BIASES[0], 0)
     rows = [values.tolist() for values in (data.com, data.momentum_rate, data.wrench)]
     samples = [LiveSample(*row) for row in zip(*rows)]
     samples = (samples * (LIVE_SAMPLES // len(samples) + 1))[:LIVE_SAMPLES]

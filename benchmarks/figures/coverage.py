@@ -52,7 +52,7 @@ GROUPS = (("mass", slice(MASS, MASS + 1), "kg", 1.0), ("first moment", FIRST_MOM
 
 
 def adult(rig: Rig, generator: np.random.Generator) -> InertialParameters:
-    """Inertials of somebody of this skeleton: the table's, scaled, stretched and shifted as adults differ."""
+    """Inertials of an adult with this skeleton: the table's, scaled, stretched and shifted as adults differ."""
     prior, links = rig.prior, rig.links
     draws: dict[str, np.ndarray] = {}
     for link in links:
@@ -187,9 +187,9 @@ def prior_width(given: Case) -> np.ndarray:
 
 
 def widest(given: Case, found: Identification) -> Identification:
-    """A result whose intervals also hold what skin and skeleton may have led aside."""
-    asides = compute_soft_tissue_errors(given.rig, given.calibration, given.records, found)
-    return add_error_sources(found, propagate_wrench_errors(given.rig, found, asides))
+    """A result whose intervals include the soft-tissue error."""
+    soft_tissue = compute_soft_tissue_errors(given.rig, given.calibration, given.records, found)
+    return add_error_sources(found, propagate_wrench_errors(given.rig, found, soft_tissue))
 
 
 def shares(found: Identification, part: slice) -> np.ndarray:
@@ -221,8 +221,8 @@ def coverage_figures() -> list[Figure]:
         widths = f"mean width {scale * width[group]:.3g} {unit}, of the prior alone {scale * loosest[group]:.3g}"
         errors = f"RMS error {scale * error[:, group].mean():.3g}, tables {scale * prior[:, group].mean():.3g}"
         listed = ", ".join(f"{100.0 * one.covered[group]:.0f}" for one in found)
-        told = ", ".join(f"{cause} {value:.0f}" for cause, value in zip(names, limits[group]))
-        note = f"{widths}; {errors}; by volunteer {listed}; shares of the variance in %: {told}"
+        percentages = ", ".join(f"{cause} {value:.0f}" for cause, value in zip(names, limits[group]))
+        note = f"{widths}; {errors}; by volunteer {listed}; shares of the variance in %: {percentages}"
         figures.append(
             Figure(f"95 % intervals that hold the truth: {name}", data, 100.0 * float(covered[group]), "%",
                    at_least(88.0), Bound(92.0, 97.0, "92 to 97"), note)
@@ -241,7 +241,7 @@ def coverage_figures() -> list[Figure]:
 
 
 def slow_figures() -> list[Figure]:
-    """The same of people who move slowly, whose forces vary no more than those of somebody who stands."""
+    """The same of people who move slowly, whose forces vary no more than in quiet standing."""
     found, cutoffs = [], []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):

@@ -1,7 +1,7 @@
 """What is identified of other bodies by a dance beside random motion, from files, as a user's are; simulated.
 
-The criterion foretells deviations from the plate's noise at its full rate. Here the whole way is gone: files of joint
-angles and of a plate, the default filters, the consistent fit. The rival is `random_postures` of the same length.
+The criterion predicts deviations from the plate's noise at its full rate. Here the whole pipeline runs: files of joint
+angles and of a plate, the default filters, the consistent fit. The baseline is `random_postures` of the same length.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ RATE = 100.0
 """[1/s] of the files."""
 BODIES, EACH = 5, 3
 """How many other bodies, and postures in each foot configuration."""
-TOLD = 0.1
-"""Relative error below which a base parameter counts as told."""
+ACCURATE = 0.1
+"""Relative error below which a base parameter counts as identified."""
 TINY = 1e-12
 QUICK = Settings(bootstrap=0, cross_validate=False)
 
@@ -48,14 +48,15 @@ def figures(seed: int = 0) -> list[Figure]:
     rig = hoap3("middle", torque="peak")
     options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=1, seed=seed)
     dance = design_dance(rig, options)
-    rival = random_postures(rig, options, dance.duration, seed, options.shortest)
+    baseline = random_postures(rig, options, dance.duration, seed, options.shortest)
     structure = base_parameters(rig)
-    (ours, told), (theirs, least) = (_errors(rig, structure, one) for one in (dance, rival))
+    (ours, identified), (theirs, least) = (_errors(rig, structure, one) for one in (dance, baseline))
     data = f"simulated, HOAP-3, {BODIES} other bodies, seed {seed}"
     note = (
-        f"{dance.duration:.0f} s of dance, {rival.duration:.0f} s of random motion, {RATE:g} Hz, plate 0.2 N, 0.02 N m "
+        f"{dance.duration:.0f} s of dance, {baseline.duration:.0f} s of random motion, {RATE:g} Hz, plate 0.2 N, "
+        f"0.02 N m "
         f"a sample; over the prior's, by body: {_listed(ours)}, random {_listed(theirs)}; of {len(structure)} base "
-        f"parameters within {100 * TOLD:g} %: {told:.0f}, random {least:.0f}"
+        f"parameters within {100 * ACCURATE:g} %: {identified:.0f}, random {least:.0f}"
     )
     return [
         Figure("identified from files: errors of base parameters over the prior's", data, _mean(ours), "",
@@ -65,16 +66,16 @@ def figures(seed: int = 0) -> list[Figure]:
 
 
 def _errors(rig: Rig, structure: BaseParameters, dance: Dance) -> tuple[np.ndarray, float]:
-    """Geometric mean over the base parameters of errors over the prior's, by body (K,), and how many are told."""
-    motion, ratios, told = dance.sample(rig, RATE), [], []
+    """Geometric mean over the base parameters of errors over the prior's, by body (K,), and how many are identified."""
+    motion, ratios, identified = dance.sample(rig, RATE), [], []
     for seed in range(1, BODIES + 1):
         truth = perturb_inertials(rig, seed)
         true = structure.project(truth)
         found, prior = (np.abs(structure.project(one) - true) for one in _identified(rig, motion, truth, seed))
         known = prior > TINY
         ratios.append(np.exp(np.mean(np.log(np.maximum(found[known], TINY) / prior[known]))))
-        told.append(float((found < TOLD * np.abs(true)).sum()))
-    return np.array(ratios), float(np.mean(told))
+        identified.append(float((found < ACCURATE * np.abs(true)).sum()))
+    return np.array(ratios), float(np.mean(identified))
 
 
 def _identified(

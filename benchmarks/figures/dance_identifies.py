@@ -1,6 +1,6 @@
-"""What a designed dance tells beside random feasible motion of the same length, at stated noise; all simulated.
+"""Accuracy from a designed dance and from random feasible motion as long, at stated noise; all simulated.
 
-The rival is honest: random feasible postures in the same foot configurations, joined by straight ways that keep the
+The baseline is fair: random feasible postures in the same foot configurations, joined by straight ways that keep the
 same limits of speed, balance and distance, its steps as quick, no posture held.
 """
 
@@ -79,7 +79,7 @@ def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Itera
 
 
 def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, seconds: float) -> list[Figure]:
-    """A dance beside its rivals."""
+    """A dance compared with its baselines."""
     rig, person = case.rig(), case.name == PERSON.name
     options = case.options(postures=postures, workers=workers, seed=seed)
     began = time.process_time()
@@ -87,29 +87,29 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     spent = time.process_time() - began
     kinds = {kind: sum(s.duration for s in dance.segments if s.kind == kind) for kind in LOST}
     data = f"simulated, {case.name}, seed {seed}, {len(dance.postures)} postures"
-    told = case.bounds is not NOTHING
+    bounded = case.bounds is not NOTHING
 
     def row(what: str, shortest: float, must: Bound | None, aim: Bound | None) -> Figure:
-        rival = random_postures(rig, options, seconds, seed, shortest)
-        found = [ratio(rig, structure, rival, dance, noise) for noise in noises(rig)]
+        baseline = random_postures(rig, options, seconds, seed, shortest)
+        found = [ratio(rig, structure, baseline, dance, noise) for noise in noises(rig)]
         note = (
             f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}; the plate's alone: "
             f"{found[1]:.3g}; 2 N, 1 N m and the motion's: {found[2]:.3g}; {dance.duration:.0f} s of dance, "
-            f"{rival.duration:.0f} s of random motion, by the second"
+            f"{baseline.duration:.0f} s of random motion, by the second"
         )
         return Figure(what, data, found[0], "", must, aim, note)
 
     what = "random / dance, geometric mean of the deviations"
     result = [row(f"{what}, same limits, ways of {options.shortest:g} s", options.shortest, *case.bounds)]
     if person:
-        fastest = FASTEST if told else NOTHING
+        fastest = FASTEST if bounded else NOTHING
         result.append(row(f"{what}, random at its fastest, ways of {SHORTEST:g} s", SHORTEST, *fastest))
     share = 100.0 * sum(kinds.values()) / dance.duration
-    limits = SHARE if person and told else NOTHING
+    limits = SHARE if person and bounded else NOTHING
     note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
     if person:
-        result.append(style_row(rig, structure, options, dance, data, told))
-        limits_of_time = SECONDS_OF_DESIGN if told else NOTHING
+        result.append(style_row(rig, structure, options, dance, data, bounded))
+        limits_of_time = SECONDS_OF_DESIGN if bounded else NOTHING
         result.append(
             Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time, timed=True)
         )
@@ -118,16 +118,16 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
 
 
 def style_row(
-    rig: Rig, structure: BaseParameters, options: DanceOptions, dance: Dance, data: str, told: bool
+    rig: Rig, structure: BaseParameters, options: DanceOptions, dance: Dance, data: str, bounded: bool
 ) -> Figure:
-    """What counts, phrases and mirrored motifs cost: the same postures asked for, 120 beats a minute."""
+    """What counts, phrases and mirrored motifs cost: the same postures requested, 120 beats a minute."""
     styled = design_dance(rig, replace(options, style=Style()))
     both, plate, loud = (ratio(rig, structure, styled, dance, noise) for noise in noises(rig))
     note = (
         f"by the second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
         f"motion's: {loud:.3g}"
     )
-    aim = at_most(1.3) if told else None
+    aim = at_most(1.3) if bounded else None
     return Figure("style's cost: geometric mean of the deviations, with / without", data, both, "", None, aim, note)
 
 
@@ -152,9 +152,9 @@ def errors_in_words(rig: Rig) -> str:
     )
 
 
-def ratio(rig: Rig, structure: BaseParameters, rival: Dance, dance: Dance, noise: WrenchNoise) -> float:
-    """Geometric mean over the base parameters of a rival's deviations over those of a dance, both by the second."""
-    first, second = (deviations_by_the_second(rig, structure, one, noise) for one in (rival, dance))
+def ratio(rig: Rig, structure: BaseParameters, baseline: Dance, dance: Dance, noise: WrenchNoise) -> float:
+    """Geometric mean over the base parameters of a baseline's deviations over those of a dance, both by the second."""
+    first, second = (deviations_by_the_second(rig, structure, one, noise) for one in (baseline, dance))
     return float(np.exp(np.mean(np.log(first / second))))
 
 

@@ -68,7 +68,7 @@ class Figure:
         must: demanded; None for a row that only informs.
         aim: hoped for.
         note: what a careful reader must know.
-        left_out: it was not asked for this time, as with --quick.
+        left_out: it was not requested in this run, as with --quick.
         timed: the value is a time of this machine's processor, which is judged as an ordinary machine's.
     """
 

@@ -97,10 +97,10 @@ def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
     ]  # fmt: skip
     if not quick:
         began = time.process_time()
-        rival, kept = fourier_motion(found, margins)
+        motion, kept = fourier_motion(found, margins)
         spent = time.process_time() - began
         note = f"searched by SciPy, {spent:.0f} s of processor; limits {'kept' if kept else 'NOT kept'}"
-        value = compute_condition(bench, rival)
+        value = compute_condition(bench, motion)
         ratio = found.condition / value
         rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
                            note=f"its condition number: {value:.1f}; {note}"))  # fmt: skip
@@ -129,7 +129,8 @@ def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float
 
 
 def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, bool]:
-    """The rival: q = q0 + sum a_k sin(k w t) - b_k cos(k w t), as long, its limits by penalties; and whether kept."""
+    """The baseline: q = q0 + sum a_k sin(k w t) - b_k cos(k w t), as long,
+    its limits by penalties; and whether kept."""
     bench = found.robot
     times = np.linspace(0.0, SECONDS, round(SECONDS * MODEL_RATE) + 1)
     angle = 2.0 * np.pi / SECONDS * np.outer(times, np.arange(1, HARMONICS + 1))
@@ -182,18 +183,18 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
     joints = {link: joint.name for link, joint in zip(bench.rig.links, bench.rig.joints)}
     moving = bench.is_moving
     with tempfile.TemporaryDirectory() as folder:
-        asked, answered = Path(folder) / "asked.npz", Path(folder) / "answered.npz"
+        request, result = Path(folder) / "request.npz", Path(folder) / "result.npz"
         np.savez(
-            asked, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower,
+            request, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower,
             upper=margins.upper, speed=margins.speed, torque=margins.torque, seconds=SECONDS, rate=MODEL_RATE,
             dense=RATE, waypoints=[WAYPOINTS], seeds=PEER_SEEDS, iterations=ITERATIONS, times=own.times,
             q=own.q[:, 7:][:, moving], v=own.v[:, 6:][:, moving], a=own.a[:, 6:][:, moving],
         )  # fmt: skip
-        done = subprocess.run([interpreter, SCRIPT, asked, answered], capture_output=True, text=True, check=False)
-        if done.returncode or not answered.exists():
-            told = (done.stderr.strip().splitlines() or ["no word"])[-1]
-            return [replace(rows[0], note=f"the peer ended with {done.returncode}: {told}"), *rows[1:]]
-        peer = dict(np.load(answered))
+        done = subprocess.run([interpreter, SCRIPT, request, result], capture_output=True, text=True, check=False)
+        if done.returncode or not result.exists():
+            note = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            return [replace(rows[0], note=f"the peer ended with {done.returncode}: {note}"), *rows[1:]]
+        peer = dict(np.load(result))
     every = round(RATE / MODEL_RATE)
     kept = np.flatnonzero(peer["ended"])
     if not len(kept):
@@ -220,7 +221,7 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
 
 @dataclass(frozen=True)
 class OtherColumns(FixedBaseRobot):
-    """A bench whose motions are to tell other base parameters.
+    """A fixed-base robot whose motions are to excite other base parameters.
 
     Attributes:
         chosen: columns of its rows.
@@ -235,7 +236,8 @@ class OtherColumns(FixedBaseRobot):
 
 
 def on_columns(bench: FixedBaseRobot, base: np.ndarray) -> OtherColumns:
-    """A bench without drives that is to tell FIGAROH's base columns (K,), ten parameters for each joint."""
+    """A fixed-base robot without drives that is to excite FIGAROH's base columns (K,), ten parameters for each
+    joint."""
     links = [bench.rig.index(name) for name in bench.names]
     chosen = tuple(PER_LINK * links[k // PER_LINK] + k % PER_LINK for k in base.tolist())
     return OtherColumns(bench.rig, drives=False, chosen=chosen)
@@ -248,10 +250,10 @@ def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: 
     options = replace(found.options, pairs=(), surface=NO_TABLE)
     own = [exciting_motion(other, replace(options, seed=seed)).condition for seed in range(len(PEER_SEEDS))]
     spent = (time.process_time() - began) / len(own)
-    told = ", ".join(f"{value:.1f}" for value in own)
+    note = ", ".join(f"{value:.1f}" for value in own)
     what = "  both searched by FIGAROH's regressor, without clearance"
     return Figure(
-        what, data, min(own) / theirs, "", at_most(1.0), note=f"ours {told} in {spent:.0f} s of processor each"
+        what, data, min(own) / theirs, "", at_most(1.0), note=f"ours {note} in {spent:.0f} s of processor each"
     )
 
 
@@ -259,10 +261,10 @@ def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
     """From the exciting motion, torques at the motors, or the base's wrench: error of the base parameters."""
     generator = np.random.default_rng(2)
     wrong = np.exp(PRIOR_ERROR * generator.standard_normal(len(rig.links)))
-    believed = rig.with_prior(InertialParameters(rig.links, rig.prior.values * wrong[:, None]))
+    prior_rig = rig.with_prior(InertialParameters(rig.links, rig.prior.values * wrong[:, None]))
     result = []
     for measured in ("torques", "base"):
-        bench, truth = FixedBaseRobot(believed, measured), FixedBaseRobot(rig, measured)
+        bench, truth = FixedBaseRobot(prior_rig, measured), FixedBaseRobot(rig, measured)
         motion = exciting_motion(bench, replace(options, max_iterations=30)).sample(RATE)
         drives = np.tile(DRIVES, len(bench.names)) if truth.drive_columns else np.zeros(0)
         exact = truth.regressor(motion) @ np.concatenate([drives, rig.prior.vector])
@@ -270,7 +272,7 @@ def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
         y = motion.q[:, 7:][:, truth.is_moving] + ENCODER * generator.standard_normal((len(motion), len(bench.names)))
         found = identify_fixed_base(bench, [FixedBaseTrial("made up", motion.times, y, noisy)])
         structure = truth.structure
-        true, prior = structure.project(rig.prior), structure.project(believed.prior)
+        true, prior = structure.project(rig.prior), structure.project(prior_rig.prior)
         error = np.linalg.norm(structure.project(found.estimate.parameters) - true) / np.linalg.norm(prior - true)
         result.append(Figure(
             f"error of the base parameters over the prior's, from {measured}", f"simulated, {name}, {SECONDS:g} s",

@@ -1,6 +1,6 @@
-"""Forces that come late or early, belong to another trial, run backwards or stand still: told or not, trial by trial.
+"""Forces that come late or early, belong to another trial, run backwards or are frozen: detected or not, by trial.
 
-`python -m benchmarks.figures.foreign` prints the table. Every trial is spoiled by itself and looked at by itself, so
+`python -m benchmarks.figures.foreign` prints the table. Every trial is modified and checked by itself, so
 that no other trial can explain its forces. Quiet standing has no clock and is left out.
 """
 
@@ -32,13 +32,14 @@ from .runs import OTHERS, RUNS, tracked
 from .subject import PRESET, STATIC, SUBJECT
 
 SECONDS = (0.3, 0.5, 1.0, 2.0)
-"""By which forces come late and early, on stamps that tell so (what is beyond them is missing) and on the old ones."""
+"""Shifts of late and early forces, with shifted time stamps (samples beyond them are missing) and with the original
+ones."""
 MUST = 0.95
-"""Share of spoiled trials."""
+"""Share of modified trials."""
 Bodies = Mapping[str, tuple[Rig, Sequence[TrialRecord]]]
 
 
-def held(wrenches: Wrenches, seconds: float) -> Wrenches | None:
+def freeze(wrenches: Wrenches, seconds: float) -> Wrenches | None:
     """Forces so late on the stamps as they were, the first (or last) sample held; None of a shorter trial."""
     steps = round(abs(seconds) * wrenches.rate)
     if steps + 1 >= len(wrenches):
@@ -47,17 +48,17 @@ def held(wrenches: Wrenches, seconds: float) -> Wrenches | None:
     return replace(wrenches, values=wrenches.values[np.clip(source, 0, len(wrenches) - 1)])
 
 
-def under(stamps: Wrenches, other: Wrenches) -> Wrenches:
+def restamp(stamps: Wrenches, other: Wrenches) -> Wrenches:
     """Another trial's forces, from this trial's first stamp on."""
     return replace(other, times=other.times - other.times[0] + stamps.times[0])
 
 
-def spoiled(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches]:
+def modify_forces(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches]:
     """Every way in which forces become foreign, by name."""
-    cases = {f"{name}'s": under(own, other) for name, other in others.items()}
+    cases = {f"{name}'s": restamp(own, other) for name, other in others.items()}
     for seconds in (sign * second for second in SECONDS for sign in (1.0, -1.0)):
         cases[f"{seconds:+g} s"] = shift_wrenches(own, -seconds)
-        if (same := held(own, seconds)) is not None:
+        if (same := freeze(own, seconds)) is not None:
             cases[f"{seconds:+g} s, held"] = same
     cases["level reversed"] = level(-1.0, -1.0)(own)
     cases["backwards"] = replace(own, values=own.values[::-1])
@@ -65,8 +66,8 @@ def spoiled(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches
     return cases
 
 
-def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], str]:
-    """What is said of each trial as it is (case "") and spoiled, by trial and case."""
+def check_trials(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], str]:
+    """Warnings about each trial, unmodified (case "") and modified, by trial and case."""
     preset, seen, readable = preset_of(PRESET), [], []
     for record in records:
         native, poses = record.recording.wrenches, record.poses
@@ -82,7 +83,7 @@ def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], 
     found = {}
     for trial in seen:
         others = {name: other for name, other in forces.items() if name != trial.name}
-        for case, native in {"": forces[trial.name], **spoiled(forces[trial.name], others)}.items():
+        for case, native in {"": forces[trial.name], **modify_forces(forces[trial.name], others)}.items():
             try:
                 changed = replace(
                     trial, recorded_wrenches=native, wrenches=resample(native, trial.motion.times, preset)
@@ -95,18 +96,18 @@ def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], 
 
 
 def foreign_figures(bodies: Bodies) -> list[Figure]:
-    """Share of spoiled trials that are told, and trials as they are of which something is told."""
-    every = {(name, *key): said for name, body in bodies.items() for key, said in verdicts(*body).items()}
+    """Share of modified trials that are detected, and unmodified trials with a warning."""
+    every = {(name, *key): said for name, body in bodies.items() for key, said in check_trials(*body).items()}
     wrong = {key: said for key, said in every.items() if key[-1]}
     missed = ", ".join(f"{key[1]} with {key[2]}" for key, said in wrong.items() if not said)
     alarms = {key: said for key, said in every.items() if not key[-1] and said}
     data = f"real, {', '.join(bodies)}"
     share = sum(map(bool, wrong.values())) / max(len(wrong), 1)
-    what = "forces late, early, exchanged, reversed, frozen: share told"
+    what = "forces late, early, exchanged, reversed, frozen: share detected"
     return [
-        Figure(what, f"{data}, spoiled in software", share, "", at_least(MUST), at_least(1.0),
-               f"of {len(wrong)}; not told: {missed or 'none'}"),
-        Figure("  the same trials as they are: told", data, len(alarms), "", at_most(0), None,
+        Figure(what, f"{data}, modified in software", share, "", at_least(MUST), at_least(1.0),
+               f"of {len(wrong)}; not detected: {missed or 'none'}"),
+        Figure("  the same trials unmodified: warnings", data, len(alarms), "", at_most(0), None,
                f"of {len(every) - len(wrong)}; {'; '.join(alarms.values())}"),
     ]  # fmt: skip
 
@@ -115,11 +116,13 @@ def main(data: Path) -> int:
     """Print the table; 1 where recordings are missing."""
     print(reference_line())
     wanted = {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}
-    if gone := sorted({str(data / file) for files in wanted.values() for file in files if not (data / file).exists()}):
-        print(f"missing: {', '.join(gone)}", file=sys.stderr)
+    if missing_files := sorted(
+        {str(data / file) for files in wanted.values() for file in files if not (data / file).exists()}
+    ):
+        print(f"missing: {', '.join(missing_files)}", file=sys.stderr)
         return 1
     for name, files in wanted.items():
-        for (trial, case), said in verdicts(*tracked(tuple(data / file for file in files), "one")).items():
+        for (trial, case), said in check_trials(*tracked(tuple(data / file for file in files), "one")).items():
             print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
     return 0
 

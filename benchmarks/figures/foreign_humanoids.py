@@ -1,4 +1,4 @@
-"""Humanoids that nobody here drew: a dance without options, judged by other code, and danced in MuJoCo.
+"""Humanoids of other authors: a dance without options, checked by independent code, and danced in MuJoCo.
 
 `python -m benchmarks.figures.foreign_humanoids [--only NAME] [--seeds 0 1]` prints the table; all simulated. Models
 come from installed packages (example-robot-data, icub-models), from folders in ROBOT_MODELS, and ../shared/models.
@@ -58,14 +58,14 @@ class Tried:
     Attributes:
         rig: None where its file could not be read.
         dance: None where none could be designed.
-        told: what the judge found, or why there is nothing to judge.
+        note: what the judge found, or why there is nothing to check.
         failing: what fails, by the judge or because a footing is missing; empty for a feasible dance.
         seconds: of processor.
     """
 
     rig: Rig | None
     dance: Dance | None
-    told: str
+    note: str
     failing: str
     seconds: float
 
@@ -144,7 +144,7 @@ def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Itera
         good += not result.failing
         length = "no dance" if result.dance is None else f"{result.dance.duration:.0f} s"
         verdict = f"FAILS: {result.failing}" if result.failing else "keeps all"
-        note = f"{verdict}; {result.told}; {result.seconds:.0f} s of processor"
+        note = f"{verdict}; {result.note}; {result.seconds:.0f} s of processor"
         yield Figure(what, f"simulated, {length}", float(not result.failing), "", note=note)
     data = f"simulated, {len(there)} of {len(names)} installed"
     total = Figure("foreign humanoids with a feasible dance", data, float(good), "", at_least(MUST), at_least(AIM))
@@ -162,27 +162,27 @@ def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = S
         plays = [play_of(result.rig, result.dance) for result in danced if result.rig and result.dance]
         falls = sum(count for count, _ in plays)
         yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0),
-                     note="; ".join(told for _, told in plays))  # fmt: skip
+                     note="; ".join(text for _, text in plays))  # fmt: skip
 
 
 def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
-    """Falls of the built-in three on the same floors: one posture a footing, danced anew for every seed."""
+    """Falls of the built-in three on the same floors: one posture a foot configuration, simulated for every seed."""
     from ..engine.cases import CASES
 
     effort = {"pool": 60, "starts": 2, "rounds": 2, "workers": 1}
     for case in CASES:
         what = f"{case.name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
         rig, falls = case.rig(), 0
-        told: list[str] = []
+        lines: list[str] = []
         try:
             for seed in seeds:
                 postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
                 fallen, said = play_of(rig, design_dance(rig, case.options(postures=postures, seed=seed, **effort)))
-                falls, told = falls + fallen, [*told, said]
+                falls, lines = falls + fallen, [*lines, said]
         except SolverError as error:
             yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], f"no dance: {error}")
             continue
-        yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0), note="; ".join(told))
+        yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0), note="; ".join(lines))
 
 
 def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
@@ -199,15 +199,15 @@ def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
         "stiff": PlayOptions(ground=stiff),
     }
     intended, truth = plan(rig, dance.sample(rig, PLAY_RATE), dance.schedule), embodied(rig)
-    falls, told = 0, []
+    falls, lines = 0, []
     for floor, options in floors.items():
         shown = measure(rig, intended, play(rig, intended, options, truth))
         falls += shown.fell is not None
         ended = f"slip {1e3 * shown.slip:.1f} mm" if shown.fell is None else f"FELL after {shown.fell:.1f} s"
-        told.append(f"{floor}: {ended}")
+        lines.append(f"{floor}: {ended}")
     blind = play(rig, intended, PlayOptions(feed_forward=False), truth).fell
-    told.append(f"without feed-forward: {'stands' if blind is None else f'falls after {blind:.1f} s'}")
-    return falls, ", ".join(told)
+    lines.append(f"without feed-forward: {'stands' if blind is None else f'falls after {blind:.1f} s'}")
+    return falls, ", ".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """A jump keyed by three postures, made one that gravity and the joints allow; judged by masses and velocities alone.
 
-Every body is asked for the same jump in proportion to how high it stands: its rise goes with the height, the time in
+Every body performs the same jump in proportion to its standing height: its rise goes with the height, the time in
 the air with its root. What was repaired is judged as such, and as Blender has it in frames: keyed, read and checked as
 by the buttons. ``python -m benchmarks.figures.jump FOLDER RATE`` reads a repaired dance's folder back in this way.
 """
@@ -57,14 +57,14 @@ class Leap:
         rise: [m] how far the body was lifted in the middle.
         forward: [m] from the first place to the last.
         turn: [rad] of the whole body between them.
-        aside: [m] forward, of the lifted body alone: off its balance.
+        offset: [m] forward, of the lifted body alone: off its balance.
     """
 
     in_the_air: float = 0.3
     rise: float = 0.12
     forward: float = 0.0
     turn: float = 0.0
-    aside: float = 0.0
+    offset: float = 0.0
 
     def placed(self, q: np.ndarray, share: float, size: float) -> np.ndarray:
         """A configuration (nq,) so far on the way."""
@@ -108,7 +108,7 @@ OTHERS = (
     Jumper("person of 1.75 m, high", _person, False, Leap(0.35, 0.16)),
     Jumper("person of 1.75 m, 25 cm forward", _person, False, Leap(forward=0.25)),
     Jumper("person of 1.75 m, turning by 30 degrees", _person, False, Leap(turn=np.radians(30.0))),
-    Jumper("person of 1.75 m, keyed 5 cm off its balance", _person, False, Leap(aside=0.05)),
+    Jumper("person of 1.75 m, keyed 5 cm off its balance", _person, False, Leap(offset=0.05)),
     Jumper("person of 1.9 m, 85 kg", lambda: human(1.9, 85.0, "male"), False),
 )
 """Jumps on which nothing was chosen."""
@@ -126,7 +126,7 @@ def keyed_jump(rig: Rig, leap: Leap | None = None) -> AuthoredDance:
     legged = LeggedRig(rig, shrink=CHECKS.shrink)
     standing, curves, _ = legged.solve_static(legged.home_posture(legged.get_footing("both"))[None], ("right", "left"))
     lifted = standing[:, : rig.nv].copy()
-    lifted[:, [0, 2]] += size * np.array([leap.aside, leap.rise])
+    lifted[:, [0, 2]] += size * np.array([leap.offset, leap.rise])
     none = np.zeros_like(lifted)
     postures = [curves.q[0], to_manifold(rig, lifted, none, none).q[0], curves.q[0]]
     postures = [leap.placed(q, share, size) for q, share in zip(postures, (0.0, 0.5, 1.0))]
@@ -160,14 +160,14 @@ def jumped(jumper: Jumper) -> list[Figure]:
     slip = CHECKS.allowed_slip - min(float(m.smallest.min()) for m in answer.checks.margins if m.name == "slip")
     flight = next(phase for phase in keyed.schedule.phases if phase.airborne)
     data = f"simulated, {jumper.name}, {SECONDS:g} s"
-    told = f"{flight.stop - flight.start:.2f} s in the air; {_verdict(answer)}"
+    note = f"{flight.stop - flight.start:.2f} s in the air; {_verdict(answer)}"
 
     def bound(limit: float) -> Bound | None:
         return at_most(limit) if jumper.held else None
 
     return [
         Figure("jump keyed by three postures: CoM from the parabola", data, 1e3 * parabola, "mm", bound(1.0),
-               note=told),
+               note=note),
         Figure("  change of horizontal momentum in the air, over momentum", data, drift, "", bound(0.01)),
         Figure("  change of angular momentum in the air, of its largest on the ground", data, spin, "", bound(0.01)),
         Figure("  slip of planted feet", data, 1e3 * slip, "mm", bound(1.0)),
@@ -193,8 +193,8 @@ def _in_frames(
         found = read_timeline_dance(written / AS_READ)
     parabola, drift, spin = flown(rig, found.motion(RATE), keyed)
     failed = 100.0 * float(check(found).checks.failed.mean())
-    told = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
-    return Figure(what, data, failed, "%", must, aim, note=told)
+    note = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
+    return Figure(what, data, failed, "%", must, aim, note=note)
 
 
 def read_back(folder: Path, rate: float) -> None:
@@ -225,12 +225,12 @@ def tried(jumper: Jumper) -> Figure:
     parabola, drift, spin = flown(rig, answer.dance.motion(RATE), keyed)
     given, *_ = flown(rig, keyed.motion(RATE), keyed)
     before = getattr(answer.details, "before", answer.checks)
-    told = (
+    note = (
         f"as keyed: {100.0 * float(before.failed.mean()):.0f} %, {1e3 * given:.0f} mm from the parabola; repaired: "
         f"{1e3 * parabola:.3f} mm, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %, {seconds:.1f} s; "
     )
     failed = 100.0 * float(answer.checks.failed.mean())
-    data, note = f"simulated, {jumper.name}, {SECONDS:g} s", told + _verdict(answer)
+    data, note = f"simulated, {jumper.name}, {SECONDS:g} s", note + _verdict(answer)
     return Figure(
         "jump besides, repaired: frames that fail any check", data, failed, "%", None, at_most(0.0), note=note
     )
@@ -238,10 +238,10 @@ def tried(jumper: Jumper) -> Figure:
 
 def _verdict(answer: EditedDance) -> str:
     """Feasible, or all that fails, and why."""
-    programmes = getattr(answer.details, "iterations", 0)
+    programs = getattr(answer.details, "iterations", 0)
     failing = "; ".join(str(failure) for failure in answer.checks.worst_failures)
     why = "".join(f"; {trouble}" for trouble in answer.summary.problems)
-    return f"{'every check holds' if answer.feasible else f'fails: {failing}'}{why}; {programmes} programmes"
+    return f"{'every check holds' if answer.feasible else f'fails: {failing}'}{why}; {programs} programs"
 
 
 def flown(rig: Rig, motion: Motion, keyed: AuthoredDance) -> tuple[float, float, float]:

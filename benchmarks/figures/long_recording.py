@@ -73,7 +73,7 @@ def measure(minutes: float) -> None:
 
 
 def long_figures(*, longest: bool) -> list[Figure]:
-    """Peak memory and processor time by length; the longest only if asked for."""
+    """Peak memory and processor time by length; the longest only on request."""
     figures = []
     for minutes in (*MINUTES, LONGEST):
         what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {minutes} min"

@@ -23,7 +23,7 @@ FROZEN = 0.45
 LONGEST = 2.0
 OFFSET = 0.15
 """Share of the mean load that is added to plates that are never unloaded."""
-ASIDE = 0.04
+LATERAL_SHIFT = 0.04
 """[m] that plates are moved to the side."""
 Records = Sequence[TrialRecord]
 
@@ -34,15 +34,15 @@ class Case:
 
     Attributes:
         name: in words.
-        says: words of which one must be told.
-        spoiled: the recordings as they would come.
-        stated_mass: [kg] what the user says.
+        expected: phrases of which one must appear in a message.
+        modify: maps correct recordings to wrong ones.
+        stated_mass: [kg] stated by the user.
         trials: the least number needed.
     """
 
     name: str
-    says: tuple[str, ...]
-    spoiled: Callable[[Records], Records]
+    expected: tuple[str, ...]
+    modify: Callable[[Records], Records]
     stated_mass: float | None = None
     trials: int = 1
 
@@ -131,7 +131,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         "plates elsewhere by 4 cm", ("not at their location",),
-        with_forces(lambda w: w.displaced(np.array([0.0, ASIDE, 0.0]))),
+        with_forces(lambda w: w.displaced(np.array([0.0, LATERAL_SHIFT, 0.0]))),
     ),
     Case("15 % too much on every plate", ("contradict", "no offset"), with_forces(never_unloaded), stated_mass=0.0),
     Case("forces in kilograms-force", ("kilograms-force",), with_forces(scaled(1.0 / 9.81))),
@@ -141,8 +141,10 @@ CASES: tuple[Case, ...] = (
 """A stated mass is in shares of the true one; 0 states the true one."""
 
 
-def said(rig: Rig, records: Records, stated_mass: float | None = None, options: PlateOptions | None = None) -> str:
-    """Everything that preparing these trials warns of or refuses, in one text."""
+def prepare_messages(
+    rig: Rig, records: Records, stated_mass: float | None = None, options: PlateOptions | None = None
+) -> str:
+    """Every warning and error of preparing these trials, in one text."""
     try:
         found = prepare(rig, records, preset_of("human_8hz"), stated_mass=stated_mass, plates=options or PlateOptions())
     except SolverError as error:
@@ -150,8 +152,9 @@ def said(rig: Rig, records: Records, stated_mass: float | None = None, options: 
     return "\n".join([*format_warnings(found.findings), *found.warnings])
 
 
-def tells(case: Case, rig: Rig, records: Records, mass: float) -> tuple[bool, str]:
-    """Whether a case made of good recordings of a body of this mass [kg] is told by its cause; and what is said."""
+def is_reported(case: Case, rig: Rig, records: Records, mass: float) -> tuple[bool, str]:
+    """Whether a case made of good recordings of a body of this mass [kg] " "is reported with its cause; and all
+    messages."""
     stated = None if case.stated_mass is None else mass * (case.stated_mass or 1.0)
-    text = said(rig, case.spoiled(records), stated)
-    return any(words in text for words in case.says), text
+    text = prepare_messages(rig, case.modify(records), stated)
+    return any(words in text for words in case.expected), text

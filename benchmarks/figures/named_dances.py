@@ -1,4 +1,4 @@
-"""A dance of poses that somebody named, beside the optimiser's own postures and random motion; all simulated.
+"""A dance of named poses, compared with the optimiser's own postures and random motion; all simulated.
 
 Both dances are on counts and mirrored, have the same number of postures, and are compared by the second; so is random
 feasible motion at the same limits, of the same length.
@@ -40,7 +40,7 @@ Angles = Mapping[str, tuple[tuple[int, float], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A body and what somebody named for it.
+    """A body and its named poses.
 
     Attributes:
         name: in words.
@@ -98,7 +98,7 @@ def poses_of(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
 
 
 def compared(case: Case, workers: int) -> list[Figure]:
-    """A dance of named poses beside its rivals."""
+    """A dance of named poses compared with its baselines."""
     rig = case.rig()
     poses = poses_of(rig, case.poses)
     options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0, style=Style())
@@ -111,20 +111,20 @@ def compared(case: Case, workers: int) -> list[Figure]:
         return [Figure(what, data, None, note=str(error))]
     seconds = time.process_time() - began
     own = design_dance(rig, options)
-    rival = random_postures(rig, options, named.duration, options.seed, options.shortest)
+    baseline = random_postures(rig, options, named.duration, options.seed, options.shortest)
     structure = base_parameters(rig)
     noise = noises(rig)[0]
-    counts = {"named": named, "own": own, "random": rival}
+    counts = {"named": named, "own": own, "random": baseline}
     known = {name: _known(rig, dance, named.duration) for name, dance in counts.items()}
     failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
     heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}"
     used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
     notes = "".join(f"; {note}" for note in named.notes)
     return [
-        Figure(what, data, ratio(rig, structure, rival, named, noise), "", None, at_least(1.0),
+        Figure(what, data, ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
                note=f"{heard}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
-               f"{rival.duration:.0f} s of random motion, by the second{notes}"),
-        Figure("  random / the optimiser's own postures", data, ratio(rig, structure, rival, own, noise),
+               f"{baseline.duration:.0f} s of random motion, by the second{notes}"),
+        Figure("  random / the optimiser's own postures", data, ratio(rig, structure, baseline, own, noise),
                note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),
         Figure("  named poses' deviations over its own postures'", data, ratio(rig, structure, named, own, noise),
                note="what naming poses costs, by the second"),

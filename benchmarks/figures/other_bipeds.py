@@ -1,4 +1,4 @@
-"""Bipeds that others drew, as they are found in packages: each dances by the judge's opinion, or is told what it lacks.
+"""Bipeds of other authors, as packages ship them: each dances by the judge's checks, or its file's defect is reported.
 
 `python -m benchmarks.figures.other_bipeds [--only NAME] [--play]` prints the table; all simulated. Models come from
 installed packages and from folders in ROBOT_MODELS (of unpacked packages, each robot by the path beside it below);
@@ -55,12 +55,12 @@ DANCERS = {
     "CMU's of dm_control": ("dm_control", "suite", "humanoid_CMU.xml"),
     "CMU's with capsules": ("dm_control", "locomotion", "walkers", "assets", "humanoid_CMU_V2020.xml"),
 }
-TOLD = {
+REFUSED = {
     "simple humanoid": (("simple_humanoid_description", "urdf", "simple_humanoid.urdf"), "--soles"),
     "Alex without legs": (("alex_description", "urdf", "alex_nub_hands.urdf"), "no legs"),
     "humanoid of Gymnasium": (("gymnasium", "envs", "mujoco", "assets", "humanoid.xml"), "4 joint"),
 }
-"""Files without shapes, without legs, with legs of four joints: words of what is told."""
+"""Files without shapes, without legs, with legs of four joints: words of the message."""
 
 
 def read(path: Path) -> Rig:
@@ -123,16 +123,16 @@ def of_links(rig: Rig, dance: Dance) -> Record:
 def figures(names: Sequence[str], play: bool) -> Iterator[Figure]:
     """A row for each biped."""
     for name in names:
-        parts, words = (DANCERS[name], "") if name in DANCERS else TOLD[name]
-        what = f"{name}: {f'is told of {words}' if words else 'dances, by the second opinion'}"
+        parts, words = (DANCERS[name], "") if name in DANCERS else REFUSED[name]
+        what = f"{name}: {f'is refused for {words}' if words else 'dances, by the independent judge'}"
         path = model_file(parts)
         if path is None:
             yield from missing([Figure(what, "simulated", None)], "the model is not there")
             continue
         began = time.process_time()
-        good, told = _tried(path, play) if not words else _refused(path, words)
+        good, report = _tried(path, play) if not words else _refused(path, words)
         seconds = time.process_time() - began
-        yield Figure(what, "simulated", float(good), "", at_least(1.0), note=f"{told}; {seconds:.0f} s of processor")
+        yield Figure(what, "simulated", float(good), "", at_least(1.0), note=f"{report}; {seconds:.0f} s of processor")
 
 
 def _tried(path: Path, play: bool) -> tuple[bool, str]:
@@ -145,10 +145,10 @@ def _tried(path: Path, play: bool) -> tuple[bool, str]:
     found = findings(rig, dance, path)
     wrong = [str(finding) for finding in found if finding.margin < KEPT]
     lost = [note for note in dance.notes if "left out" in note]
-    told = [f"{dance.duration:.0f} s", "; ".join(wrong) or "keeps all", *lost]
+    lines = [f"{dance.duration:.0f} s", "; ".join(wrong) or "keeps all", *lost]
     if play:
-        told.append(_played(rig, dance))
-    return not wrong, "; ".join(told)
+        lines.append(_played(rig, dance))
+    return not wrong, "; ".join(lines)
 
 
 def _played(rig: Rig, dance: Dance) -> str:
@@ -167,15 +167,15 @@ def _refused(path: Path, words: str) -> tuple[bool, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 where a biped neither dances nor is told."""
+    """Print the table; 1 where a biped neither dances nor is refused with its reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=[*DANCERS, *TOLD], action="append", help="only this; repeatable")
+    parser.add_argument("--only", choices=[*DANCERS, *REFUSED], action="append", help="only this; repeatable")
     parser.add_argument("--play", action="store_true", help="in MuJoCo too, on three floors")
     chosen = parser.parse_args(arguments)
     print(heading(), flush=True)
     result = []
     with one_blas_thread():
-        for figure in figures(chosen.only or [*DANCERS, *TOLD], chosen.play):
+        for figure in figures(chosen.only or [*DANCERS, *REFUSED], chosen.play):
             result.append(figure)
             print(row(figure), flush=True)
     print(summary(result))

@@ -72,7 +72,7 @@ def steps(rig: Rig, options: DanceOptions) -> Dance:
 def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, shortest: float = SHORTEST) -> Dance:
     """Random feasible postures in all foot configurations, joined by straight ways, for at least so long.
 
-    The honest rival of a designed dance: no posture is held, and it steps as quickly as the dance does.
+    The fair baseline of a designed dance: no posture is held, and it steps as quickly as the dance does.
 
     Args:
         rig: that moves.

@@ -1,4 +1,4 @@
-"""Real plates under suspicion: what is found in recordings as they are, and in the same spoiled in software."""
+"""Checks of real force plates: findings in unmodified recordings, and in the same modified in software."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from solver.threads import one_blas_thread
 
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
-from .mismatched import CASES, tells, with_forces
+from .mismatched import CASES, is_reported, with_forces
 from .runs import OTHERS, RUNS, tracked
 from .subject import PRESET, SUBJECT, TRIALS
 
-SPOILED = "subject_e, one run to the other"
-ASIDE = within(5.5, 3.5)
+MODIFIED = "subject_e, one run to the other"
+LATERAL_BOUND = within(5.5, 3.5)
 """[mm] An analysis of the data by others found about 7 mm."""
 
 
@@ -38,14 +38,14 @@ def subject_figures(prepared: PreparedTrials) -> list[Figure]:
         ),
         Figure(
             "plates of walking, sideways against the others", where,
-            abs(places[0].evidence) if len(places) == 1 else float("nan"), "mm", ASIDE,
+            abs(places[0].evidence) if len(places) == 1 else float("nan"), "mm", LATERAL_BOUND,
             note="; ".join(f"{', '.join(finding.trials)}: {_said(finding)}" for finding in places),
         ),
     ]  # fmt: skip
 
 
 def plate_figures(data: Path, quick: bool) -> list[Figure]:
-    """What is found in other people's recordings as they are, reversed, and spoiled in twelve ways."""
+    """Findings in other people's recordings: unmodified, reversed, and modified in twelve ways."""
     wanted: Mapping[str, tuple[str, ...]] = RUNS if quick else {**RUNS, **OTHERS}
     with one_blas_thread():
         bodies = {
@@ -54,9 +54,9 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
             if all((data / file).exists() for file in files)
         }
         if len(bodies) < len(wanted):
-            return [Figure("plates under suspicion", "real", None, "", at_most(0), note="no data")]
+            return [Figure("force-plate checks", "real", None, "", at_most(0), note="no data")]
         reversed_runs = _reversed({name: bodies[name] for name in RUNS})
-        return [*_as_they_are(bodies), reversed_runs, _mismatched(bodies[SPOILED]), *foreign_figures(bodies)]
+        return [*_as_they_are(bodies), reversed_runs, _mismatched(bodies[MODIFIED]), *foreign_figures(bodies)]
 
 
 def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
@@ -65,30 +65,32 @@ def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> lis
         for name, (rig, records) in bodies.items()
     }
     where = f"real, {', '.join(bodies)}"
-    said = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
+    prepare_messages = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
     return [Figure("warnings of plates in which nothing is wrong", where, sum(map(len, texts.values())), "", at_most(0),
-                   note=said)]  # fmt: skip
+                   note=prepare_messages)]  # fmt: skip
 
 
 def _reversed(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
-    turn, found, said = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
+    turn, found, prepare_messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
     for name, (rig, records) in bodies.items():
         signs = _of(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
         found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
-        said += [f"{name}: {_said(finding)}" for finding in signs]
+        prepare_messages += [f"{name}: {_said(finding)}" for finding in signs]
     what = "free moment reversed in software: recordings in which it is found and undone"
-    return Figure(what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(said))
+    return Figure(
+        what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(prepare_messages)
+    )
 
 
 def _mismatched(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     rig, records = body
     mass = prepare(rig, records, preset_of(PRESET), plates=PlateOptions()).mass
     weighed = rig.prior.total_mass if mass is None else mass.mass
-    missed = [case.name for case in CASES if not tells(case, rig, records, weighed)[0]]
+    missed = [case.name for case in CASES if not is_reported(case, rig, records, weighed)[0]]
     bound = Bound(len(CASES), len(CASES), f"{len(CASES)}")
-    note = f"not told: {', '.join(missed)}" if missed else "; ".join(case.name for case in CASES)
-    what = "mismatched sets told by their cause"
-    return Figure(what, f"real, {SPOILED}, spoiled in software", len(CASES) - len(missed), "", bound, note=note)
+    note = f"not reported: {', '.join(missed)}" if missed else "; ".join(case.name for case in CASES)
+    what = "mismatched sets reported with their cause"
+    return Figure(what, f"real, {MODIFIED}, modified in software", len(CASES) - len(missed), "", bound, note=note)
 
 
 def _of(prepared: PreparedTrials, kind: str) -> list[Finding]:

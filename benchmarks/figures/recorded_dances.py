@@ -1,7 +1,8 @@
-"""Real recordings as dances: what fails as they were tracked, whose doing that is, and what a repair makes of them.
+"""Real recordings as dances: what fails as they were tracked, to what the failures are attributed, and the result of
+a repair.
 
-The rival is what people do with a recording that trembles: filter it more strongly, here at 3 Hz, and check it in the
-same way. Trials are those of people on two flat soles; from the chair of one of them nothing was measured.
+The baseline is what people do with a recording that trembles: filter it more strongly, here at 3 Hz, and check it in
+the same way. Trials are those of people on two flat soles; from the chair of one of them nothing was measured.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def rows(found: Danced) -> list[Figure]:
     return [
         *result,
         Figure(WHAT["after"], data, _failing(found.after), "%", None, at_most(0.0),
-               note=f"{still}; {moved.iterations} programmes; moved at most "
+               note=f"{still}; {moved.iterations} programs; moved at most "
                f"{describe_moves(found.record.rig, moved.moved)}"),
         Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(trial, NOTHING),
                note=f"{moved.moved.names[2 + worst]}"),
@@ -176,11 +177,13 @@ def _failing(verdict: CheckResult) -> float:
 
 
 def _whose(verdict: CheckResult) -> str:
-    """Whose doing the failures are, with their share of all frames."""
+    """Attribution of the failures, with their share of all frames."""
     if verdict.feasible:
         return "every check holds"
     shares = {m.name: 100.0 * float(m.failed.mean()) for m in verdict.checks.margins}
-    return "; ".join(f"{shares[doing.check.name]:.0f} % of the frames, {doing}" for doing in verdict.attributions)
+    return "; ".join(
+        f"{shares[attribution.check.name]:.0f} % of the frames, {attribution}" for attribution in verdict.attributions
+    )
 
 
 def _data(source: Source) -> str:

@@ -50,7 +50,7 @@ def figures(quick: bool) -> list[Figure]:
     result = [
         Figure("one changed posture, repaired and verified at 500 Hz, processor", f"simulated, person, {lasts:.0f} s",
                seconds, "s", None if quick else at_most(2.0), None if quick else at_most(0.8), timed=True,
-               note=f"{found.iterations} programmes, {found.status}{left}"),
+               note=f"{found.iterations} programs, {found.status}{left}"),
     ]  # fmt: skip
     if quick:
         return result
@@ -69,7 +69,7 @@ def _extremes(keyed: AuthoredDance, found: RepairedDance) -> list[Figure]:
     left = 100.0 * float(found.after.failed.mean())
     return [
         Figure("repaired keyed extremes: frames that fail any check", data, left, "%", at_most(0.0),
-               note=f"{100.0 * float(found.before.failed.mean()):.0f} % as keyed; {found.iterations} programmes"),
+               note=f"{100.0 * float(found.before.failed.mean()):.0f} % as keyed; {found.iterations} programs"),
         Figure("repaired keyed extremes: jerk over the given", data, float((rms / peak).max()), "", at_most(3.0),
                note=f"rms and largest: {rms[0] / peak[0]:.2f}, {rms[1] / peak[1]:.2f}; {found.status}"),
         Figure("repaired keyed extremes: overlap over the given", data, 1e3 * (deep[1] - deep[0]), "mm", at_most(0.0),

@@ -39,7 +39,7 @@ LEEWAY = 1.1
 
 @lru_cache(maxsize=1)
 def person() -> tuple[Person, tuple[Trial, ...]]:
-    """A simulated person whose true inertials are unlike the prior, and its moving trials, without noise."""
+    """A simulated person whose true inertials differ from the prior, and its moving trials, without noise."""
     found = simulate_person(SEED)
     moving = {name: motion for name, motion in found.motions.items() if motion.v.any()}
     return found, tuple(exact_trial(found.rig, name, motion, found.truth) for name, motion in moving.items())
@@ -65,10 +65,10 @@ def noise_free_figures() -> list[Figure]:
         for part, others in zip(PARTS, reversed(PARTS)):
             found = identify_trials(rig, folds[part], options)
             ratios += [compare(rig, t, found.parameters, found.prior).ratio for t in folds[others]]
-        unlike = compare(rig, trials[0], truth, rig.prior).prior.rmse
+        errors = compare(rig, trials[0], truth, rig.prior).prior.rmse
     mean = np.mean(ratios, axis=0)
     axes = ", ".join(f"{axis} {value:.1e}" for axis, value in zip(AXES, mean))
-    listed = ", ".join(f"{value:.0f}" for value in unlike)
+    listed = ", ".join(f"{value:.0f}" for value in errors)
     return [
         Figure(
             "unseen halves, RMSE identified / prior, no noise, mean over axes",
@@ -92,14 +92,14 @@ def noisy_motion_figures() -> list[Figure]:
     with one_blas_thread():
         body, trials = person()
         records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
-        asked = preset_of(PRESET)
-        noises = estimate_motion_noise(body.rig, records, asked)
-        lowered = adapt_cutoff(body.rig, asked, records, noises)
-        as_measured = [_noisy_trial(body, record, asked, ()) for record in records]
+        given = preset_of(PRESET)
+        noises = estimate_motion_noise(body.rig, records, given)
+        lowered = adapt_cutoff(body.rig, given, records, noises)
+        as_measured = [_noisy_trial(body, record, given, ()) for record in records]
         copies = [make_noise_replicas(body.rig, record, lowered, noises) for record in records]
-        told = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
+        with_noise = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
         prior = inertial_error(body.truth, body.rig.prior.scaled(body.truth.total_mass))
-        before, after = (_found(body, trials) for trials in (as_measured, told))
+        before, after = (_found(body, trials) for trials in (as_measured, with_noise))
     data = f"simulated person, {len(trials)} motions, markers' noise 2 mm"
     known = f"filter {lowered.cutoff:.1f} Hz and equations calibrated"
     rows = (
@@ -110,7 +110,7 @@ def noisy_motion_figures() -> list[Figure]:
     result = []
     for what, unit, scale, values in rows:
         table, uncorrected, corrected = (scale * value for value in values)
-        note = f"prior {table:.3g}, {asked.cutoff:g} Hz and noise ignored {uncorrected:.3g}; {known}"
+        note = f"prior {table:.3g}, {given.cutoff:g} Hz and noise ignored {uncorrected:.3g}; {known}"
         result.append(_error_row(what, data, corrected, unit, at_most(LEEWAY * table), note))
     return result
 

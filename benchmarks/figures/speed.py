@@ -101,7 +101,7 @@ def regressor_figures() -> list[Figure]:
 
 
 def _children() -> float:
-    """Processor time of finished child processes [s]; 0 on systems that do not tell."""
+    """Processor time of finished child processes [s]; 0 on systems that do not report it."""
     times = os.times()
     return times.children_user + times.children_system
 

@@ -121,15 +121,15 @@ def mass_figures(prepared: PreparedTrials) -> list[Figure]:
         return [Figure("body mass from all trials given", _real(), None, "kg", within(63.5, 0.4))]
     offset = mass.bias_of(STATIC)[2]
     alone = next(trial.apparent_mass for trial in mass.trials if trial.name == STATIC)
-    told = any(STATIC in warning and "offset" in warning for warning in prepared.warnings)
+    reported = any(STATIC in warning and "offset" in warning for warning in prepared.warnings)
     return [
         Figure(
             "body mass from all trials given", _real(), mass.mass, "kg", within(63.5, 0.4),
             note=f"+- {mass.std:.2f} kg by its own account; {STATIC} alone reads {alone:.1f} kg",
         ),
         Figure(
-            f"plate offset of the standing trials, found {'and' if told else 'but NOT'} reported", _real(STATIC),
-            abs(offset) if told else float("nan"), "N", Bound(33.0, 37.0, "33 to 37"),
+            f"plate offset of the standing trials, found {'and' if reported else 'but NOT'} reported", _real(STATIC),
+            abs(offset) if reported else float("nan"), "N", Bound(33.0, 37.0, "33 to 37"),
             note="vertical, shared by squats1 and STS1; an analysis of the data by others found 33 to 37 N",
         ),
     ]  # fmt: skip

@@ -117,8 +117,8 @@ def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
     for name, record in by_name.items():
         enter("healthy accused", any(word in as_it_is.get(name, "") for word in AXES))
         for changed in otherwise_wrong(record):
-            said = findings_of(rig, [changed], mass).get(name, "")
-            enter("other faults accused", any(word in said for word in AXES))
+            prepare_messages = findings_of(rig, [changed], mass).get(name, "")
+            enter("other faults accused", any(word in prepare_messages for word in AXES))
     for quarters, words in WORDS.items():
         turned: dict[tuple[str, ...], dict[str, TrialRecord]] = {}
         for name, record in by_name.items():

@@ -58,7 +58,7 @@ SHARED = 0.5
 """Share of the skin's mean square motion that all markers of a segment have together."""
 RATE, STATIC_SECONDS, SECONDS = 50.0, 1.0, 8.0
 PULSES, SLOW_PULSES = (0.2, 0.9), (0.05, 0.3)
-"""[Hz] Least and largest frequency of the joints' sinusoids, and those of somebody who moves slowly."""
+"""[Hz] Least and largest frequency of the joints' sinusoids, and those of slow motion."""
 MOTIONS = {
     "legs": (("thigh", (0.25, 0.45, 0.2)), ("shank", (0.5,)), ("foot", (0.1, 0.3, 0.1)), ("torso", (0.1, 0.15, 0.15))),
     "arms": (("upper_arm", (0.4, 0.6, 0.3)), ("forearm", (0.6,)), ("hand", (0.3, 0.4, 0.3)), ("head", (0.2, 0.2, 0.4)),

@@ -41,7 +41,7 @@ FIRST_MOMENT, FIRST_INERTIA = (0.0, 0.064, 0.006), np.diag([0.013, 0.008, 0.019]
 """[kg m], [kg m^2] MS and J of L0, measured column of Table I."""
 SECOND_MOMENT, SECOND_DIFFERENCE, SECOND_ZZ = (-0.036, -0.003), -0.005, 0.006
 """[kg m], [kg m^2] mc, Ixx - Iyy and Izz of L1; its products are zero."""
-TOLD = {PLAIN: "as the paper does", NOISE: "judged by the motion's noise", SCALED: "columns scaled"}
+METRIC_NOTES = {PLAIN: "as the paper does", NOISE: "weighted by the motion's noise", SCALED: "columns scaled"}
 SEEDS = 5
 PAPER = 0.007
 """[SI] largest error of Table I."""
@@ -121,9 +121,10 @@ def rows(quick: bool = False) -> Iterator[Figure]:
         drawn = [errors(rig, replace(throws, seed=seed)) for seed in range(1 if quick else SEEDS)]
         worst = {metric: [float(np.abs(each[metric]).max()) for each in drawn] for metric in METRICS}
         data = f"simulated, {throws.count} throws of {throws.seconds} s, {throws.spin:g} rad/s, 1 mm markers, 10 Hz"
-        for metric, told in TOLD.items():
+        for metric, description in METRIC_NOTES.items():
             low, high = (at_most(must), at_most(aim)) if metric == PLAIN else (None, None)
-            note = f"{told}; median of {len(drawn)} seeds, worst {max(worst[metric]):.4f}; the paper's table: {PAPER}"
+            note = f"{description}; median of {len(drawn)} seeds, worst {max(worst[metric]):.4f}; the paper's "
+            f"table: {PAPER}"
             what = f"thrown chain, largest error of a parameter, {metric}"
             yield Figure(what, data, float(np.median(worst[metric])), "SI", must=low, aim=high, note=note)
 

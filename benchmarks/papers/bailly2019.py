@@ -24,13 +24,13 @@ from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
 from ..reference import reference_line
-from .noisy_walk import believed, doubt, measured, without_doubt
+from .noisy_walk import as_exact, covariance_root, perturb_inertials, simulate_measurements
 from .plots import save
 from .rows import Row, table
 from .walk import Walk, walk
 
 BIASES = (0.3, 0.5)
-"""Relative standard deviations of masses, centres and second moments that are believed wrongly."""
+"""Relative standard deviations of the errors of masses, centres and second moments."""
 SEEDS, QUICK_SEEDS = 20, 3
 AXES = "XYZ"
 ITERATIONS = (1, 2, 5, 10, 20, 50)
@@ -44,8 +44,8 @@ def _smoother(data: CentroidalData) -> CentroidalEstimate:
     return smooth_centroidal(data, ROBOT_SETTINGS)
 
 
-def _believing(data: CentroidalData) -> CentroidalEstimate:
-    return smooth_centroidal(without_doubt(data), ROBOT_SETTINGS)
+def _smoother_exact_inertials(data: CentroidalData) -> CentroidalEstimate:
+    return smooth_centroidal(as_exact(data), ROBOT_SETTINGS)
 
 
 ESTIMATORS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = {
@@ -54,7 +54,7 @@ ESTIMATORS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = {
     "ekf": extended_kalman,
     "fusion": linear_fusion,
     "complementary": complementary,
-    "smoother, inertials believed": _believing,
+    "smoother, inertials taken as exact": _smoother_exact_inertials,
     "smoother": _smoother,
 }
 
@@ -81,11 +81,11 @@ def simulation() -> tuple[Walk, np.ndarray, np.ndarray]:
     return made, com_trajectory(rig, made.motion, rig.prior), rate
 
 
-def spoiled(bias: float, seed: int) -> CentroidalData:
+def simulate_data(bias: float, seed: int) -> CentroidalData:
     """What is measured of the walk with one draw of wrong inertials and noise."""
     rig = hrp2()
-    wrong = believed(rig, bias, seed)
-    return measured(rig, simulation()[0], wrong, seed, doubt(wrong, bias))
+    inertials = perturb_inertials(rig, bias, seed)
+    return simulate_measurements(rig, simulation()[0], inertials, seed, covariance_root(inertials, bias))
 
 
 def errors(bias: float, seeds: Sequence[int]) -> dict[str, Errors]:
@@ -93,7 +93,7 @@ def errors(bias: float, seeds: Sequence[int]) -> dict[str, Errors]:
     _, com, rate = simulation()
     found: dict[str, list[np.ndarray]] = {}
     for seed in seeds:
-        data = spoiled(bias, seed)
+        data = simulate_data(bias, seed)
         runs = {name: method(data) for name, method in ESTIMATORS.items()}
         for count in ITERATIONS:
             short = replace(PAPER_SETTINGS, iterations=count, tolerance=1e-9)
@@ -128,7 +128,7 @@ def rows(bias: float, found: Mapping[str, Errors]) -> list[Row]:
 def drawing(bias: float, seed: int) -> Drawing:
     """Fig. 5: errors over time."""
     made, com, _ = simulation()
-    data = spoiled(bias, seed)
+    data = simulate_data(bias, seed)
     times = np.array(made.motion.times)
     picture = Drawing(720.0, 560.0, f"Error of the centre of mass [mm], simulated walk, inertials off by {bias:.0%}")
     picture.text(60.0, 20.0, picture.title, "title")

@@ -3,9 +3,9 @@
 The whole chain runs on what a simulated laboratory records (see `volunteer`): markers, calibration, tracking, filter
 (6 Hz, the paper's), mass from the plates, identification. Three answers are given:
 
-* blind: `solver.identification.added_load`, told only which recording was made without the belt;
+* blind: `solver.identification.added_load`, given only which recording was made without the belt;
 * difference: two identifications of their own, blind, and the difference of their masses;
-* paper: the hierarchical method, told which link carries the belt: its reference mass raised by 2 kg and its symmetry
+* paper: the hierarchical method, given which link carries the belt: its reference mass raised by 2 kg and its symmetry
   dropped. The method then starts from half of the answer.
 """
 
@@ -78,7 +78,7 @@ class BeltResult:
 
     @property
     def paper_estimate(self) -> float:
-        """[kg] belt by the paper's manner: difference of the masses of the link that it was told."""
+        """[kg] belt by the paper's method: difference of the masses of the link that is known to carry it."""
         bare, belt = self.paper[self.place]
         return belt - bare
 
@@ -199,7 +199,7 @@ def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) ->
 
 
 def _paper_manner(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place: str) -> dict[str, tuple[float, float]]:
-    """The hierarchical method, told where the belt is: (bare, belt) masses."""
+    """The hierarchical method, given where the belt is: (bare, belt) masses."""
     found = []
     for prepared, limits in (
         (bare, ConstraintOptions()),

@@ -100,7 +100,7 @@ def _wrench_part(dances: Dances) -> Iterator[tuple[str, list[Row]]]:
         for test in robot_tests(dances, options):
             rows = identification_rows(test)
             yield wrench_table(test, f"a shorter dance of another seed; dance: {name}"), []
-            yield table(f"IV.D: what HOAP-3's dance told; dance: {name}; {test.noise}", rows), rows
+            yield table(f"IV.D: identification from HOAP-3's dance; dance: {name}; {test.noise}", rows), rows
 
 
 def _load_part(dances: Dances) -> Iterator[tuple[str, list[Row]]]:
@@ -112,7 +112,7 @@ def _load_part(dances: Dances) -> Iterator[tuple[str, list[Row]]]:
     yield table("IV.B, Fig. 8: a load on the left arm", rows), rows
     yield wrench_table(test.squats, "ten squats"), []
     rows = identification_rows(test.squats)
-    yield table("IV.B: what the person's dance told", rows), rows
+    yield table("IV.B: identification from the person's dance", rows), rows
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""bonnet2016 Fig. 5 and IV.D for HOAP-3: what the design cost, how the criterion fell, what the dance can tell."""
+"""bonnet2016 Fig. 5 and IV.D for HOAP-3: time of the design, decrease of the criterion, what the dance can identify."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Evolution:
     Attributes:
         stream: which links it excites.
         criterion: (T,) after each transition.
-        plain: (T,) the same had that transition gone the straight path.
+        plain: (T,) the same with that transition on the straight path.
         kinds: (T,) of the transitions.
     """
 

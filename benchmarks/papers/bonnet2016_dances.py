@@ -26,7 +26,7 @@ class Dances:
     Attributes:
         quick: one posture per foot configuration and less effort.
         workers: processes.
-        folder: where dances are kept between runs; None designs each anew.
+        folder: where dances are stored between runs; None designs each again.
     """
 
     quick: bool = False
@@ -54,7 +54,7 @@ class Dances:
         return dance, time.perf_counter() - began
 
     def options(self, options: DanceOptions, unseen: bool) -> DanceOptions:
-        """The options at the size asked for."""
+        """The options at the requested size."""
         each = EACH_QUICK if self.quick else EACH_UNSEEN if unseen else EACH
         options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=self.workers)
         if self.quick or unseen:

@@ -32,7 +32,7 @@ from .rows import Row
 HEIGHT, MASS, SEX = 1.75, 65.0, "female"
 """Of the volunteer."""
 OPTIONS = paper_options("human", hold=1.0)
-"""The paper's, but for the 5 s in which the volunteer stood and was shown what comes next."""
+"""The paper's, but for the 5 s of standing in which the volunteer was shown what comes next."""
 SQUATS = 10
 SEEDS = (11, 12, 13)
 """Of the sensors' noise: without load, with load, squats."""
@@ -74,8 +74,8 @@ def load_test(dances: Dances) -> LoadTest:
         herself = rig.with_prior(truth)
         shown = seen(rig, performed(herself, rebalanced(dance, drawn, herself), truth), PERSON, seed)
         dancings.append(shown)
-        believed = rig.with_prior(rig.prior.scaled(shown.mass))
-        found.append(identified(believed, shown.trial, shown.mass))
+        scaled_rig = rig.with_prior(rig.prior.scaled(shown.mass))
+        found.append(identified(scaled_rig, shown.trial, shown.mass))
     return LoadTest(
         rig=rig,
         arm=arm_of(rig, link),
@@ -102,7 +102,7 @@ def _squats(rig: Rig, body: InertialParameters, used: Danced, found: Identified)
 
 
 def load_rows(test: LoadTest) -> list[Row]:
-    """What the load did to the identified masses, by the paper's programme and by ours."""
+    """Effect of the load on the identified masses, by the paper's program and by ours."""
     seconds = test.performed[0].trial.motion.times[-1] - test.performed[0].trial.motion.times[0]
     data = f"MuJoCo, human, the same {seconds:.0f} s twice"
     others = [k for k, link in enumerate(test.rig.links) if link not in test.arm]
@@ -113,7 +113,7 @@ def load_rows(test: LoadTest) -> list[Row]:
         Row("load on the left forearm [kg]", data, test.load, LOAD, note=f"the arm: {', '.join(test.arm)}"),
         Row("difference of the weighed masses [kg]", data, test.performed[1].mass - test.performed[0].mass, LOAD),
     ]  # fmt: skip
-    for which, name in (("paper", "the paper's programme (8)"), ("ours", "ours, consistent")):
+    for which, name in (("paper", "the paper's program (8)"), ("ours", "ours, consistent")):
         before, after = (getattr(found, which).masses for found in test.found)
         change = after - before
         arms = float(change[arm].sum())

@@ -46,12 +46,12 @@ class Danced:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """What one dance tells about a body.
+    """Identification of a body from one dance.
 
     Attributes:
-        prior: as believed.
+        prior: the rig's.
         scaled: the prior at the weighed mass.
-        paper: by the paper's programme (8).
+        paper: by the paper's program (8).
         ours: by the default method of this software, at the weighed mass.
         base: base parameters by weighted least squares (7).
         structure: how many base parameters the rig has.
@@ -82,7 +82,7 @@ def performed(planner: Rig, dance: Dance, truth: InertialParameters) -> Performe
     """A dance played in MuJoCo on a body of ``truth`` by the controller of ``planner``.
 
     Args:
-        planner: its prior is what plan and controller believe.
+        planner: its prior is that of plan and controller.
         dance: for that rig.
         truth: of the simulated body.
     """

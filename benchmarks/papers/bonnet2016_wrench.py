@@ -89,7 +89,7 @@ def wrench_table(test: WrenchTest, unseen: str) -> str:
     titles = (name, f"{name} weighed", "Id (8)", "Id ours", "truth")
     rows = [
         f"\nTable II, {test.who}: RMS error [N, N m] and correlation of the wrench in the root's axes on {unseen};",
-        "left the paper's (real), right ours (SIMULATED: MuJoCo's plates). Id (8): the paper's programme; Id ours: our",
+        "left the paper's (real), right ours (SIMULATED: MuJoCo's plates). Id (8): the paper's program; Id ours: our",
         f"default; weighed: the prior scaled to the mass on the plates. {test.noise}",
         _line("axis", [f"paper {name}", "paper Id"], titles),
     ]
@@ -122,7 +122,7 @@ def identification_rows(test: WrenchTest) -> list[Row]:
         Row("  sigma < 10 % with correlated residuals accounted for", data, float(corrected)),
         Row("  truly within 10 % of the truth (the least squares of (7))", data, float(right)),
         Row("mass weighed on the plates [kg]", data, test.used.mass, ROBOT_MASS if test.who == "HOAP-3" else None,
-            note=f"true {truth.total_mass:.3f}, believed {found.prior.total_mass:.3f}"),
+            note=f"true {truth.total_mass:.3f}, prior {found.prior.total_mass:.3f}"),
     ]  # fmt: skip
     for name, chosen in (("prior", found.prior), ("prior at the weighed mass", found.scaled),
                          ("identified by (8)", found.paper), ("identified, ours", found.ours)):  # fmt: skip

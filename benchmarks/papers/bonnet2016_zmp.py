@@ -27,7 +27,7 @@ from . import plots
 RATE, PLAN_RATE = 50.0, 250.0
 """[1/s] of the checks' frames, and of what the controller and MuJoCo's sensors get."""
 AFTER = 1.0
-"""[s] stood at the end of a transition that is played."""
+"""[s] of standing at the end of a played transition."""
 NEAR_EDGE = 0.002
 """[m] from the sole's border at which the pressure counts as about to tip the foot: it can never be beyond."""
 VARIANTS: dict[str, tuple[str, Callable[[DanceSegment], DanceSegment]]] = {
@@ -159,10 +159,11 @@ def printed(found: Sequence[Shown]) -> str:
     """The table as text."""
     head = (
         "\nFig. 6, HOAP-3, simulated; the paper prints no numbers: it draws red lines that leave the polygon without"
-        "\nrebalancing and green ones inside it. Polygon: that of the soles shrunk as the dance asks (40 %). Planned:"
+        "\nrebalancing and green ones inside it. Polygon: that of the soles "
+        "shrunk as the dance requires (40 %). Planned:"
         "\ninverse dynamics at 50 Hz. MuJoCo: plates at 250 Hz, each transition from a standing start until a fall; as"
         '\npressure cannot leave the soles, "out of soles" is there the time within 2 mm of their border. A body also'
-        "\nfalls where the way without rebalancing asks more of a joint than its peak torque.\n"
+        "\nfalls where the path without rebalancing exceeds a joint's peak torque.\n"
         f"{'support':9s} {'root':32s} {'data':8s} {'n':>3s} {'leave':>5s} {'fall':>4s} {'out of polygon':>14s} "
         f"{'farthest':>9s} {'out of soles':>12s} {'margin to soles':>15s} {'unreached':>9s}"
     )
@@ -197,8 +198,8 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
         scale = float(x(middle[0] + 0.02) - x(middle[0]))
         drawing.line(start, top + side + 14, start + scale, top + side + 14, "mark")
         drawing.text(start + scale + 6, top + side + 18, "20 mm", "tick")
-    told = "; ".join(
+    caption = "; ".join(
         f"{colour}: {VARIANTS[v][0]}" for v, colour in (("ours", "green"), ("plain", "orange"), ("still", "red"))
     )
-    drawing.text(gap, 16, f"{told}; line: soles, dashed: shrunk by {100 * dance.checks.shrink:.0f} %")
+    drawing.text(gap, 16, f"{caption}; line: soles, dashed: shrunk by {100 * dance.checks.shrink:.0f} %")
     return drawing

@@ -4,7 +4,7 @@ The upper body and the root's attitude follow sums of sinusoids; feet follow the
 the other foot, a kick of their own. The legs and the root's place are then solved for so that the feet are where they
 should be and the centre of mass is over the foot or feet that carry it. So the motion could be performed: a second
 pass moves the centre of mass so that the centre of pressure, which inertia drives away from under it, stays in the
-soles (`pressure_margin` tells by how much it leaves them).
+soles (`pressure_margin` is the distance by which it leaves them).
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
 
 
 def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
-    """What the sensors tell of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less."""
+    """Sensor data of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less."""
     rig, model = robot.rig, robot.rig.model
     generator = np.random.default_rng((seed, len(name), 22))
     count = len(motion)

@@ -32,7 +32,7 @@ PARTS = ("hrp2", "human", "belt", "ablation")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; 1 where one was asked for that needs a real subject's recordings."""
+    """Print the tables; 1 where a requested one needs a real subject's recordings."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers.jovic2016", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter motions, fewer seeds")
     parser.add_argument("--data", type=Path, help="folder of one subject's real recordings, for Table III")
@@ -77,7 +77,7 @@ def print_hrp2(quick: bool) -> None:
             print_axes([comparison], TABLE_1, "CAD")
     print(f" weighed {result.measured_mass:.2f} kg; condition of the chosen motion {result.scores[0]:.3g}", end="")
     print(f" (worst of {len(result.scores)}: {max(result.scores):.3g}); result is {result.estimate.satisfies}")
-    print("\nTable II, masses in percent of CAD (* believed modified, beta 0.35; others 0.05)")
+    print("\nTable II, masses in percent of CAD (* assumed modified, beta 0.35; others 0.05)")
     print(" segment  link                    true   ours  ours, eps 0.01   paper")
     rig = result.robot.rig
     drawn = rig.prior.masses
@@ -106,9 +106,9 @@ def print_human(study: Study | None) -> None:
     print(", ".join(f"{c.trial} {np.nanmean(c.ratio):.2f}" for c in study.identification.comparisons if not c.used))
 
 
-def print_axes(comparisons: Sequence[Comparison], paper: Mapping[str, tuple[float, ...]], rival: str) -> None:
+def print_axes(comparisons: Sequence[Comparison], paper: Mapping[str, tuple[float, ...]], other: str) -> None:
     """RMSE and correlation by axis, ours and the paper's."""
-    heads = f"RMSE ident.   {rival:>6s}   CC ident.   {rival:>6s}"
+    heads = f"RMSE ident.   {other:>6s}   CC ident.   {other:>6s}"
     print(f"   axis   ours: {heads} | paper: {heads}")
     for axis, name in enumerate(AXES):
         values = [
@@ -130,7 +130,7 @@ def print_belt(quick: bool) -> None:
     print(
         f"\nTable IV, 2 kg belt (SIMULATED: markers 2 mm, plates 1 N and 1 N m, calibrated skeleton, {24 * rounds} s)"
     )
-    print(" person  place        blind: found  elsewhere   P(right)   told where: found   paper: found")
+    print(" person  place        blind: found  elsewhere   P(right)   known place: found   paper: found")
     first: dict[str, BeltResult] = {}
     for seed in seeds:
         for place in PLACES:
@@ -146,7 +146,7 @@ def print_belt(quick: bool) -> None:
             worst = max(off, key=lambda link: abs(off[link]))
             print(f"           ablations: any link may carry: {shares}; two blind identifications subtracted: wrong by")
             print(f"           up to {abs(off[worst]):.2f} kg ({worst}); right link {result.difference[place]:.2f} kg")
-    print("\n masses [kg] in the paper's manner (told where the belt is), ours of person 1 / paper's")
+    print("\n masses [kg] by the paper's method (belt's place known), ours of person 1 / paper's")
     print(" link              bare            pelvis          right hand      left foot")
     for link, theirs in TABLE_4.items():
         ours = [first[PLACES[0]].paper[link][0], *(first[place].paper[link][1] for place in PLACES)]

@@ -1,7 +1,7 @@
 """The second experiment of ayusawa on a simulated jumper of 34 degrees of freedom, whose inertials are known.
 
-He jumps, flies and moves; what flight told is judged by the ground forces of other motion, as in the paper's Fig. 5,
-beside the prior and beside as much motion with plates.
+He jumps, flies and moves; the identification from flight is checked against ground forces of other motion, as in the
+paper's Fig. 5, beside the prior and beside as much motion with plates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SEEDS = 3
 SPREAD = 0.08
 """[m] of four markers about the middle of every link."""
 FORCE_NOISE, MOMENT_NOISE = 2.0, 1.0
-"""[N], [N m] of the plates that the rival has."""
+"""[N], [N m] of the plates that the baseline has."""
 TEST_SECONDS = 6.0
 
 

@@ -1,6 +1,6 @@
 """The simulated jumper as a recording shows him: stance before and after every flight, and skin that swings.
 
-A flight that is cut out exactly, with white noise, asks nothing of how its ends and its noise are treated. Here feet
+A flight that is cut out exactly, with white noise, does not test the treatment of its ends and noise. Here feet
 push until take-off with a force that falls to nothing, the flight is found in the motion alone, and the markers of a
 link swing together as its skin does. The constants of `solver.study.flights` were chosen on these.
 """

@@ -1,4 +1,4 @@
-"""Measurements of a simulated walk as bailly2019 III.A spoils them, and inertials that are believed wrongly.
+"""Measurements of a simulated walk with the noise of bailly2019 III.A, and inertials with errors.
 
 The paper's noise is band-limited and white within its bands: 1 N and 1 N m on each foot's wrench below 4 Hz and from 16
 to 24 Hz, 0.1 m and 0.1 N m on the kinematic centre of mass and momentum rate from 92 to 100 Hz. Here it is added at the
@@ -35,7 +35,7 @@ LEAST = 0.1
 """Of a factor on a mass or a second moment."""
 
 
-def believed(rig: Rig, bias: float, seed: int) -> InertialParameters:
+def perturb_inertials(rig: Rig, bias: float, seed: int) -> InertialParameters:
     """The inertials with a relative error of standard deviation ``bias``, same total mass."""
     generator = np.random.default_rng(seed)
     truth, count = rig.prior, len(rig.links)
@@ -53,8 +53,8 @@ def believed(rig: Rig, bias: float, seed: int) -> InertialParameters:
     return InertialParameters.from_com(rig.links, masses, coms, np.array(inertias))
 
 
-def doubt(parameters: InertialParameters, bias: float) -> np.ndarray:
-    """(M, L, 10) square root of the covariance of such errors, to first order around what is believed."""
+def covariance_root(parameters: InertialParameters, bias: float) -> np.ndarray:
+    """(M, L, 10) square root of the covariance of such errors, to first order around `parameters`."""
     count = len(parameters.links)
     root = np.zeros((7 * count, count, PER_LINK))
     masses, coms = parameters.masses, parameters.coms
@@ -78,10 +78,10 @@ def doubt(parameters: InertialParameters, bias: float) -> np.ndarray:
     return root
 
 
-def measured(
+def simulate_measurements(
     rig: Rig, walk: Walk, parameters: InertialParameters, seed: int, root: np.ndarray | None
 ) -> CentroidalData:
-    """What the estimators are given of a walk: noisy wrenches, and kinematics of the believed inertials."""
+    """Input of the estimators from a walk: noisy wrenches, and kinematics with these inertials."""
     generator = np.random.default_rng(1000 + seed)
     motion, count, rate = walk.motion, len(walk.motion), walk.motion.rate
     wrench = walk.wrench.copy()
@@ -112,6 +112,6 @@ def _band(generator: np.random.Generator, count: int, rate: float, band: tuple[f
     return noise / noise.std(axis=0)
 
 
-def without_doubt(data: CentroidalData) -> CentroidalData:
-    """The same signals for an estimator that believes the inertials."""
+def as_exact(data: CentroidalData) -> CentroidalData:
+    """The same signals for an estimator that takes the inertials as exact."""
     return replace(data, modes=None)

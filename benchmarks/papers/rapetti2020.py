@@ -83,8 +83,10 @@ def missing_for(data: Path) -> dict[str, str]:
     absent = {name: str(MissingModel(parts)) for name, parts in models.items() if model_file(parts) is None}
     for name, source in SOURCES.items():
         files = [data / file for file in (source.static, source.trial)]
-        if gone := [str(file) for file in files if not file.is_file()]:
-            absent[name] = f"there is no {' and no '.join(gone)}: name the folder of the recordings with --data"
+        if missing_files := [str(file) for file in files if not file.is_file()]:
+            absent[name] = (
+                f"there is no {' and no '.join(missing_files)}: name the folder of the recordings with --data"
+            )
     return absent
 
 

@@ -109,7 +109,7 @@ class Volunteer:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """The true marker places, for a chain that is told the skeleton."""
+        """The true marker locations, for a pipeline that knows the skeleton."""
         return tuple(Attachment(p.marker, p.link, p.position) for p in self.placements)
 
 

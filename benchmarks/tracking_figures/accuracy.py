@@ -106,7 +106,7 @@ def _rows(body: Body, name: str, found: Followed | None, peer: list[Followed]) -
     what = f"{body.name}: MNTE to the targets" + ("" if body.name == "human 66" else " over the best peer's")
     value = None if found is None else found.mnte if reached else found.mnte / best
     must, aim = (at_most(REACHABLE), at_most(1e-7)) if body.name == "human 66" else (at_most(1.02), at_most(1.0))
-    told = "" if found is None else f"ours {found.mnte:.2e}, mink's best {best:.2e} over damping {_span(peer)}"
+    note = "" if found is None else f"ours {found.mnte:.2e}, mink's best {best:.2e} over damping {_span(peer)}"
     share = None if found is None else found.rate / rate
     rates = (
         ""
@@ -115,7 +115,7 @@ def _rows(body: Body, name: str, found: Followed | None, peer: list[Followed]) -
     )
     bound: Bound | None = at_most(1.03) if share is not None and np.isfinite(share) else None
     return [
-        Figure(what, data, value, "", must, aim, told),
+        Figure(what, data, value, "", must, aim, note),
         Figure(f"{body.name}: angular velocity error over the peer's", data, share, "", bound, at_most(1.0), rates),
     ]  # fmt: skip
 
@@ -129,18 +129,18 @@ def _measured_rates(seen: SegmentMotion, name: str) -> list[Figure]:
     given, true = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True), rates_of(body, seen)
     q, v = ours(body, given, TrackingOptions.one_pass())
     found = judged(body, given, true, q, v)
-    told = f"input noise {np.sqrt(3.0) * RATE_NOISE:.3f} rad/s and {TURN_NOISE:g} rad an axis"
+    note = f"input noise {np.sqrt(3.0) * RATE_NOISE:.3f} rad/s and {TURN_NOISE:g} rad an axis"
     if peers.available():
         blind = judged(body, given, true, *theirs(body, given, 1e-6, q[0]))
-        told += f"; mink, which takes no velocities, {blind.rate:.2f} rad/s"
-    return _rate_rows(name, found, told)
+        note += f"; mink, which takes no velocities, {blind.rate:.2f} rad/s"
+    return _rate_rows(name, found, note)
 
 
-def _rate_rows(name: str, found: Followed | None, told: str) -> list[Figure]:
+def _rate_rows(name: str, found: Followed | None, note: str) -> list[Figure]:
     data = f"simulated, on a real {name}"
     rate, mnte = (None, None) if found is None else (found.rate, found.mnte)
     return [
         Figure("66 DoF, measured velocities: error of the links' rates", data, rate, "rad/s", at_most(0.06),
-               at_most(0.042), told),
+               at_most(0.042), note),
         Figure("the same: MNTE to the targets", data, mnte, "", at_most(1e-5), None),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Exchanged labels: real recordings, exchanges that are injected into them.
 
-Of every recording the markers that are told apart by their names' set, so that each one's link is known. Into each run
-go up to four exchanges of 0.3 to 1 s (at most 45 % of the recording: beyond, nobody could say which part is wrong)
+Of every recording the markers whose set is recognised by name, so that each one's link is known. Into each run
+go up to four exchanges of 0.3 to 1 s (at most 45 % of the recording: beyond, it is undecidable which part is wrong)
 at random times, ends of the recording included; every second one within one link.
 """
 
@@ -67,13 +67,13 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
         rng = np.random.default_rng(SEED)
         own = own_found = 0
         for _ in range(QUICK_RUNS if quick else RUNS):
-            spoilt, swaps = exchanged(untouched.markers, links, rng)
-            told = correct_labels(spoilt).swaps
-            hits = [_is_found(swap, told) for swap in swaps]
+            exchanged_markers, swaps = exchanged(untouched.markers, links, rng)
+            reported = correct_labels(exchanged_markers).swaps
+            hits = [_is_found(swap, reported) for swap in swaps]
             own, own_found = own + len(swaps), own_found + sum(hits)
             inside += sum(swap.inside for swap in swaps)
             inside_found += sum(hit for hit, swap in zip(hits, swaps) if swap.inside)
-            wrong += sum(not any(_are_one(swap, t) for swap in swaps) for t in told)
+            wrong += sum(not any(_are_one(swap, t) for swap in swaps) for t in reported)
         injected, found = injected + own, found + own_found
         if own and own_found / own < worst[1]:
             worst = (name, own_found / own)
@@ -84,8 +84,8 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
     words = (data_words, data_words, f"real, {len(recordings)} recordings")
     notes = (note, "", "")
     return [
-        Figure(row.what, where, value, row.unit, row.must, row.aim, told)
-        for row, where, value, told in zip(rows, words, values, notes)
+        Figure(row.what, where, value, row.unit, row.must, row.aim, note)
+        for row, where, value, note in zip(rows, words, values, notes)
     ]
 
 
@@ -128,10 +128,12 @@ def _links(markers: Markers) -> dict[str, str]:
     return {name: place.link for name, place in places.items() if place is not None}
 
 
-def _is_found(swap: Injected, told: Sequence[Swap]) -> bool:
-    shared = sum(max(min(swap.stop, t.stop) - max(swap.start, t.start), 0) for t in told if _are_one(swap, t))
+def _is_found(swap: Injected, reported: Sequence[Swap]) -> bool:
+    shared = sum(max(min(swap.stop, t.stop) - max(swap.start, t.start), 0) for t in reported if _are_one(swap, t))
     return shared >= OVERLAP * (swap.stop - swap.start)
 
 
-def _are_one(swap: Injected, told: Swap) -> bool:
-    return swap.pair == {told.first, told.second} and min(swap.stop, told.stop) > max(swap.start, told.start)
+def _are_one(swap: Injected, reported: Swap) -> bool:
+    return swap.pair == {reported.first, reported.second} and min(swap.stop, reported.stop) > max(
+        swap.start, reported.start
+    )

@@ -92,18 +92,18 @@ def recovered(body: Body, given: Targets, options: TrackingOptions, start: np.nd
 def _rows(name: str, found: list[Recovered] | None, good: float) -> list[Figure]:
     data = "simulated, on a real run"
     outside = infeasible = share = None
-    told = ""
+    note = ""
     if found is not None:
         outside = max(start.outside for start in found)
         infeasible = float(sum(start.infeasible for start in found))
         share = 100.0 * float(np.mean([start.mnte <= GOOD * good for start in found]))
         worst = max(start.mnte for start in found)
-        told = f"{len(found)} seeds; MNTE of a good start {good:.3f}, of the worst {worst:.3f}"
+        note = f"{len(found)} seeds; MNTE of a good start {good:.3f}, of the worst {worst:.3f}"
     return [
         Figure(f"{name}: outside its limits after {BACK} frames", data, outside, "rad", at_most(1e-3), None),
         Figure(f"{name}: frames whose limits were not kept", data, infeasible, "", at_most(0), None),
         Figure(
             f"{name}: starts as good as a good one after {JUDGED} frames", data, share, "%", at_least(90.0),
-            at_least(100.0), told,
+            at_least(100.0), note,
         ),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether what is lost is told.
+"""A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether lost samples are reported.
 
 Beside it an empty process receives the same datagrams and does nothing with them: what it waits for, everybody on the
-machine waits for. Where it waits long itself, the capture's time is told and not judged.
+machine waits for. Where it waits long itself, the capture's time is reported but not judged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Lived:
         spent: [s] of the processor for one sample, receiving and recording counted.
         growth: [MB] of memory from `WARM` to the end.
         sent: samples that the sender counted, those that it lost on purpose among them.
-        taken, lost: as the capture tells.
+        taken, lost: as the capture reports.
     """
 
     latencies: np.ndarray
@@ -122,7 +122,7 @@ def lived(how: FollowOptions, stream: Stream, seconds: float) -> Lived:
 
 
 def wait(pipe: Connection) -> None:
-    """Tell the port, then how long every sample was on its way, once the last has come or none comes any more."""
+    """Send the port, then the latency of every sample once the last has arrived or no more arrive."""
     receiver, late, heard = UdpReceiver(port=0), [], time.perf_counter()
     pipe.send(receiver.port)
     layout, ended = None, False
@@ -161,7 +161,7 @@ def send(stream: Stream, ports: tuple[int, int], count: int) -> None:
 
 
 def resident() -> float:
-    """[MB] of this process's memory that is there now; 0 where the system does not tell."""
+    """[MB] of this process's memory that is there now; 0 where the system does not report it."""
     try:
         return PAGE * int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) / 1e6
     except OSError:
@@ -170,23 +170,23 @@ def resident() -> float:
 
 def _rows(found: Lived | None, seconds: float) -> list[Figure]:
     data = f"real markers, replayed {seconds:.0f} s at {RATE:.0f} Hz, {100.0 * LOST:.0f} % lost on purpose"
-    late = growth = untold = None
-    told = ["", "", ""]
+    late = growth = unreported = None
+    notes = ["", "", ""]
     if found is not None:
         late, growth = 1e3 * float(np.percentile(found.latencies, 99.0)), found.growth
         idle = 1e3 * float(np.percentile(found.empty, 99.0)) if len(found.empty) else np.inf
-        untold = float(abs(found.sent - found.taken - found.lost))
-        told[0] = f"{1e3 * found.spent:.1f} ms of the processor a sample; "
-        told[0] += f"median {1e3 * float(np.median(found.latencies)):.1f} ms, "
-        told[0] += f"largest {1e3 * float(found.latencies.max()):.0f} ms; an empty process that receives the same: "
-        told[0] += f"99th percentile {idle:.1f} ms"
+        unreported = float(abs(found.sent - found.taken - found.lost))
+        notes[0] = f"{1e3 * found.spent:.1f} ms of the processor a sample; "
+        notes[0] += f"median {1e3 * float(np.median(found.latencies)):.1f} ms, "
+        notes[0] += f"largest {1e3 * float(found.latencies.max()):.0f} ms; an empty process that receives the same: "
+        notes[0] += f"99th percentile {idle:.1f} ms"
         if idle >= 1e3 * IDLE:
-            told[0] += f"; {late:.0f} ms not judged: the machine was too busy"
+            notes[0] += f"; {late:.0f} ms not judged: the machine was too busy"
             late = None
-        told[2] = f"{found.sent} sent, {found.taken} taken, {found.lost} told as lost"
+        notes[2] = f"{found.sent} sent, {found.taken} taken, {found.lost} reported as lost"
     return [
         Figure("live: from sending a datagram to the pose, 99th percentile", data, late, "ms", at_most(20.0),
-               at_most(10.0), told[0]),
-        Figure("live: memory that grew while recording", data, growth, "MB", at_most(5.0), None, told[1]),
-        Figure("live: samples neither taken nor told as lost", data, untold, "", at_most(0.0), None, told[2]),
+               at_most(10.0), notes[0]),
+        Figure("live: memory that grew while recording", data, growth, "MB", at_most(5.0), None, notes[1]),
+        Figure("live: samples neither taken nor reported as lost", data, unreported, "", at_most(0.0), None, notes[2]),
     ]  # fmt: skip

@@ -60,16 +60,16 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
             named += [f"{' with '.join(sorted(pair))} in {recording.name}" for pair in before]
             rng = np.random.default_rng(SEED)
             for _ in range(RUNS):
-                spoilt, swaps = exchanged(markers, links, rng)
+                exchanged_markers, swaps = exchanged(markers, links, rng)
                 began = time.thread_time()
-                pairs, held = pairs_of(body, spoilt)
-                spent, samples = spent + time.thread_time() - began, samples + len(spoilt)
+                pairs, held = pairs_of(body, exchanged_markers)
+                spent, samples = spent + time.thread_time() - began, samples + len(exchanged_markers)
                 injected += len(swaps)
                 found += sum(pairs.get(s.pair, held)[s.start : s.stop].mean() >= OVERLAP for s in swaps)
                 wrong += len(set(pairs) - set(before) - {s.pair for s in swaps})
     words = f"real, {len(subjects)} people, {injected} injected"
-    told = f"named on the streams as they are: {'; '.join(named) or 'none'}"
-    values = ((100.0 * found / injected, told), (100.0 * wrong / injected, ""), (1e3 * spent / samples, ""))
+    note = f"named on the streams as they are: {'; '.join(named) or 'none'}"
+    values = ((100.0 * found / injected, note), (100.0 * wrong / injected, ""), (1e3 * spent / samples, ""))
     return [
         Figure(row.what, words, value, row.unit, row.must, row.aim, note) for row, (value, note) in zip(rows, values)
     ]

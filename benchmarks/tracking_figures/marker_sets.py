@@ -1,6 +1,6 @@
 """Marker files without a marker set: every recording of markers is recognised from its names and motion alone.
 
-The built-in sets, which were written by hand for laboratories, are put aside, and serve as the truth where one of them
+The built-in sets, which were written by hand for laboratories, are left out, and serve as the truth where one of them
 fits. A file is read when its markers are placed, nothing that is placed surely lies on another link than the
 laboratory's set says, and the body so found fits its markers. Files that no reader accepts, without markers or with
 fewer than a leg's are listed as such.
@@ -81,11 +81,11 @@ def _recognised(name: str, markers: Markers) -> FileRead:
     except SolverError as error:
         return FileRead(counts=True, read=False, line=f"{name}: NOT read: {str(error)[:100]}")
     wrong, known = _against_the_laboratory(markers, found)
-    doubtful = sum(proposal.confidence < REVIEW_CONFIDENCE for proposal in found.used_proposals)
+    uncertain = sum(proposal.confidence < REVIEW_CONFIDENCE for proposal in found.used_proposals)
     read = found.calibration.rmse <= FITS and not wrong
     line = f"{name}: {'read' if read else 'NOT read'}; {len(found.used_proposals)} of {len(found.proposals)} "
     line += f"markers placed, mean confidence {found.confidence:.2f}, "
-    line += f"{doubtful} to look at, RMSE {1e3 * found.calibration.rmse:.1f} mm"
+    line += f"{uncertain} to look at, RMSE {1e3 * found.calibration.rmse:.1f} mm"
     if known:
         line += f"; {known - len(wrong)} of {known} on the link that the laboratory's set says"
     return FileRead(counts=True, read=read, line=line + (f", not {', '.join(wrong)}" if wrong else ""))

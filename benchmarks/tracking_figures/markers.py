@@ -65,9 +65,9 @@ def _steps(found: Calibration, wanted: Targets, options: TrackingOptions) -> lis
 def _rows(one: Times | None, settled: Times | None, rmse: np.ndarray | None) -> list[Figure]:
     def timed(times: Times | None, what: str, must: Bound, aim: Bound) -> Figure:
         value = None if times is None else times.median
-        told = "" if times is None else times.told
+        note = "" if times is None else times.note
         return Figure(
-            f"markers, 34 DoF, 47 markers, {what}, over mink's 66", f"real, {TRIAL}", value, "", must, aim, told
+            f"markers, 34 DoF, 47 markers, {what}, over mink's 66", f"real, {TRIAL}", value, "", must, aim, note
         )
 
     return [

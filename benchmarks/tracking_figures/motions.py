@@ -29,7 +29,7 @@ from .bodies import ARMS, SIDED, SPINE, Body, hanging
 
 RATE = 100.0
 CUT = 8.0
-"""[Hz] Up to which the motion is believed."""
+"""[Hz] Cut-off of the motion."""
 TRIM = 0.1
 """[s] Left out at both ends, where filter and spline lean on nothing."""
 
@@ -49,7 +49,7 @@ SOURCES = {
     "walk": Source("subject_b/markers/static_walk.trc", "subject_b/markers/walk.trc", 75.0, "male"),
     "run": Source("subject_b/markers/static_run.trc", "subject_b/markers/run.trc", 75.0, "male"),
 }
-"""The paper's motions. Nobody recorded a T-pose: quiet standing stands for it."""
+"""The paper's motions. No T-pose was recorded: quiet standing takes its place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Times:
         return float(np.median(self.ours) / np.median(self.peer))
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """Medians, 99th percentiles, and the quartiles of ours."""
         ours, peer = (1e6 * np.median(times) for times in (self.ours, self.peer))
         quartiles = ", ".join(f"{1e6 * q:.0f}" for q in np.percentile(self.ours, [25, 75]))
@@ -123,6 +123,6 @@ def _rows(measured: dict[tuple[int, bool], Times] | None) -> list[Figure]:
     figures = []
     for what, freedoms, converged, read, must, aim in rows:
         times = None if measured is None else measured[freedoms, converged]
-        value, told = (None, "") if times is None else (read(times), times.told)
-        figures.append(Figure(what, data, value, "", must, aim, told))
+        value, note = (None, "") if times is None else (read(times), times.note)
+        figures.append(Figure(what, data, value, "", must, aim, note))
     return figures

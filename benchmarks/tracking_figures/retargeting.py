@@ -153,11 +153,11 @@ def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, 
     before, after = (shapes.find(way.poses, -MIN_OVERLAP) for way in (found, kept))
     row = Figure(f"{what}: frames with links inside each other", f"real, {clip}", None, "", at_most(0.0), at_most(0.0))
     if shapes.has_unusable_shapes(before):
-        return missing([row], "shapes that nobody drew overlap everywhere: they tell nothing")
+        return missing([row], "generated shapes overlap everywhere and show nothing")
     deep = [1e3 * max(0.0, -float(touches.distances.min(initial=0.0))) for touches in (before, after)]
-    told = f"{len(np.unique(before.frames))} as led; deepest {deep[0]:.0f} mm, kept apart {deep[1]:.0f} mm; "
-    told += f"{len(kept.motion) / seconds:.0f} frames/s made, keeping apart included"
-    return [Figure(row.what, row.data, float(len(np.unique(after.frames))), "", row.must, row.aim, note=told)]
+    note = f"{len(np.unique(before.frames))} as retargeted; deepest {deep[0]:.0f} mm, separated {deep[1]:.0f} mm; "
+    note += f"{len(kept.motion) / seconds:.0f} frames/s made, separation included"
+    return [Figure(row.what, row.data, float(len(np.unique(after.frames))), "", row.must, row.aim, note=note)]
 
 
 def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:

@@ -6,7 +6,7 @@ of the smoother was chosen on runs and walks; the drop jumps it is judged by had
 
 Simulated: recorded motions, as the pipeline filters coordinates, are the truth; their markers get noise and gaps, the
 tracker follows them, and its motion passes the Butterworth filter with the cut-off that is best for this very trial and
-error, which nobody knows outside a simulation; the smoother has one setting and no filter after it.
+error, which is unknown outside a simulation; the smoother has one setting and no filter after it.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ def test_a_missing_mass_is_a_missing_force(robot: Rig, dance: Dance) -> None:
 
 
 def waving(rig: Rig) -> Motion:
-    """Every coordinate on its own sum of two sinusoids: nobody could dance it, but it excites everything."""
+    """Every coordinate on its own sum of two sinusoids: not a feasible dance, but it excites everything."""
     generator = np.random.default_rng(5)
     times = np.arange(0.0, 16.0, 1.0 / RATE)
     pitch, phase = generator.uniform(0.2, 1.0, (2, rig.model.nv)), generator.uniform(0.0, 6.0, (2, rig.model.nv))
@@ -217,7 +217,7 @@ def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
     assert found.base.well_known(corrected=False).all()
 
 
-def test_kept_dances_are_told_apart(robot: Rig) -> None:
+def test_stored_dances_are_distinguished(robot: Rig) -> None:
     """A dance is kept for its rig and options, whatever the number of workers."""
     own = Dances(workers=1).options(DanceOptions(), unseen=False)
     assert _digest(robot, own) == _digest(robot, replace(own, workers=2))

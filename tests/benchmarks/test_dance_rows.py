@@ -44,7 +44,7 @@ def _lift(rig: Rig, q: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("jumper", jump.JUMPERS, ids=lambda jumper: jumper.name)
-def test_everybody_is_asked_for_the_same_jump_in_proportion(jumper: jump.Jumper) -> None:
+def test_every_body_gets_the_same_jump_in_proportion(jumper: jump.Jumper) -> None:
     """Rise over height and time in the air over its root are those of the person of 1.75 m, who has 0.3 s and 12 cm."""
     rig = jumper.rig()
     keyed = jump.keyed_jump(rig)
@@ -82,10 +82,10 @@ def test_rows_can_be_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """``--only`` measures those rows and no others; the whole table has them all but for a quick look."""
 
     def rows(_: object) -> Iterator[list[Figure]]:
-        yield [Figure("what was asked for", "simulated", 1.0)]
+        yield [Figure("the requested row", "simulated", 1.0)]
 
     monkeypatch.setitem(benchmark.ALONE, "jumps", rows)
-    monkeypatch.setattr(benchmark, "planar_figures", lambda _: pytest.fail("not asked for"))
+    monkeypatch.setattr(benchmark, "planar_figures", lambda _: pytest.fail("not requested"))
     assert benchmark.main(["--only", "jumps"]) == 0
-    assert "what was asked for" in capsys.readouterr().out
+    assert "the requested row" in capsys.readouterr().out
     assert set(benchmark.SLOW) <= set(benchmark.ALONE)

@@ -126,7 +126,7 @@ def test_a_squat_stands(robot: Rig, intended: Plan, performance: Performance) ->
 
 
 def test_plates_carry_the_weight_of_the_body_they_hold(robot: Rig, intended: Plan) -> None:
-    """Standing still, the plates read the weight of the simulated body, not of the believed one."""
+    """Standing still, the plates read the weight of the simulated body, not of the controller's rig."""
     heavy = InertialParameters(robot.links, 1.2 * robot.prior.values)
     short = replace(intended, motion=intended.motion.part(0, 3))
     standing = play(robot, short, truth=heavy).standing

@@ -20,7 +20,7 @@ RATE = 50.0
 
 def test_both_measure_the_same_number(tmp_path: Path) -> None:
     """The condition number of a motion by its regressor and base columns is ours by these columns, and its own motion
-    keeps the ranges and speeds that were asked."""
+    keeps the requested ranges and speeds."""
     interpreter = os.environ.get(PEER)
     if not interpreter:
         pytest.skip(f"{PEER} names no interpreter with figaroh and IPOPT")
@@ -31,14 +31,15 @@ def test_both_measure_the_same_number(tmp_path: Path) -> None:
     margins = build_margins(bench, ExcitingOptions())
     times, q, v, a = swings(bench, 4.0, RATE)
     joints = {link: joint.name for link, joint in zip(rig.links, rig.joints)}
-    asked, answered = tmp_path / "asked.npz", tmp_path / "answered.npz"
+    request, result = tmp_path / "request.npz", tmp_path / "result.npz"
     np.savez(
-        asked, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower, upper=margins.upper,
+        request, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower,
+            upper=margins.upper,
         speed=margins.speed, torque=margins.torque, seconds=4.0, rate=RATE, dense=RATE, waypoints=[4], seeds=[1],
         iterations=5, times=times, q=q, v=v, a=a,
     )  # fmt: skip
-    subprocess.run([interpreter, SCRIPT, asked, answered], check=True, capture_output=True)
-    peer = dict(np.load(answered))
+    subprocess.run([interpreter, SCRIPT, request, result], check=True, capture_output=True)
+    peer = dict(np.load(result))
     other = on_columns(bench, peer["base"])
     assert len(peer["base"]) == len(bench.independent_columns)
     own = compute_condition(other, bench.motion(times, q, v, a))

@@ -213,10 +213,10 @@ def test_a_benchmark_names_the_models_and_recordings_that_are_missing(
     bodies.human.cache_clear()
     bodies.icub.cache_clear()
     assert rapetti2020.main(["--quick", "--data", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[1].strip() for line in told] == ["human 66", "human 48", "iCub", "T-pose", "walk", "run"]
-    assert all("ROBOT_MODELS" in line for line in told[:3])
-    assert all(str(tmp_path) in line for line in told[3:])
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1].strip() for line in lines] == ["human 66", "human 48", "iCub", "T-pose", "walk", "run"]
+    assert all("ROBOT_MODELS" in line for line in lines[:3])
+    assert all(str(tmp_path) in line for line in lines[3:])
     assert not (tmp_path / "out").exists()
     rows = limits.limit_figures(tmp_path, True)
     assert exit_code(rows) == UNMEASURED

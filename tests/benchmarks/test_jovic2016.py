@@ -41,7 +41,7 @@ def test_the_motion_could_be_performed(motion: Motion) -> None:
 
 
 def test_feet_stand_or_are_lifted(motion: Motion) -> None:
-    """The standing foot does not move; the lifted one is lifted and comes back to where it stood."""
+    """The standing foot does not move; the lifted one is lifted and comes back to its place."""
     rig = volunteer(1).rig
     places = link_motions(rig, motion).position
     right, left = (places[:, rig.index(foot)].T for foot in FEET)

@@ -57,7 +57,7 @@ def test_a_leaning_robot_falls_and_slides(judge: Judge, standing: Record) -> Non
     assert found["zmp"].margin > 0.02
 
 
-def test_weight_beside_the_standing_foot_is_told(judge: Judge, standing: Record) -> None:
+def test_weight_beside_the_standing_foot_is_reported(judge: Judge, standing: Record) -> None:
     """On the left foot alone a body above both is out of balance, and no forces carry it."""
     alone = {link: np.full(FRAMES, link.startswith("left")) for link in standing.planted}
     found = _found(judge, replace(standing, planted=alone))

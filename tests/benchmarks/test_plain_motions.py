@@ -22,7 +22,7 @@ def test_squats_are_feasible_and_repeat() -> None:
     np.testing.assert_allclose(dance.segments[-1].stop, dance.segments[0].start, atol=1e-9)
 
 
-def test_random_motion_lasts_as_long_as_asked() -> None:
+def test_random_motion_lasts_as_long_as_requested() -> None:
     """Random postures fill the time in every foot configuration, feasibly, and join without a jump."""
     dance = random_postures(RIG, OPTIONS, 12.0, 0)
     assert dance.duration > 12.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.papers.noisy_walk import believed, doubt
+from benchmarks.papers.noisy_walk import covariance_root, perturb_inertials
 from benchmarks.papers.walk import Gait, walk
 from solver.dynamics import link_motions
 from solver.rigs import hrp2
@@ -25,14 +25,15 @@ def test_the_walk_is_one_that_physics_allows() -> None:
 
 
 def test_wrong_inertials_are_those_of_a_body() -> None:
-    """What is believed has the true mass, physical links, and errors of the stated size, which its covariance tells."""
+    """Perturbed inertials have the true mass, physical links, and errors of the stated size, as their covariance
+    says."""
     rig = hrp2()
-    found = [believed(rig, 0.3, seed) for seed in range(10)]
+    found = [perturb_inertials(rig, 0.3, seed) for seed in range(10)]
     for parameters in found:
         assert abs(parameters.total_mass - rig.prior.total_mass) < 1e-9
         assert min(np.linalg.eigvalsh(p)[0] for p in parameters.pseudo_inertias) > -1e-12
     ratio = np.array([parameters.masses / rig.prior.masses for parameters in found])
     assert 0.2 < ratio.std() < 0.4
-    root = doubt(rig.prior, 0.3)
+    root = covariance_root(rig.prior, 0.3)
     spread = np.sqrt((root[:, :, 0] ** 2).sum(axis=0)) / rig.prior.masses
     np.testing.assert_allclose(spread, 0.3, rtol=1e-12)

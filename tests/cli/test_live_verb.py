@@ -1,4 +1,4 @@
-"""The live check as another program meets it: a asker process and its lines."""
+"""The live check as another program meets it: a client process and its lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.asker import Asker
+from benchmarks.live_client import LiveClient
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
 from solver.rigs import hoap3, hrp2
@@ -55,19 +55,19 @@ def path(timeline: SceneTimeline, tmp_path_factory: pytest.TempPathFactory) -> s
 
 
 @pytest.fixture(scope="module")
-def asker() -> Iterator[Asker]:
+def live_client() -> Iterator[LiveClient]:
     """One server for the whole file."""
-    found = Asker()
+    found = LiveClient()
     yield found
     found.kill()
 
 
 def test_every_frame_is_told_once_nearest_first_and_as_checked(
-    asker: Asker, timeline: SceneTimeline, path: str
+    live_client: LiveClient, timeline: SceneTimeline, path: str
 ) -> None:
     """The answers are the check of the motion that the timeline shows, from the frame looked at outwards."""
-    asker.ask({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path})
-    answers = asker.until(is_done(1))
+    live_client.send({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path})
+    answers = live_client.receive_until(is_done(1))
     assert {answer["serial"] for answer in answers} == {1}
     frames = [scene_frame(each) for answer in answers[:-1] for each in answer["frames"]]
     distances = [abs(frame.frame - 100) for frame in frames]
@@ -87,9 +87,9 @@ def test_every_frame_is_told_once_nearest_first_and_as_checked(
     assert len(answers[-1]["failures"]) == len(checks.first_failures)
 
 
-def test_excitation_follows_the_frames(asker: Asker) -> None:
+def test_excitation_follows_the_frames(live_client: LiveClient) -> None:
     """After the frames of the timeline before come its excitations, in the order of time, to the last frame."""
-    answers = asker.until(lambda answer: answer.get("time") == pytest.approx(TIMES[-1]))
+    answers = live_client.receive_until(lambda answer: answer.get("time") == pytest.approx(TIMES[-1]))
     assert {answer["kind"] for answer in answers} == {"excitation"}
     times = [answer["time"] for answer in answers]
     assert times == sorted(times)
@@ -103,12 +103,14 @@ def held_to(timeline: SceneTimeline, folder: Path, **changes: float) -> str:
     return str(TIMELINE.write(path, replace(timeline, checks=replace(timeline.checks, **changes))))  # type: ignore[arg-type]
 
 
-def test_a_replaced_serial_never_answers_again(asker: Asker, timeline: SceneTimeline, tmp_path: Path) -> None:
+def test_a_replaced_serial_never_answers_again(
+    live_client: LiveClient, timeline: SceneTimeline, tmp_path: Path
+) -> None:
     """From the first answer to a newer timeline on, none belongs to an older one, and every frame comes again."""
     for serial in (2, 3, 4):
         path = held_to(timeline, tmp_path, shrink=0.1 * serial)
-        asker.ask({"do": "timeline", "serial": serial, "path": path, "excitation": False})
-    answers = asker.until(is_done(4))
+        live_client.send({"do": "timeline", "serial": serial, "path": path, "excitation": False})
+    answers = live_client.receive_until(is_done(4))
     serials = [answer["serial"] for answer in answers]
     assert serials == sorted(serials)
     last = [each["frame"] for answer in answers if answer["kind"] == "frames" and answer["serial"] == 4
@@ -116,7 +118,7 @@ def test_a_replaced_serial_never_answers_again(asker: Asker, timeline: SceneTime
     assert sorted(last) == list(range(len(TIMES)))
 
 
-def test_a_posture_is_told_before_a_timeline(asker: Asker, timeline: SceneTimeline, tmp_path: Path) -> None:
+def test_a_posture_is_told_before_a_timeline(live_client: LiveClient, timeline: SceneTimeline, tmp_path: Path) -> None:
     """The pose comes first even if it was asked for last; lifted off the floor, it says by how much."""
     one = replace(
         timeline, times=timeline.times[:1], root=timeline.root[:1] + np.array([0.0, 0.0, 0.5]),
@@ -124,11 +126,11 @@ def test_a_posture_is_told_before_a_timeline(asker: Asker, timeline: SceneTimeli
         strips=tuple(SceneStrip(patch.name, 0.0, 0.0) for patch in RIG.contacts),
     )  # fmt: skip
     lifted = str(TIMELINE.write(tmp_path / "pose.timeline.npz", one))
-    asker.ask(
+    live_client.send(
         {"do": "timeline", "serial": 5, "path": held_to(timeline, tmp_path, friction=0.4), "excitation": False},
         {"do": "pose", "serial": 6, "path": lifted},
     )
-    answers = asker.until(is_done(5))
+    answers = live_client.receive_until(is_done(5))
     poses = [answer for answer in answers if answer["kind"] == "pose"]
     assert [answer["serial"] for answer in poses] == [6]
     assert answers.index(poses[0]) <= 1  # the timeline's first frame may have been told before the line was read
@@ -137,58 +139,60 @@ def test_a_posture_is_told_before_a_timeline(asker: Asker, timeline: SceneTimeli
     assert {foot[0] for foot in poses[0]["frame"]["feet"]} == {patch.name for patch in RIG.contacts}
 
 
-def test_a_wrong_request_is_answered_and_survived(asker: Asker, path: str, timeline: SceneTimeline) -> None:
+def test_a_wrong_request_is_answered_and_survived(live_client: LiveClient, path: str, timeline: SceneTimeline) -> None:
     """One error says what the rig lacks; the server lives on and takes the next timeline."""
     wrong = TIMELINE.write(
         Path(path).with_name("b.timeline.npz"), replace(timeline, strips=(SceneStrip("heel", 0.0, 1.0),))
     )
-    asker.ask({"do": "timeline", "serial": 8, "path": str(wrong)})
-    (answer,) = asker.until(lambda _: True)
+    live_client.send({"do": "timeline", "serial": 8, "path": str(wrong)})
+    (answer,) = live_client.receive_until(lambda _: True)
     assert (answer["kind"], answer["serial"]) == ("error", 8)
     assert "heel" in answer["message"]
-    asker.ask({"do": "timeline", "serial": 9, "path": path, "excitation": False})
-    assert {answer["serial"] for answer in asker.until(is_done(9))} == {9}
+    live_client.send({"do": "timeline", "serial": 9, "path": path, "excitation": False})
+    assert {answer["serial"] for answer in live_client.receive_until(is_done(9))} == {9}
 
 
 def test_a_timeline_that_cannot_be_read_replaces_the_one_before(
-    asker: Asker, timeline: SceneTimeline, path: str, tmp_path: Path
+    live_client: LiveClient, timeline: SceneTimeline, path: str, tmp_path: Path
 ) -> None:
     """After its error nothing more is said of the older one, under neither serial."""
-    asker.ask({"do": "timeline", "serial": 20, "path": held_to(timeline, tmp_path, friction=0.45), "excitation": False})
-    asker.until(lambda answer: answer["kind"] == "frames")
-    asker.ask({"do": "timeline", "serial": 21, "path": "missing.npz"})
-    asker.until(lambda answer: answer["kind"] == "error" and answer["serial"] == 21)
-    asker.ask({"do": "timeline", "serial": 22, "path": path, "excitation": False})
-    assert {answer["serial"] for answer in asker.until(is_done(22))} == {22}
+    live_client.send(
+        {"do": "timeline", "serial": 20, "path": held_to(timeline, tmp_path, friction=0.45), "excitation": False}
+    )
+    live_client.receive_until(lambda answer: answer["kind"] == "frames")
+    live_client.send({"do": "timeline", "serial": 21, "path": "missing.npz"})
+    live_client.receive_until(lambda answer: answer["kind"] == "error" and answer["serial"] == 21)
+    live_client.send({"do": "timeline", "serial": 22, "path": path, "excitation": False})
+    assert {answer["serial"] for answer in live_client.receive_until(is_done(22))} == {22}
 
 
 def test_what_was_asked_before_the_end_of_the_input_is_answered(
-    asker: Asker, timeline: SceneTimeline, tmp_path: Path
+    live_client: LiveClient, timeline: SceneTimeline, tmp_path: Path
 ) -> None:
     """All that was asked for in the middle of work, to its last excitation; then the process ends."""
-    asker.ask({"do": "timeline", "serial": 10, "path": held_to(timeline, tmp_path, friction=0.3)})
-    asker.until(lambda answer: answer["kind"] == "frames")
-    rest = asker.close()
+    live_client.send({"do": "timeline", "serial": 10, "path": held_to(timeline, tmp_path, friction=0.3)})
+    live_client.receive_until(lambda answer: answer["kind"] == "frames")
+    rest = live_client.close()
     assert [answer["kind"] for answer in rest].count("done") == 1
     assert rest[-1]["time"] == pytest.approx(TIMES[-1])
-    assert (asker.process.returncode, asker.complaints) == (0, "")
+    assert (live_client.process.returncode, live_client.stderr) == (0, "")
 
 
 def test_one_request_and_the_end_of_the_input(path: str) -> None:
     """As a shell may send it, without an end of line: it is answered like any other."""
-    asker = Asker()
-    asker.tell(json.dumps({"do": "pose", "serial": 1, "path": path}).encode())
-    assert [(answer["kind"], answer["serial"]) for answer in asker.close()] == [("pose", 1)]
-    assert (asker.process.returncode, asker.complaints) == (0, "")
+    live_client = LiveClient()
+    live_client.send_bytes(json.dumps({"do": "pose", "serial": 1, "path": path}).encode())
+    assert [(answer["kind"], answer["serial"]) for answer in live_client.close()] == [("pose", 1)]
+    assert (live_client.process.returncode, live_client.stderr) == (0, "")
 
 
 def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> None:
     """With a rig named, timelines of another are refused; ``end`` ends at once."""
-    asker = Asker(str(write_rig(tmp_path / "rig.json", hrp2())))
-    asker.ask({"do": "timeline", "serial": 1, "path": path})
-    answer = asker.until(lambda _: True)[0]
+    live_client = LiveClient(str(write_rig(tmp_path / "rig.json", hrp2())))
+    live_client.send({"do": "timeline", "serial": 1, "path": path})
+    answer = live_client.receive_until(lambda _: True)[0]
     assert (answer["kind"], answer["serial"]) == ("error", 1)
     assert "another rig" in answer["message"]
-    asker.ask({"do": "end"})
-    assert asker.process.wait(PATIENCE) == 0
-    assert asker.close() == []
+    live_client.send({"do": "end"})
+    assert live_client.process.wait(PATIENCE) == 0
+    assert live_client.close() == []

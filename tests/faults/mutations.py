@@ -111,7 +111,7 @@ def _table_step(rng: random.Random, text: str) -> str:
         other = rng.randrange(len(cells))
         cells[cell], cells[other] = cells[other], cells[cell]
     elif what == 10:
-        cells[cell] = _spoilt(rng, cells[cell], (*"\"'\0\r;,\t[]()#=-.eE", "\u00a0", "\u0661"))
+        cells[cell] = _corrupt(rng, cells[cell], (*"\"'\0\r;,\t[]()#=-.eE", "\u00a0", "\u0661"))
     elif what == 11:
         return text[: rng.randrange(len(text) + 1)]
     elif what == 12:
@@ -138,17 +138,17 @@ def _scaled(word: str, factor: float) -> str:
         return word
 
 
-def _spoilt(rng: random.Random, word: str, characters: tuple[str, ...]) -> str:
+def _corrupt(rng: random.Random, word: str, characters: tuple[str, ...]) -> str:
     place = rng.randrange(len(word) + 1)
     return word[:place] + rng.choice(characters) + word[place + rng.randrange(2) :]
 
 
 def of_json(rng: random.Random, content: bytes) -> bytes:
     """Entries of another type, missing, extra, renamed and swapped, deep nesting, huge numbers, and what is no JSON."""
-    return spoilt_json(rng, content.decode()).encode("utf-8", "surrogatepass")
+    return corrupt_json(rng, content.decode()).encode("utf-8", "surrogatepass")
 
 
-def spoilt_json(rng: random.Random, text: str) -> str:
+def corrupt_json(rng: random.Random, text: str) -> str:
     """As `of_json`, for text within another container."""
     if rng.random() < 0.1:
         place = rng.randrange(len(text) + 1)
@@ -156,20 +156,24 @@ def spoilt_json(rng: random.Random, text: str) -> str:
         return text[:place] + piece + text[place + rng.randrange(3) :]
     tree = json.loads(text)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        tree = _spoilt_tree(rng, tree)
-    spoilt = json.dumps(tree, ensure_ascii=False)
+        tree = _corrupt_tree(rng, tree)
+    corrupted = json.dumps(tree, ensure_ascii=False)
     if rng.random() < 0.05:
         depth = rng.choice(DEPTHS)
-        spoilt = spoilt.replace("null", "[" * depth + "]" * depth, 1) if "null" in spoilt else "[" * depth + "]" * depth
+        corrupted = (
+            corrupted.replace("null", "[" * depth + "]" * depth, 1)
+            if "null" in corrupted
+            else "[" * depth + "]" * depth
+        )
     if rng.random() < 0.05:
-        pieces = spoilt.split(": ")
+        pieces = corrupted.split(": ")
         place = rng.randrange(len(pieces))
         pieces[place] = rng.choice(('1, "name"', '{"name"', "1e999", "-" + "9" * 4000)) + pieces[place]
-        spoilt = ": ".join(pieces)
-    return spoilt
+        corrupted = ": ".join(pieces)
+    return corrupted
 
 
-def _spoilt_tree(rng: random.Random, tree: Any) -> Any:
+def _corrupt_tree(rng: random.Random, tree: Any) -> Any:
     """A tree with one entry changed; walks down a random path, so that what is near the root changes often."""
     if not isinstance(tree, dict | list) or not tree or rng.random() < 0.08:
         return _odd(rng, tree)
@@ -188,7 +192,7 @@ def _spoilt_tree(rng: random.Random, tree: Any) -> Any:
     elif what == 3 and isinstance(tree, list):
         tree[:] = tree[: rng.randrange(len(tree) + 1)]
     else:
-        tree[key] = _spoilt_tree(rng, tree[key])
+        tree[key] = _corrupt_tree(rng, tree[key])
     return tree
 
 
@@ -295,10 +299,10 @@ def of_archive(rng: random.Random, content: bytes) -> bytes:
 def _archive_step(rng: random.Random, entries: dict[str, bytes], name: str) -> None:
     if not name.endswith(".npy"):
         try:
-            spoilt = spoilt_json(rng, entries[name].decode()).encode("utf-8", "surrogatepass")
+            corrupted = corrupt_json(rng, entries[name].decode()).encode("utf-8", "surrogatepass")
         except (ValueError, RecursionError):  # an earlier step made it no JSON
-            spoilt = of_bytes(rng, entries[name])
-        entries[name] = spoilt
+            corrupted = of_bytes(rng, entries[name])
+        entries[name] = corrupted
         return
     what = rng.randrange(12)
     if what == 0:

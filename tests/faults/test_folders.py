@@ -17,7 +17,7 @@ from solver.formats.manifest import MANIFEST_FILE
 from solver.formats.output_folder import WORK_FOLDER, finish_interrupted, reserve_folder, write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-OLD = {"gone": "old", "part/x": "old", "x": "old"}
+OLD = {"removed": "old", "part/x": "old", "x": "old"}
 NEW = {"came": "new", "part/x": "new", "x": "new"}
 WRITER = """
 import os, sys
@@ -85,8 +85,8 @@ def test_a_killed_writer_leaves_all_or_nothing(step: str, before_too: bool, tmp_
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
-    """While one process keeps a folder another is refused at once and told who; when it is killed the folder is free,
-    and what it left is swept."""
+    """While one process holds a folder another is refused at once, with the first one's id; when it is killed the
+    folder is free, and what it left is swept."""
     out = tmp_path / "out"
     if exists:
         write(out, OLD)
@@ -101,7 +101,7 @@ def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
             pass
         if not exists:
-            out.mkdir()  # by somebody else: the two are still the same folder
+            out.mkdir()  # created in between: the two are still the same folder
             with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
                 pass
         other.send_signal(signal.SIGKILL)

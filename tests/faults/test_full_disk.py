@@ -42,7 +42,9 @@ def track(recorded: Path, output: Path, most: int) -> subprocess.CompletedProces
     return subprocess.run([*command, "--output", str(output)], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_results_that_do_not_fit_are_told_in_one_line_and_leave_the_old_ones(recorded: Path, tmp_path: Path) -> None:
+def test_results_that_do_not_fit_are_reported_in_one_line_and_leave_the_old_ones(
+    recorded: Path, tmp_path: Path
+) -> None:
     """Full after some files: one line, exit code 2, the results of the run before, and nothing beside them."""
     assert track(recorded, tmp_path / "out", 1 << 30).returncode == 0
     before = tree(tmp_path)

@@ -58,7 +58,7 @@ def test_a_value_refuses_what_cannot_work(make: Callable[[], object]) -> None:
         make()
 
 
-def test_a_cut_off_above_half_the_rate_is_told_before_tracking() -> None:
+def test_a_cut_off_above_half_the_rate_is_refused_before_tracking() -> None:
     """A recording of 10 samples a second cannot be filtered at 8 Hz; the error names it."""
     times = np.arange(0.0, 2.0, 0.1)
     slow = Recording("slow", Markers(times, ("a",), np.zeros((len(times), 1, 3))))
@@ -75,7 +75,7 @@ def test_a_number_that_cannot_work_is_one_line(words: str, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("words", ["--filter none", "--height 17", "--marker-set none", "--mass 7000", "--base tail"])
-def test_a_name_or_size_that_no_body_has_is_told_before_heavy_imports(words: str) -> None:
+def test_a_name_or_size_that_no_body_has_is_refused_before_heavy_imports(words: str) -> None:
     """What is said of a person is judged, and named, before signals, calibration or studies are imported."""
     heavy = "any('solver.' + name in sys.modules for name in ('signals', 'calibration', 'study', 'rigs'))"
     code = f"import sys; from solver.cli import main; code = main(sys.argv[1:]); sys.exit(9 if {heavy} else code)"
@@ -87,14 +87,14 @@ def test_a_name_or_size_that_no_body_has_is_told_before_heavy_imports(words: str
 
 
 @pytest.mark.parametrize("words", ["--base tail", "--planted-foot tail", "--base tail --filter ayusawa"])
-def test_a_robot_s_names_are_told_before_its_recordings(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_robot_s_names_are_checked_before_its_recordings(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A link or patch that the rig does not have is named, though the recording is missing as well."""
     assert main(["identify", "nowhere.csv", "--rig", "hoap3", *words.split(), "--output", "out"]) == 2
     assert "'tail'" in capsys.readouterr().err
 
 
-def test_a_missing_recording_is_told_with_the_others(tmp_path: Path) -> None:
-    """A .trc is asked for before any other file is read, though its suffix alone says what it would hold."""
+def test_a_missing_recording_is_reported_with_the_others(tmp_path: Path) -> None:
+    """A missing .trc is reported before any other file is read, though its suffix alone says what it would hold."""
     with pytest.raises(InputError, match="does not exist"):
         pair_files([tmp_path / "walk.trc"])
 

@@ -62,12 +62,12 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 
 
 def strange() -> dict[str, Sample]:
-    """Readers that do all that a reader must not, when told to."""
+    """Readers that do all that a reader must not, for the input ``now``."""
     return {name: Sample(name, "a.txt", "table", b"", reader) for name, reader in STRANGE.items()}
 
 
-def told(sample: Sample, seed: int) -> bytes:
-    """Tell it."""
+def trigger(sample: Sample, seed: int) -> bytes:
+    """The input on which the readers of `STRANGE` act."""
     return b"now"
 
 
@@ -117,9 +117,9 @@ STRANGE = {
 
 
 def test_the_watchdog_notices() -> None:
-    """Another exception, a crash, a hang, slow and greedy readers are told, and what stands behind them is read."""
+    """Another exception, a crash, a hang, slow and greedy readers are reported, and the inputs after them are read."""
     limits = Limits(seconds=0.3, patience=8.0, memory=60 << 20, addresses=1 << 30)
-    outcome = run([(name, 1) for name in STRANGE], told, 2, strange, limits)
+    outcome = run([(name, 1) for name in STRANGE], trigger, 2, strange, limits)
     found = {trouble.name: trouble.what for trouble in outcome.troubles}
     assert outcome.inputs == len(STRANGE)
     assert found["raise"] == "KeyError: 'name'"
@@ -127,5 +127,5 @@ def test_the_watchdog_notices() -> None:
     assert found["hang"].startswith("hung: 8 s")
     assert found["work_long"].startswith("slow: 0.")
     assert found["take_memory"].startswith("memory: ")
-    assert found["ask_for_more"] == "memory: more than 1024 MB asked for"
+    assert found["ask_for_more"] == "memory: more than 1024 MB requested"
     assert len(outcome.troubles) == len(STRANGE)

@@ -148,10 +148,10 @@ def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with running("-c", DELIVERED, str(out)) as process:
         process.send_signal(signal.SIGTERM)
-        said, complaints = process.communicate(timeout=LONG)
+        stdout, stderr = process.communicate(timeout=LONG)
     assert (out / "all").read_text() == "all"
-    assert (process.returncode, said) == (stopping.CODE, "")
-    assert complaints == f"stopped; written before: {out}\n"
+    assert (process.returncode, stdout) == (stopping.CODE, "")
+    assert stderr == f"stopped; written before: {out}\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -188,14 +188,14 @@ def test_the_end_of_a_parent_ends_its_child(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_workers_end_with_whoever_asked(number: signal.Signals, sharing: str, tmp_path: Path) -> None:
-    """However a process ends, its workers and their housekeepers do, without a word; a terminal tells them all."""
+def test_workers_end_with_the_process_that_started_them(number: signal.Signals, sharing: str, tmp_path: Path) -> None:
+    """However a process ends, its workers and their housekeepers do, without a message; a terminal signals them all."""
     with running("-c", sharing, str(tmp_path / "pids")) as process:
         assert len(in_session(process.pid)) >= 3
         os.killpg(process.pid, number) if number != signal.SIGKILL else process.kill()
-        _, complaints = process.communicate(timeout=LONG)
+        _, stderr = process.communicate(timeout=LONG)
         assert emptied(process.pid), in_session(process.pid)
-    assert complaints == ("" if number == signal.SIGKILL else f"{stopping.NOTHING}\n")
+    assert stderr == ("" if number == signal.SIGKILL else f"{stopping.NOTHING}\n")
     shared_memory = Path("/dev/shm")
     left = [item.name for item in shared_memory.iterdir()] if shared_memory.is_dir() else []
     assert [name for name in left if f"-{process.pid}-" in name or f"_{process.pid}_" in name] == []
@@ -205,22 +205,22 @@ def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
     """Where what is done can be kept, the first Ctrl-C is an exception that work can take; its workers end too."""
     with running("-c", sharing, str(tmp_path / "pids"), "keeps") as process:
         os.killpg(process.pid, signal.SIGINT)
-        said, complaints = process.communicate(timeout=LONG)
+        stdout, stderr = process.communicate(timeout=LONG)
         assert emptied(process.pid), in_session(process.pid)
-    assert (process.returncode, said, complaints) == (stopping.CODE, "kept [0]\n", "")
+    assert (process.returncode, stdout, stderr) == (stopping.CODE, "kept [0]\n", "")
 
 
-def test_who_asks_for_no_more_results_is_not_warned(recwarn: pytest.WarningsRecorder) -> None:
+def test_discarding_further_results_does_not_warn(recwarn: pytest.WarningsRecorder) -> None:
     """Work that is left when its first result is enough ends without a word, in this process or in others."""
     for workers in (1, 2):
         results = parallel_map(time.sleep, [(0.0,), (5.0,), (5.0,)], workers)
         assert next(results) is None
         results.close()  # type: ignore[attr-defined]
-    assert [str(told.message) for told in recwarn] == []
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def test_work_goes_on_while_the_block_does_something_else(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    """Other processes work before anybody asks for results; where a block fails, none of them complains."""
+    """Other processes work before results are requested; where a block fails, none of them prints anything."""
     signs = [tmp_path / "one", tmp_path / "two"]
     with background_map(Path.touch, [(sign,) for sign in signs], 2) as results:
         until = time.monotonic() + LONG
@@ -231,10 +231,10 @@ def test_work_goes_on_while_the_block_does_something_else(tmp_path: Path, recwar
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), background_map(time.sleep, [(0.1,), (0.1,)], 2):
             _ = 1 / 0
-    assert [str(told.message) for told in recwarn] == []
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def test_a_worker_that_dies_is_one_error() -> None:
-    """A worker process that the system kills, as for want of memory, is told in words, with a remedy."""
+    """A worker process that the system kills, as for want of memory, is reported, with a remedy."""
     with pytest.raises(BackendError, match="memory"):
         list(parallel_map(os._exit, [(1,), (1,)], 2))

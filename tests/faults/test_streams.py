@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or gone: the results are whole, and the exit code says what happened."""
+"""Standard streams that are closed, full or missing: the results are whole, and the exit code says what happened."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def in_shell(words: str, output: Path, **environment: str) -> subprocess.Complet
     ],
 )
 def test_lost_words_are_not_lost_results(words: str, code: int | None, tmp_path: Path) -> None:
-    """Whatever becomes of its words, a verb prints no traceback; its result is whole, or, where nobody is left to wait
-    for it, absent."""
+    """Whatever becomes of its output, a verb prints no traceback; its result is whole, or, where no reader is left to
+    wait for it, absent."""
     output = tmp_path / "rig.json"
     done = in_shell(words, output)
     assert "Traceback" not in done.stderr

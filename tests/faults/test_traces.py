@@ -1,4 +1,4 @@
-"""A run writes where it was told to and calls nobody; and who looks at that sees what others do."""
+"""A run writes only its output folder and makes no network calls; the tracer reports both where they happen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STRACED = r"""
 7 openat(AT_FDCWD</start>, "read.txt", O_RDONLY|O_CLOEXEC) = 3</start/read.txt>
 7 openat(AT_FDCWD</start>, "out/written.txt", O_WRONLY|O_CREAT|O_CLOEXEC, 0666) = 3</start/out/written.txt>
 7 openat(AT_FDCWD</start>, "/etc/refused", O_WRONLY|O_CREAT, 0666) = -1 EACCES (Permission denied)
-8 unlinkat(5</elsewhere/x>, "gone", 0) = 0
+8 unlinkat(5</elsewhere/x>, "removed", 0) = 0
 8 rename("/elsewhere/a", "/elsewhere/b") = 0
 8 symlink("/etc/target", "/elsewhere/link") = 0
 8 mkdir("started", 0777 <unfinished ...>
@@ -33,7 +33,7 @@ STRACED = r"""
 """
 
 
-def test_identify_calls_nobody_and_writes_only_its_folder(tmp_path: Path) -> None:
+def test_identify_makes_no_network_call_and_writes_only_its_folder(tmp_path: Path) -> None:
     """With its worker processes: nothing outside the folder of results, and not one call to the network."""
     trace = audited(identify_command(tmp_path, "out"), tmp_path)
     assert trace.network == ()
@@ -43,7 +43,8 @@ def test_identify_calls_nobody_and_writes_only_its_folder(tmp_path: Path) -> Non
 
 
 def test_what_strays_is_seen(tmp_path: Path) -> None:
-    """Files, folders and calls of a program and of its child are found; its own folder and named files are not told."""
+    """Files, folders and calls of a program and of its child are found; its own folder and named files are not
+    reported."""
     (tmp_path / "inside").mkdir()
     trace = audited([sys.executable, "-c", ELSEWHERE], tmp_path)
     assert any("127.0.0.1" in call for call in trace.network)
@@ -55,7 +56,7 @@ def test_what_strays_is_seen(tmp_path: Path) -> None:
 def test_strace_is_understood() -> None:
     """Files by folder and name, what failed and what was only read left out; other families than this machine's own."""
     trace = of_strace(STRACED.splitlines(), Path("/start"))
-    strays = {"/start/started", "/elsewhere/x/gone", *(f"/elsewhere/{name}" for name in ("a", "b", "link"))}
+    strays = {"/start/started", "/elsewhere/x/removed", *(f"/elsewhere/{name}" for name in ("a", "b", "link"))}
     assert set(trace.outside(Path("/start/out"))) == strays
     assert set(trace.written) == strays | {"/start/out/written.txt"}
     assert [call.partition("(")[0] for call in trace.network] == ["sendto", "socket"]

@@ -37,7 +37,7 @@ class Limits:
         seconds: of processor time.
         patience: [s] by the clock until a process counts as hanging, however busy the machine is.
         memory: [bytes] that stay resident.
-        addresses: [bytes] beyond the first ones: what asks for more gets none, so that no machine is brought down.
+        addresses: [bytes] beyond the first ones: what requests more gets none, so that no machine is brought down.
     """
 
     seconds: float = 5.0
@@ -176,7 +176,7 @@ class _Watched:
         """What came since the last look; ends a process that hangs and replaces one that died."""
         if not self.busy:
             return
-        alive = self.process.is_alive()  # asked first: what a dead process sent is all there
+        alive = self.process.is_alive()  # read first: what a dead process sent is all there
         yield from self._received()
         since = self.since.value
         hangs = alive and since > 0.0 and time.time() - since > self.limits.patience
@@ -215,7 +215,7 @@ def _work(
     inputs: list[tuple[str, int]], content: Content, formats: Formats, limits: Limits, results: Connection, at: Any,
     since: Any,
 ) -> None:  # fmt: skip
-    """Read inputs one after another; ends early, telling how far it came, when its memory has grown."""
+    """Read inputs one after another; ends early, saying how far it came, when its memory has grown."""
     # what libraries print about bad files is not for the reader of the figures
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
@@ -229,14 +229,14 @@ def _work(
             at.value = number
             try:
                 data = content(known[name], seed)
-            except Exception:  # a mistake of the tests': to be told, not to be counted
+            except Exception:  # a mistake of the tests: reported, not counted
                 results.send(f"the mutation of {name} {seed} failed:\n{traceback.format_exc()}")
                 raise
             since.value = time.time()
             part = attempt(known[name], seed, data, Path(folder), limits)
             since.value = 0.0
             results.send(part)
-            if part.largest[0] > limits.memory:  # the peak that the system tells never falls
+            if part.largest[0] > limits.memory:  # the peak that the system reports never falls
                 at.value = number + 1
                 return
         at.value = len(inputs)
@@ -255,7 +255,7 @@ def attempt(sample: Sample, seed: int, data: bytes, folder: Path, limits: Limits
         result.refused = 1
         result.nameless = int(sample.named and path.name not in str(error))
         if _had_no_memory(error):
-            result.troubles.append(Trouble(name, seed, f"memory: more than {limits.addresses >> 20} MB asked for"))
+            result.troubles.append(Trouble(name, seed, f"memory: more than {limits.addresses >> 20} MB requested"))
     except Exception as error:
         words = " ".join(str(error).split())[:120]
         result.troubles.append(Trouble(name, seed, f"{type(error).__name__}: {words}", _place(error)))
@@ -270,7 +270,7 @@ def attempt(sample: Sample, seed: int, data: bytes, folder: Path, limits: Limits
 
 
 def peak_memory() -> int:
-    """[bytes] the most that this process ever held at once; 0 where the system does not tell."""
+    """[bytes] the most that this process ever held at once; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:

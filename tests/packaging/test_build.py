@@ -73,8 +73,8 @@ def test_requirements_of_bundled_wheels_are_bundled() -> None:
             requirements = importlib.metadata.requires(name) or []
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{name} is not installed here, so its requirements are unknown")
-        asked = (Requirement(text) for text in requirements)
-        needed = {_plain(one.name) for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}
+        parsed = (Requirement(text) for text in requirements)
+        needed = {_plain(one.name) for one in parsed if one.marker is None or one.marker.evaluate({"extra": ""})}
         missing[name] = needed - bundled - BLENDERS_OWN - {name}
     assert not any(missing.values()), missing
 

@@ -29,7 +29,7 @@ KEPT = {
     "cmeel.prefix/lib/libindirect.2.dylib": b"\xcf\xfa\xed\xfe",
     "cmeel.prefix/share/doc/alpha/LICENSE": b"as is",
 }
-GONE = {
+REMOVED = {
     "cmeel.prefix/include/alpha/alpha.hpp": b"#pragma once",
     "cmeel.prefix/include/alpha/plain": b"#pragma once",
     "cmeel.prefix/lib/libdirect.so": b"\x7fELF\0libdirect.so.1\0",
@@ -53,7 +53,7 @@ RECORD = "alpha-1.0.dist-info/RECORD"
 def lightened(folder: Path, *, without: str = "") -> Path:
     """The reduced form of a wheel with all of these files except one."""
     wheel, lighter = folder / "alpha-1.0-py3-none-any.whl", folder / "lighter"
-    files = {name: data for name, data in (KEPT | GONE | METADATA).items() if name != without}
+    files = {name: data for name, data in (KEPT | REMOVED | METADATA).items() if name != without}
     with zipfile.ZipFile(wheel, "w") as whole:
         for name, data in files.items():
             whole.writestr(name, data)
@@ -81,8 +81,8 @@ def test_record_lists_exactly_the_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(lightened(tmp_path)) as wheel:
         rows = list(csv.reader(io.StringIO(wheel.read(RECORD).decode())))
         assert {row[0] for row in rows} == set(wheel.namelist())
-        told = {",".join(row) for row in rows if row[0] != RECORD}
-        assert told == {recorded((name, wheel.read(name))) for name in wheel.namelist() if name != RECORD}
+        recorded_files = {",".join(row) for row in rows if row[0] != RECORD}
+        assert recorded_files == {recorded((name, wheel.read(name))) for name in wheel.namelist() if name != RECORD}
 
 
 def test_pip_installs_the_reduced_wheel(tmp_path: Path) -> None:

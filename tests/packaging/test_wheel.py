@@ -134,14 +134,14 @@ def test_the_command_works_under_its_own_name(installed: Path, tmp_path: Path) -
     """`exciting-dance` prints its version, uses its name in its help, and writes a rig."""
     command = installed / "bin" / "exciting-dance"
     assert run(command, "--version", at=tmp_path).split() == ["exciting_dance", VERSION]
-    told = run(command, "rig", "--help", at=tmp_path)
-    assert "exciting-dance rig hoap3 --output hoap3.json" in told
-    assert "python -m" not in told
+    output = run(command, "rig", "--help", at=tmp_path)
+    assert "exciting-dance rig hoap3 --output hoap3.json" in output
+    assert "python -m" not in output
     run(command, "rig", "hoap3", "--output", "hoap3.json", at=tmp_path)
     assert json.loads((tmp_path / "hoap3.json").read_text())
 
 
 def test_the_module_runs_like_the_command(installed: Path, tmp_path: Path) -> None:
     """`python -m exciting_dance` is the same command line under that name."""
-    told = run(installed / "bin" / "python", "-m", "exciting_dance", "--help", at=tmp_path)
-    assert "python -m exciting_dance demo --output out" in told
+    output = run(installed / "bin" / "python", "-m", "exciting_dance", "--help", at=tmp_path)
+    assert "python -m exciting_dance demo --output out" in output

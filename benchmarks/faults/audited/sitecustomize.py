@@ -24,16 +24,16 @@ def note(event: str, arguments: tuple) -> None:
     if event == "open":
         path, _, flags = arguments
         if isinstance(path, str | bytes) and flags & WRITES:
-            tell("written", named(path, None))
+            write_event("written", named(path, None))
     elif event in CHANGES:
         for place, relative in CHANGES[event]:
             path = named(arguments[place], None if relative is None else arguments[relative])
             if not (isinstance(arguments[place], int) or (event == "os.mkdir" and os.path.isdir(path))):
-                tell("written", path)
+                write_event("written", path)
     elif event in LOOK_UPS:
-        tell("network", f"{event} {arguments[0]!r}")
+        write_event("network", f"{event} {arguments[0]!r}")
     elif event in CALLS and arguments[0].family.name != "AF_UNIX":
-        tell("network", f"{event} {arguments[-1]!r}")
+        write_event("network", f"{event} {arguments[-1]!r}")
 
 
 def named(path: object, folder: int | None) -> str:
@@ -43,7 +43,7 @@ def named(path: object, folder: int | None) -> str:
     return os.path.normpath(os.path.join(start, name))
 
 
-def tell(kind: str, what: str) -> None:
+def write_event(kind: str, what: str) -> None:
     """One line of the notes."""
     os.write(NOTES, f"{kind}\t{what}\n".encode(errors="replace"))
 

@@ -1,12 +1,12 @@
-"""The quadratic programmes of repairs by other solvers: `python -m benchmarks.solvers --repairs [--quick]`.
+"""The quadratic programs of repairs by other solvers: `python -m benchmarks.solvers --repairs [--quick]`.
 
-The programmes are those that repairs ask for, kept as they are solved: one changed posture of a dance, three keyed
-extremes, a jump (`figures.repairs`, `figures.jump`; simulated persons). Each asks for a displacement x and slacks s,
+The programs are those of repairs, recorded as they are solved: one changed posture of a dance, three keyed
+extremes, a jump (`figures.repairs`, `figures.jump`; simulated persons). Each solves for a displacement x and slacks s,
 
     min 1/2 x'Px + q'x + p sum s   with   G x + s >= -c,  s >= 0,  fixed keys kept,  a box about x
 
-What repairs use is solved within them, each programme from the one before; the others begin with nothing. DAQP, dense
-and by active sets, also gets the programme in its own words: rows that may be broken at a price instead of slacks.
+What repairs use is solved within them, each program from the one before; the others begin with nothing. DAQP, dense
+and by active sets, also gets the program in its own form: rows with a violation price instead of slacks.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ REFERENCE = 1e-10
 SAME = 1e-4
 """Share of the reference's objective, or of one unit's price, by which another may differ."""
 LARGEST = 2500
-"""Variables and rows above which dense solvers are not asked: their matrices alone take minutes."""
+"""Variables and rows above which dense solvers are left out: their matrices alone take minutes."""
 FLAT = 1e8
 """Reciprocal quadratic price of DAQP's soft rows, whose price is to be as good as linear."""
 IN_USE = "in use"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A programme as a repair asked for it.
+class RecordedProgram:
+    """A quadratic program as a repair solved it.
 
     Attributes:
         solution: what the repair went on with.
-        processor: [s] that it took, building the programme included.
+        processor: [s] that it took, building the program included.
         order: (n,) the variables in the order of time.
     """
 
@@ -58,13 +58,13 @@ class Kept:
 
     @property
     def problem(self) -> qp.Problem:
-        """That was solved."""
+        """The problem."""
         return self.solution.problem
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What a solver made of a programme: whether optimal, its objective, iterations, processor seconds."""
+class SolverResult:
+    """Result of a solver on a program: whether optimal, its objective, iterations, processor seconds."""
 
     good: bool
     objective: float
@@ -72,29 +72,31 @@ class Tried:
     processor: float
 
 
-Solver = Callable[[Kept], tuple[np.ndarray, int]]
+Solver = Callable[[RecordedProgram], tuple[np.ndarray, int]]
 
 
 @contextmanager
-def keeping() -> Iterator[list[Kept]]:
-    """Every programme that is solved meanwhile."""
-    found: list[Kept] = []
+def record_programs() -> Iterator[list[RecordedProgram]]:
+    """Record every program that is solved in the context."""
+    found: list[RecordedProgram] = []
     solve = DisplacementProblem.solve_subproblem
 
-    def kept(self: DisplacementProblem, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
+    def program(self: DisplacementProblem, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
         began = time.process_time()
         solution = solve(self, point, model, trust_radius)
-        found.append(Kept(solution, time.process_time() - began, in_time(solution.problem, *point.x.shape)))
+        found.append(
+            RecordedProgram(solution, time.process_time() - began, time_order(solution.problem, *point.x.shape))
+        )
         return solution
 
-    DisplacementProblem.solve_subproblem = kept  # type: ignore[method-assign]
+    DisplacementProblem.solve_subproblem = program  # type: ignore[method-assign]
     try:
         yield found
     finally:
         DisplacementProblem.solve_subproblem = solve  # type: ignore[method-assign]
 
 
-def in_time(problem: qp.Problem, m: int, n: int) -> np.ndarray:
+def time_order(problem: qp.Problem, m: int, n: int) -> np.ndarray:
     """(n m + R,) displacements by knot, each of R slacks behind the last knot that its row depends on."""
     entries = problem.rows.matrix[: problem.variables - n * m, : n * m].tocoo()
     last = np.zeros(entries.shape[0])
@@ -103,7 +105,7 @@ def in_time(problem: qp.Problem, m: int, n: int) -> np.ndarray:
 
 
 def repairs(quick: bool) -> Iterator[tuple[str, AuthoredDance, RepairOptions]]:
-    """Whose programmes: name, keyed motion, options."""
+    """The repairs: name, keyed motion, options."""
     rig = human(1.75, 65.0, "female")
     dance = changed_dance(rig, QUICK_BEATS if quick else BEATS)
     yield f"one changed posture of {dance.stop - dance.start:.0f} s", dance, RepairOptions()
@@ -114,27 +116,27 @@ def repairs(quick: bool) -> Iterator[tuple[str, AuthoredDance, RepairOptions]]:
 
 
 def library(name: str) -> Solver:
-    """A backend of `solver.qp` on the programme as it is; ``"piqp by blocks"`` with the variables in time."""
+    """A backend of `solver.qp` on the program as it is; ``"piqp by blocks"`` with the variables in time."""
 
-    def solve(kept: Kept) -> tuple[np.ndarray, int]:
+    def solve(program: RecordedProgram) -> tuple[np.ndarray, int]:
         if name == "piqp by blocks":
-            found = piqp.solve(kept.problem, QP_TOLERANCE, kept.order)
+            found = piqp.solve(program.problem, QP_TOLERANCE, program.order)
         else:
-            found = qp.solve(kept.problem, name, tolerance=QP_TOLERANCE)
+            found = qp.solve(program.problem, name, tolerance=QP_TOLERANCE)
         return found.x, found.iterations
 
     return solve
 
 
-def daqp_with_slacks(kept: Kept) -> tuple[np.ndarray, int]:
-    """DAQP on the programme as it is, dense; it makes the cost strictly convex itself."""
-    problem = kept.problem
+def daqp_with_slacks(program: RecordedProgram) -> tuple[np.ndarray, int]:
+    """DAQP on the program as it is, dense; it makes the cost strictly convex itself."""
+    problem = program.problem
     return _daqp(problem, problem.variables, problem.rows.equality, np.zeros(len(problem.rows), bool))
 
 
-def daqp_soft(kept: Kept) -> tuple[np.ndarray, int]:
+def daqp_soft(program: RecordedProgram) -> tuple[np.ndarray, int]:
     """DAQP without slacks: rows that had one may be broken at its price."""
-    problem = kept.problem
+    problem = program.problem
     equal = problem.rows.equality
     return _daqp(problem, problem.variables - int((~equal).sum()), equal, ~equal)
 
@@ -159,13 +161,13 @@ def _daqp(problem: qp.Problem, size: int, equal: np.ndarray, soft: np.ndarray) -
     if soft.any():
         price, flat = np.full(len(high), VIOLATION_PENALTY), np.full(len(high), FLAT)
         model.soft_weights(flat, flat, price, price)
-    x, _, flag, told = model.solve()
+    x, _, flag, info = model.solve()
     if flag not in (1, 2):
         raise BackendError(f"daqp: ended with {flag}")
     x = np.array(x)
     if size < problem.variables:
         x = np.concatenate([x, np.maximum(rows.lower - matrix @ x, 0.0)[soft]])
-    return x, int(told["iterations"])
+    return x, int(info["iterations"])
 
 
 SOLVERS: dict[str, Solver] = {
@@ -177,16 +179,16 @@ SOLVERS: dict[str, Solver] = {
 DENSE = ("proxqp", "daqp, slacks")
 
 
-def tried(solver: Solver, kept: Kept, reference: float) -> Tried:
-    """One solver on one programme, judged by what its displacement costs with the slacks that it needs."""
+def run_solver(solver: Solver, program: RecordedProgram, reference: float) -> SolverResult:
+    """One solver on one program, judged by what its displacement costs with the slacks that it needs."""
     began = time.process_time()
     try:
-        x, iterations = solver(kept)
+        x, iterations = solver(program)
     except (BackendError, MissingDependency, ImportError):
-        return Tried(False, np.nan, 0, time.process_time() - began)
+        return SolverResult(False, np.nan, 0, time.process_time() - began)
     spent = time.process_time() - began
-    objective = cost_of(kept.problem, x)
-    return Tried(
+    objective = cost_of(program.problem, x)
+    return SolverResult(
         abs(objective - reference) <= SAME * (abs(reference) + VIOLATION_PENALTY), objective, iterations, spent
     )
 
@@ -206,33 +208,33 @@ def report(quick: bool) -> None:
     """Measure and print."""
     print(reference_line())
     for name, keyed, options in repairs(quick):
-        with keeping() as found:
+        with record_programs() as found:
             repair(keyed, options=options)
         if not found:
             print(f"{name}: nothing to solve")
             continue
         sizes = [(k.problem.variables, len(k.problem.rows)) for k in found]
-        print(f"{name}: {len(found)} programmes of {min(s[0] for s in sizes)} to {max(s[0] for s in sizes)} variables, "
+        print(f"{name}: {len(found)} programs of {min(s[0] for s in sizes)} to {max(s[0] for s in sizes)} variables, "
               f"{min(s[1] for s in sizes)} to {max(s[1] for s in sizes)} rows")  # fmt: skip
-        print(f"  {'solver':<18}{'asked':>6}{'optimal':>9}{'median s':>10}{'in all s':>10}{'iterations':>12}"
+        print(f"  {'solver':<18}{'solved':>6}{'optimal':>9}{'median s':>10}{'in all s':>10}{'iterations':>12}"
               f"{'worst difference':>18}")  # fmt: skip
         references = [cost_of(k.problem, qp.solve(k.problem, "clarabel", tolerance=REFERENCE).x) for k in found]
         own = [
-            Tried(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + VIOLATION_PENALTY),
+            SolverResult(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + VIOLATION_PENALTY),
                   cost_of(k.problem, k.solution.x), k.solution.iterations, k.processor)
             for k, r in zip(found, references)
         ]  # fmt: skip
         print(line(IN_USE, own, references))
         for title, solver in SOLVERS.items():
             chosen = [max(s) <= LARGEST or title not in DENSE for s in sizes]
-            rows = [tried(solver, k, r) for k, r, c in zip(found, references, chosen) if c]
+            rows = [run_solver(solver, k, r) for k, r, c in zip(found, references, chosen) if c]
             print(line(title, rows, [r for r, c in zip(references, chosen) if c]), flush=True)
 
 
-def line(title: str, rows: list[Tried], references: list[float]) -> str:
+def line(title: str, rows: list[SolverResult], references: list[float]) -> str:
     """One solver's row of the table."""
     if not rows:
-        return f"  {title:<18}{0:>6}   not asked: larger than {LARGEST}"
+        return f"  {title:<18}{0:>6}   left out: larger than {LARGEST}"
     apart = [
         abs(t.objective - r) / (abs(r) + VIOLATION_PENALTY)
         for t, r in zip(rows, references)
