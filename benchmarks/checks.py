@@ -24,7 +24,7 @@ from solver.threads import one_blas_thread
 from .live import FRAMES as LIVE_FRAMES
 from .live import RATE as LIVE_RATE
 from .live import measure_live
-from .reference import as_ordinary, reference_line
+from .reference import reference_line, to_ordinary
 
 RATE = 500.0
 FRAMES, QUICK_FRAMES = 5000, 1000
@@ -109,8 +109,8 @@ def main() -> int:
         for rig in rigs:
             cost = measure(rig, frames)
             print(f"{cost.rig[:50]:50} {cost.single:9.2f} ms {cost.batch:8.3f} ms/fr {cost.dance:14.1f} s")
-            missed |= as_ordinary(cost.single) > MUST_MILLISECONDS
-            missed |= cost.rig.startswith("HOAP") and as_ordinary(cost.dance) > MUST_DANCE_SECONDS
+            missed |= to_ordinary(cost.single) > MUST_MILLISECONDS
+            missed |= cost.rig.startswith("HOAP") and to_ordinary(cost.dance) > MUST_DANCE_SECONDS
     seconds = LIVE_FRAMES / LIVE_RATE
     print(
         f"\nlive: {seconds:g} s at {LIVE_RATE:g} frames a second, request to answer; edit: one key, to the frame seen"
@@ -122,7 +122,7 @@ def main() -> int:
             f"{rig.name[:50]:50} {live.start:6.2f} s {live.pose:7.2f} ms {live.frame:6.2f} ms/fr "
             f"{live.first:7.1f} ms {live.edit:12.1f} ms"
         )
-        missed |= as_ordinary(max(live.pose, live.frame)) > MUST_MILLISECONDS
+        missed |= to_ordinary(max(live.pose, live.frame)) > MUST_MILLISECONDS
     print(f"must: one frame < {MUST_MILLISECONDS:g} ms (aim {AIM_MILLISECONDS:g}); HOAP-3 < {MUST_DANCE_SECONDS:g} s")
     print("a must is MISSED" if missed else "every must is met")
     return int(missed)

@@ -37,7 +37,9 @@ COVERING = ("tests/report", "tests/scene", "tests/identification", "tests/cli", 
 
 def main(arguments: list[str]) -> int:
     """Print the table; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks house", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
     quick = parser.parse_args(arguments).quick
     figures = [

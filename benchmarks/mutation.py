@@ -108,7 +108,9 @@ def mutants_of(path: str, source: str) -> Iterator[Mutant]:
 
 def main(arguments: list[str]) -> int:
     """Print each surviving mutant and the fraction caught per target; 1 when a target misses the must."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks mutation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; by default all")
     parser.add_argument("--mutants", type=int, default=20, help="per target (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)

@@ -25,8 +25,8 @@ def loop_seconds() -> float:
     return time.process_time() - began
 
 
-def as_ordinary(value: float, seconds: float | None = None) -> float:
-    """A time of this machine, in any unit, as an ordinary one would have taken it.
+def to_ordinary(value: float, seconds: float | None = None) -> float:
+    """Convert a time of this machine, in any unit, to that of an ordinary machine.
 
     Args:
         value: measured here.
@@ -36,9 +36,9 @@ def as_ordinary(value: float, seconds: float | None = None) -> float:
 
 
 def reference_line() -> str:
-    """What a benchmark prints first."""
+    """First line of every benchmark: the reference loop's time and the factor for processor times."""
     found = loop_seconds()
     return (
         f"reference loop ({PASSES // 1_000_000} million passes of s += i * i): {found:.2f} s here, {ORDINARY:g} s on "
-        f"an ordinary machine; times of the processor are judged divided by {found / ORDINARY:.2f}"
+        f"an ordinary machine; processor times are compared after division by {found / ORDINARY:.2f}"
     )

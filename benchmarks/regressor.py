@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 
 from benchmarks.peak import peak_memory
-from benchmarks.reference import as_ordinary, reference_line
+from benchmarks.reference import reference_line, to_ordinary
 from solver.dynamics import predicted_wrench, regressor_pieces
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
@@ -149,10 +149,10 @@ def speed(frames: int) -> bool:
     label = f"HRP-2, {frames} frames, simulated"
     figures = [
         Figure(f"regressor and factor, base {root!r}, {label}", each, "us/frame", must, aim,
-               as_ordinary(each) < MUST_MICROSECONDS),
+               to_ordinary(each) < MUST_MICROSECONDS),
         Figure(
             f"regressor and factor, base {trunk!r}, {label}", each_trunk, "us/frame", must, aim,
-            as_ordinary(each_trunk) < MUST_MICROSECONDS,
+            to_ordinary(each_trunk) < MUST_MICROSECONDS,
         ),
         Figure(
             f"frames per second over the plain loop's ({each_peer:.0f} us per frame)", each_peer / each,

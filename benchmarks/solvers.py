@@ -48,7 +48,7 @@ from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 from . import repair_programs
-from .reference import as_ordinary, reference_line
+from .reference import reference_line, to_ordinary
 
 RATE, FRAMES = 200.0, 2000
 NOISE = np.array([3.0, 3.0, 3.0, 1.0, 1.0, 1.0])
@@ -213,7 +213,7 @@ def cones(regression: Regression, rig: Rig, repeats: int) -> list[Figure]:
                 wall,
                 f"< {MUST_CONES:g}",
                 f"< {AIM_CONES:g}",
-                as_ordinary(wall) < MUST_CONES,
+                to_ordinary(wall) < MUST_CONES,
             )
         )
         figures.append(_consistency(found))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ..reference import as_ordinary, reference_line
+from ..reference import reference_line, to_ordinary
 
 UNMEASURED = 3
 """Exit code where recordings or models are missing; the notes of the figures say which."""
@@ -85,7 +85,7 @@ class Figure:
     @property
     def judged(self) -> float | None:
         """The value that is compared with the bounds."""
-        return as_ordinary(self.value) if self.timed and self.value is not None else self.value
+        return to_ordinary(self.value) if self.timed and self.value is not None else self.value
 
     @property
     def verdict(self) -> Verdict:

@@ -1,4 +1,4 @@
-"""How many files a reader enters who follows a job through the source, and how often the path returns to one.
+"""Count of source files that a reader enters while following a job, and of returns to a file entered before.
 
 A reader follows the calls in the order in which they happen and reads each function once, at its first call; what runs
 while a module is imported does not count. A path *enters* a file when the next new function lies in it, and *returns*
@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ..reference import reference_line
 from .structure import ROOT
 
 JOBS = ("report", "design", "repair")
@@ -59,7 +60,7 @@ def trace_path(job: Callable[[], object]) -> tuple[int, int]:
 
 
 def measure_paths() -> dict[str, tuple[int, int]]:
-    """Files and returns by job, each traced in a process of its own, since a function is read once."""
+    """Files and returns by job, each traced in a process of its own, since a function counts once."""
     found = {}
     for name in JOBS:
         run = [sys.executable, "-m", "benchmarks.figures.reading_paths", name]
@@ -111,6 +112,7 @@ def main(arguments: list[str]) -> int:
         command = [*_prepare(arguments[0], Path(folder)), "--progress", "none", "--output", f"{folder}/output"]
         with contextlib.redirect_stdout(io.StringIO()):
             found = trace_path(lambda: run(command))
+    print(reference_line())
     print(json.dumps(found))
     return 0
 

@@ -23,7 +23,7 @@ from solver.tracking import Targets, Tracker, TrackingOptions
 from solver.tracking.kinematics import Kinematics
 
 from ..models import HUMANS, ICUB, MissingModel, model_file
-from ..reference import as_ordinary, reference_line
+from ..reference import reference_line, to_ordinary
 from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, rates_of
 from ..tracking_figures.baselines import DYNAMICAL, METHODS, make_tracker
 from ..tracking_figures.bodies import Body, bodies, human, icub
@@ -132,7 +132,7 @@ def print_boxes(measured: dict[tuple[str, str, str], Frames]) -> None:
         for values in (frames.mnte, frames.rate, frames.time):
             low, middle, high = np.percentile(values, [25, 50, 75])
             cells.append(f"{middle:.2g} ({low:.2g} to {high:.2g})")
-        slow = " > paper's 3" if method == DYNAMICAL and as_ordinary(frames.time.mean()) > PAPER_TIME else ""
+        slow = " > paper's 3" if method == DYNAMICAL and to_ordinary(frames.time.mean()) > PAPER_TIME else ""
         print(f"{body:10s} {name:7s} {method:12s}  {cells[0]:>24s}{cells[1]:>26s}{cells[2]:>26s}{slow}")
 
 

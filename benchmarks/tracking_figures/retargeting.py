@@ -28,7 +28,7 @@ from solver.trajectory.collision_avoidance import MIN_OVERLAP, OverlapFinder, se
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from ..models import G1, ICUB, model_file
-from ..reference import as_ordinary
+from ..reference import to_ordinary
 
 FILTER = preset_of("jovic_human")
 DEEP, FAST = 0.005, 0.01
@@ -131,7 +131,7 @@ def _kinematic(what: str, clip: str, found: RetargetedMotion | None, seconds: fl
             outside = (joints < limits.lower - SLACK) | (joints > limits.upper + SLACK)
             outside |= np.abs(motion.v[:, ROOT_NV:]) > limits.speed * (1.0 + SLACK)
         beyond, slowed = float(outside.any(axis=1).sum()), found.duration_ratio
-        rate = len(motion) / as_ordinary(seconds)
+        rate = len(motion) / to_ordinary(seconds)
     return [
         Figure(f"{what}: frames with a foot deeper than 5 mm", data, deep, "", at_most(0.0), at_most(0.0)),
         Figure(f"{what}: stance frames with a foot faster than 1 cm/s", data, fast, "%", at_most(1.0), at_most(0.0)),

@@ -189,7 +189,7 @@ def test_the_reference_loop_is_measured_once() -> None:
     assert found > 0.0
     assert heading().startswith(reference.reference_line())
     assert f"{found:.2f} s here" in reference.reference_line()
-    assert reference.as_ordinary(found) == pytest.approx(reference.ORDINARY)
+    assert reference.to_ordinary(found) == pytest.approx(reference.ORDINARY)
 
 
 CHILDREN = {"centroidal_long", "long_recording", "jump", "figaroh_peer", "scenes", "__main__"}
